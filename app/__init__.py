@@ -1,0 +1,1 @@
+"""Jieda 解答: a bilingual FAQ knowledge base. docs/architecture.md shows where everything is."""

@@ -1,0 +1,1 @@
+"""Text to tokens. Pure; knows nothing of entries, files or the web."""

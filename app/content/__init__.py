@@ -1,0 +1,1 @@
+"""Markdown files to a library of entries. Knows nothing of search or the web."""

@@ -1,0 +1,222 @@
+"""The vocabulary: what an entry is, whatever reads or shows it. Frozen values with look-ups, no more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+
+
+class Language(StrEnum):
+    """A language that editions are written in and that pages are shown in."""
+
+    EN = "en"
+    ZH = "zh"
+
+    @property
+    def tag(self) -> str:
+        """The BCP 47 tag for `lang` and `hreflang`."""
+        return "zh-CN" if self is Language.ZH else "en"
+
+    @property
+    def other(self) -> "Language":
+        """The language of the twin."""
+        return Language.EN if self is Language.ZH else Language.ZH
+
+
+class Kind(StrEnum):
+    """What sort of question an entry answers."""
+
+    ERROR = "error"
+    HOW_TO = "how-to"
+    CONCEPT = "concept"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an entry's facts come from."""
+
+    title: str
+    url: str
+    license: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Error text to be found in a log: every line of `all`, and `any` raises confidence. Contract §2."""
+
+    all: tuple[str, ...]
+    any: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading below H1; `anchor` is unique within its page."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under one H2. `key` is the H2's anchor (`fix`, `cause`, …), the same in both languages."""
+
+    key: str
+    title: str
+    markdown: str
+    html: str
+    text: str
+    """Plain text of the rendered section: one line per block, code included, no markup."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """An entry in one language: what one Markdown file says."""
+
+    lang: Language
+    title: str
+    aliases: tuple[str, ...]
+    symptoms: tuple[str, ...]
+    applies_to: str
+    source: tuple[Source, ...]
+    updated: date
+    synced_with: str
+    digest: str
+    """First 12 hex digits of SHA-256 over title and body (contract §1)."""
+    path: Path
+    raw: str
+    """The whole file, front matter included."""
+    markdown: str
+    html: str
+    sections: tuple[Section, ...]
+    headings: tuple[Heading, ...]
+    code: tuple[str, ...]
+    """Code spans and code blocks of the body, in order, as written."""
+
+    def section(self, *keys: str) -> Section | None:
+        """The first section that has one of `keys`, in the order of `keys`."""
+        by_key = {section.key: section for section in self.sections}
+        return next((by_key[key] for key in keys if key in by_key), None)
+
+    @property
+    def answer(self) -> Section | None:
+        """The section that a reader came for."""
+        return self.section("fix", "answer", "steps", "example")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One question with its answer, in one or two editions that agree on everything said here."""
+
+    id: str
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[Signature, ...]
+    related: tuple[str, ...]
+    formerly: tuple[str, ...]
+    editions: Mapping[Language, Edition]
+    stale: frozenset[Language]
+    """Editions whose twin has changed since the two were last synced."""
+
+    @property
+    def framework(self) -> str:
+        """The folder the entry lies in."""
+        return self.id.partition("/")[0]
+
+    @property
+    def slug(self) -> str:
+        """The file name without its ending."""
+        return self.id.partition("/")[2]
+
+    def edition(self, lang: Language) -> Edition:
+        """The edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
+        return self.editions.get(lang) or next(iter(self.editions.values()))
+
+    @property
+    def updated(self) -> date:
+        """The day of the latest change to any edition."""
+        return max(edition.updated for edition in self.editions.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A value of framework, kind, topic or error type, named in both languages."""
+
+    id: str
+    name: Mapping[Language, str]
+    description: Mapping[Language, str]
+    homepage: str = ""
+    repository: str = ""
+
+
+FACETS = ("framework", "kind", "topic", "error_type")
+"""The tags that hits are counted and filtered by, in the order they are shown."""
+
+
+def facet_values(entry: Entry) -> dict[str, tuple[str, ...]]:
+    """The tags of an entry, by facet."""
+    return {
+        "framework": (entry.framework,),
+        "kind": (entry.kind.value,),
+        "topic": entry.topics,
+        "error_type": entry.error_types,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """The closed lists of tags; each mapping keeps the file's order."""
+
+    framework: Mapping[str, Tag]
+    kind: Mapping[str, Tag]
+    topic: Mapping[str, Tag]
+    error_type: Mapping[str, Tag]
+
+    def facet(self, name: str) -> Mapping[str, Tag]:
+        """The tags of one of `FACETS`."""
+        return {
+            "framework": self.framework,
+            "kind": self.kind,
+            "topic": self.topic,
+            "error_type": self.error_type,
+        }[name]
+
+
+@dataclass(frozen=True, slots=True)
+class GlossaryGroup:
+    """Words and phrases that mean the same, in both languages."""
+
+    en: tuple[str, ...]
+    zh: tuple[str, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All members, English first."""
+        return self.en + self.zh
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A log that must be diagnosed as the entry it belongs to."""
+
+    entry_id: str
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a content file: `path:line: rule: message`."""
+
+    path: str
+    """Relative to its content directory."""
+    line: int
+    rule: str
+    message: str
+    served: bool
+    """False where the file is kept from being served."""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.message}"

@@ -1,0 +1,1 @@
+"""Entries to documents, documents to an index, queries to hits, logs to matches."""

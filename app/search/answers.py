@@ -1,0 +1,190 @@
+"""What is asked of search and diagnosis, and what they answer: the types every surface shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.entry import Edition, Entry, Language
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Or within one facet, and between facets. `edition` keeps entries that have that edition."""
+
+    framework: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    topic: tuple[str, ...] = ()
+    error_type: tuple[str, ...] = ()
+    edition: Language | None = None
+
+    def facet(self, name: str) -> tuple[str, ...]:
+        """The values asked for in one of `entry.FACETS`."""
+        return {
+            "framework": self.framework,
+            "kind": self.kind,
+            "topic": self.topic,
+            "error_type": self.error_type,
+        }[name]
+
+    def __bool__(self) -> bool:
+        return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off."""
+
+    text: str
+    lang: Language = Language.EN
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 10
+    offset: int = 0
+    verbatim: bool = False
+
+
+class ReasonType(StrEnum):
+    """Why a hit was found, strongest first."""
+
+    TITLE = "title"
+    ALIAS = "alias"
+    IDENTIFIER = "identifier"
+    SIGNATURE = "signature"
+    TEXT = "text"
+    GLOSSARY = "glossary"
+    TYPO = "typo"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty."""
+
+    type: ReasonType
+    text: str
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that answers a query, with the edition to show."""
+
+    entry: Entry
+    edition: Edition
+    score: float
+    reasons: tuple[Reason, ...]
+    snippet: str
+    """Escaped HTML whose only tag is `<mark>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """How many entries would be found with this value chosen in its facet."""
+
+    value: str
+    count: int
+
+
+class SuggestionType(StrEnum):
+    """What kind of way out is offered where little or nothing was found."""
+
+    SPELLING = "spelling"
+    NEAR_MISS = "near_miss"
+    DROP_FILTER = "drop_filter"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A search for `query` (spelling), a look at `entry` (near miss), or a search with `filters` (drop filter)."""
+
+    type: SuggestionType
+    query: str = ""
+    entry: Entry | None = None
+    facet: str = ""
+    """For `drop_filter`: the facet (or `edition`) that filtered everything out."""
+    filters: Filters = field(default_factory=Filters)
+    count: int = 0
+    """How many entries that search finds (drop filter)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """`correction`: the query searched instead, or empty. `phrase_dropped`: the quoted phrase occurs nowhere."""
+
+    query: str
+    total: int
+    hits: tuple[Hit, ...]
+    facets: Mapping[str, tuple[FacetCount, ...]]
+    suggestions: tuple[Suggestion, ...]
+    correction: str
+    phrase_dropped: bool
+    weak: bool
+    """True when nothing fits well."""
+
+
+class CompletionType(StrEnum):
+    """What a completion is."""
+
+    TITLE = "title"
+    IDENTIFIER = "identifier"
+    TAG = "tag"
+    GLOSSARY = "glossary"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """`target` is an entry id for a title, `facet/value` for a tag, otherwise empty: search `text`."""
+
+    text: str
+    type: CompletionType
+    target: str = ""
+
+
+class Confidence(StrEnum):
+    """How sure a diagnosis is, strongest first. Contract §2 says what each word means."""
+
+    EXACT = "exact"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedLine:
+    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted."""
+
+    line: int
+    text: str
+    reason: str
+    """`signature`, `symptom`, `exception`, `frame`, `identifier` or `text`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An entry that explains a log, with the edition to show."""
+
+    entry: Entry
+    edition: Edition
+    confidence: Confidence
+    matched: tuple[MatchedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogError:
+    """A failure that the log tells of; `count` is how often, over all ranks."""
+
+    type: str
+    message: str
+    line: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """`matches` best first, at most a few; empty means no known entry.
+
+    `query` is a ready-made search for what was understood of the log.
+    """
+
+    matches: tuple[Match, ...]
+    errors: tuple[LogError, ...]
+    framework: str
+    """Guessed from paths and module names; empty where nothing speaks for one."""
+    query: str

@@ -1,0 +1,1 @@
+"""Pages and REST API: sibling surfaces over one snapshot."""
