@@ -1,0 +1,85 @@
+# `make run` serves Jieda and `make test` checks everything; `make` alone lists the rest.
+# Needs Python 3.11 or later, make and git. Everything is installed into .venv, nothing outside the checkout.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+LOCKS := requirements/build.txt requirements/dev.txt
+
+# The first interpreter that runs and is new enough: a name on PATH may be a shim for one that is not installed.
+PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.14 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+
+HOST ?= $(or $(JIEDA_HOST),127.0.0.1)
+PORT ?= $(or $(JIEDA_PORT),8000)
+EVAL ?= tests/search/judged.jsonl
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# Bytecode of the checkout is kept, so that the second start is quicker than the first.
+unexport PYTHONDONTWRITEBYTECODE
+# An active virtual environment or a PYTHONPATH must not leak into this one.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint types check format eval bench lock clean FORCE
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+install: $(STAMP) ## Install everything into .venv (quick when nothing changed)
+
+# A checkout that was moved has scripts that point to its old place; the stamp remembers the place.
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
+$(STAMP): FORCE
+endif
+
+$(STAMP): pyproject.toml $(LOCKS)
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Jieda needs Python 3.11 or later, and none was found; name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; exit 1; fi
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("Jieda needs Python 3.11 or later; $(PYTHON) is %d.%d" % v[:2])'
+	@if [ -f $(STAMP) ] && [ "$$(cat $(STAMP))" != "$(CURDIR)" ] || ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		echo "Creating $(VENV) with $(PYTHON)"; \
+		"$(PYTHON)" -m venv --clear $(VENV) || { echo "On Debian and Ubuntu, 'venv' is a package of its own: apt install python3-venv" >&2; exit 1; }; fi
+	$(PIP) install --quiet --require-hashes -r requirements/build.txt
+	$(PIP) install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@printf '%s' '$(CURDIR)' > $(STAMP)
+
+run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
+	JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
+
+test: install lint types check ## Lint, types, content and all tests, as in continuous integration
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: install ## Lint and check the formatting, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install ## Check the types
+	$(BIN)/mypy
+
+check: install ## Check the content files
+	$(BIN)/jieda check
+
+format: install ## Format the code and fix what lint can fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+eval: install ## Measure relevance over judged queries (EVAL=file.jsonl)
+	$(BIN)/jieda eval $(EVAL) $(ARGS)
+
+bench: install ## Run every benchmark in bench/
+	@for bench in bench/[a-z]*.py; do echo "== $$bench"; $(BIN)/python "$$bench" || exit 1; done
+
+# uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it.
+LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 $(ARGS)
+lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
+lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
+	$(BIN)/python -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
+	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
+
+clean: ## Remove .venv, the index and everything else that was made here
+	rm -rf $(VENV) .jieda .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results dist
