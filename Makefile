@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 
 HOST ?= $(or $(JIEDA_HOST),127.0.0.1)
 PORT ?= $(or $(JIEDA_PORT),8000)
-EVAL ?= tests/search/judged.jsonl
+EVAL ?= tests/judged.jsonl
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # Bytecode of the checkout is kept, so that the second start is quicker than the first.
