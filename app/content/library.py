@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.entry import FACETS, Entry, GlossaryGroup, Problem, Sample, Taxonomy, facet_values
+from app.entry import FACETS, Entry, GlossaryGroup, Language, Problem, Sample, Taxonomy, facet_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,12 @@ class Library:
     formerly: Mapping[str, str]
     """Old id to the id of today."""
     images: Mapping[str, Path]
-    """`<framework>/<file name>` to the file, for the images that lie beside entries."""
+    """`<lang>/<framework>/<file name>` to the file, for the images that lie beside editions."""
     digest: str
+
+    def image(self, lang: Language, path: str) -> Path | None:
+        """The file of `<framework>/<file name>` beside the edition that a reader of `lang` is shown."""
+        return self.images.get(f"{lang}/{path}") or self.images.get(f"{lang.other}/{path}")
 
     def tagged(self, facet: str, value: str) -> tuple[Entry, ...]:
         """Entries that carry a tag, latest change first."""
