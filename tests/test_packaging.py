@@ -1,0 +1,147 @@
+"""The lock files, the Makefile and the image agree with the project and with one another."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ("build.txt", "dev.txt", "lock.txt", "runtime.txt")
+PIN = re.compile(r"^([a-z0-9][\w.-]*)==([^\s;]+)(?: ; (.+?))?(?: \\)?$", re.MULTILINE)
+
+
+def lock(name: str) -> str:
+    return (ROOT / "requirements" / name).read_text(encoding="utf-8")
+
+
+def pins(name: str) -> dict[tuple[str, str], str]:
+    """Version by package and marker."""
+    return {
+        (canonicalize_name(package), marker): version for package, version, marker in PIN.findall(lock(name))
+    }
+
+
+def declared(*groups: str) -> list[Requirement]:
+    """What pyproject.toml asks for at run time and in `groups`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lines = list(project["project"]["dependencies"])
+    for group in groups:
+        lines += [line for line in project["dependency-groups"][group] if isinstance(line, str)]
+    return [Requirement(line) for line in lines]
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_pin_has_hashes_and_no_lock_names_an_index(name: str) -> None:
+    blocks = re.split(r"^(?=[a-z0-9])", lock(name), flags=re.MULTILINE)[1:]
+    assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []
+    assert not re.search(r"^-|https?://|file:", lock(name), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "groups"), [("runtime.txt", ()), ("dev.txt", ("build", "dev"))])
+def test_the_lock_satisfies_the_project(name: str, groups: tuple[str, ...]) -> None:
+    locked = pins(name)
+    for requirement in declared(*groups):
+        versions = [
+            version
+            for (package, _), version in locked.items()
+            if package == canonicalize_name(requirement.name)
+        ]
+        assert versions, f"{requirement.name} is not locked: make lock"
+        assert all(requirement.specifier.contains(version) for version in versions), requirement
+
+
+def test_the_locks_agree_with_one_another() -> None:
+    development = pins("dev.txt")
+    for name in ("build.txt", "runtime.txt"):
+        assert pins(name).items() <= development.items(), (
+            f"{name} has versions that dev.txt has not: make lock"
+        )
+
+
+def make(*arguments: str, cwd: Path = ROOT, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Runs make as a person would: not as part of the make that may be running these tests."""
+    clean = {
+        key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "PYTHON"))
+    }
+    clean |= {"LC_ALL": "C.UTF-8"} | environ
+    return subprocess.run(
+        ["make", *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False
+    )
+
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with nothing but what installing reads; its name has a blank and Han characters."""
+    folder = tmp_path / "a 解答 checkout"
+    folder.mkdir()
+    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements")
+    return folder
+
+
+@needs_make
+def test_make_alone_lists_every_target() -> None:
+    listed = make().stdout
+    targets = re.findall(
+        r"^\.PHONY: (.*) FORCE$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert re.findall(r"^  make (\w+)", listed, re.MULTILINE) == targets[0].split()
+
+
+@needs_make
+def test_an_interpreter_that_is_too_old_is_refused_by_name(checkout: Path) -> None:
+    old = checkout / "python3.8"
+    pretend = "import sys; sys.version_info = (3, 8, 0); exec(sys.argv[2])"
+    old.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{pretend}' \"$@\"\n", encoding="utf-8")
+    old.chmod(0o755)
+    run = make("install", f"PYTHON={old}", cwd=checkout)
+    assert run.returncode != 0
+    assert f"Jieda needs Python 3.11 or later; {old} is 3.8" in run.stderr
+    assert not (checkout / ".venv").exists()
+
+
+@needs_make
+def test_no_interpreter_at_all_is_said_so(checkout: Path) -> None:
+    run = make("install", "PYTHON=", cwd=checkout)
+    assert run.returncode != 0
+    assert "none was found" in run.stderr
+
+
+@needs_make
+def test_installing_again_does_nothing_and_a_moved_checkout_is_installed_anew(checkout: Path) -> None:
+    # What was installed is stood in for by its stamp: a real installation takes half a minute.
+    venv = checkout / ".venv"
+    venv.mkdir()
+    (venv / ".installed").write_text(str(checkout), encoding="utf-8")
+    assert make("--dry-run", "install", cwd=checkout).stdout.count("pip") == 0
+    moved = checkout.rename(checkout.with_name("moved"))
+    assert "-r requirements/dev.txt" in make("--dry-run", "install", cwd=moved).stdout
+
+
+def test_the_image_holds_only_what_it_is_told_to() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    copied = {
+        word.partition("/")[0]
+        for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile, re.MULTILINE)
+        for word in line.split()[:-1]
+    }
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {line[1:] for line in ignored if line.startswith("!")} == copied
+    assert "*" in ignored
+
+
+def test_the_image_does_not_run_as_root() -> None:
+    users = re.findall(r"^USER (\d+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert users
+    assert users[-1] != "0"
