@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from app.entry import Edition, Entry, Language
+from app.entry import FACETS, Edition, Entry, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,11 @@ class Filters:
             "topic": self.topic,
             "error_type": self.error_type,
         }[name]
+
+    def without(self, name: str) -> "Filters":
+        """These filters, but for the facet `name` (or `edition`)."""
+        kept = {facet: self.facet(facet) for facet in FACETS if facet != name}
+        return Filters(**kept, edition=None if name == "edition" else self.edition)
 
     def __bool__(self) -> bool:
         return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)
@@ -93,7 +98,7 @@ class SuggestionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A search for `query` (spelling), a look at `entry` (near miss), or a search with `filters` (drop filter)."""
+    """What is offered: a search for `query`, a look at `entry`, or a search with `filters`, by `type`."""
 
     type: SuggestionType
     query: str = ""
@@ -107,7 +112,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`correction`: the query searched instead, or empty. `phrase_dropped`: the quoted phrase occurs nowhere."""
+    """`correction`: what was searched instead, or empty. `phrase_dropped`: a quoted phrase occurs nowhere."""
 
     query: str
     total: int

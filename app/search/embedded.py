@@ -1,0 +1,204 @@
+"""The engine inside the process: postings kept on disk by Whoosh, decoded once, scored in bulk by numpy.
+
+Whoosh stores and finds; it never sees text, and its own scoring loop is not used.
+"""
+
+import threading
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from whoosh.fields import KEYWORD, TEXT, Schema
+from whoosh.filedb.filestore import FileStorage
+
+from app.errors import IndexUnreadable
+from app.search import ranking
+from app.search.engine import Contribution, Document, Query, Results
+from app.search.explain import contributions
+from app.search.fields import ATOM_FIELD, KEY_FIELD, ZONES
+from app.search.phrases import Positions, holders
+from app.search.ranking import FacetIndex, Mask
+from app.search.scoring import Postings, Scorer, Scores
+from app.search.sidecar import Sidecar, read_sidecar, write_sidecar
+
+CACHED_TERMS = 50_000
+"""Terms whose decoded postings are kept; at 10,000 entries the most common ones take some 100 KiB each."""
+
+PHRASE_BONUS = 0.35
+"""A document that holds the whole query word for word scores this much more."""
+
+
+def build(directory: Path, documents: Iterable[Document]) -> None:
+    """Writes an index of `documents` into an empty directory, its sidecar last."""
+    storage = FileStorage(str(directory))
+    index = storage.create_index(_schema())
+    writer = index.writer(limitmb=256)
+    written: list[Document] = []
+    for document in documents:
+        fields = {name: list(terms) for name, terms in document.zones.items() if terms}
+        writer.add_document(**fields, **{KEY_FIELD: list(document.keys), ATOM_FIELD: list(document.atoms)})
+        written.append(document)
+    writer.commit(optimize=True)
+    index.close()
+    write_sidecar(directory, written)
+
+
+def _schema() -> Schema:
+    # A list of finished terms as a field's value bypasses whatever analyzer the field has.
+    listed: dict[str, Any] = {zone.name: KEYWORD(scorable=True) for zone in ZONES}
+    return Schema(**listed, **{KEY_FIELD: KEYWORD(), ATOM_FIELD: TEXT(phrase=True)})
+
+
+class EmbeddedEngine:
+    """An index directory, open for searching. Implements `engine.Engine`."""
+
+    def __init__(self, directory: Path) -> None:
+        """Raises IndexUnreadable where anything in `directory` is missing, damaged or not of this schema."""
+        self._sidecar: Sidecar = read_sidecar(directory)
+        try:
+            self._reader = FileStorage(str(directory)).open_index(schema=_schema()).reader()
+        except (
+            Exception
+        ) as error:  # Whoosh raises whatever its decoding stumbles over, struct.error to TypeError
+            raise IndexUnreadable(f"{directory}: {error}") from error
+        self._ids = self._sidecar.ids
+        if self._reader.doc_count_all() != len(self._ids):
+            raise IndexUnreadable(
+                f"{directory}: {self._reader.doc_count_all()} documents, not {len(self._ids)}"
+            )
+        self._facets = FacetIndex(self._sidecar.facets)
+        self._norms = _norms(self._sidecar.lengths)
+        self._lock = threading.Lock()
+        self._decoded = lru_cache(CACHED_TERMS)(self._decode)
+        self._positions = lru_cache(CACHED_TERMS)(self._decode_positions)
+        self._scorer = Scorer(len(self._ids), self.postings)
+
+    def search(self, query: Query) -> Results:
+        """Ranks all documents that answer."""
+        score, coverage = self._scorer.combine(query.clauses)
+        required, dropped = self._required(query.required)
+        whole = self._phrase(query.phrase)
+        score = np.where(whole, score * (1 + PHRASE_BONUS), score)
+        tiers = self._tiers(query, whole)
+        answering = ranking.answering(score, coverage, tiers) & required
+        passing = self._facets.passing(query.filters)
+        near = (score > 0) & ~answering & passing & required
+        return Results(
+            ranked=ranking.rank(self._ids, answering & passing, score, coverage, tiers),
+            facets=self._facets.counts(answering, query.filters),
+            near=ranking.rank(self._ids, near, score, coverage, tiers, ranking.NEAR_MISSES),
+            phrase_dropped=dropped,
+        )
+
+    def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
+        """What made up the score of a document, largest first."""
+        number = self._ids.index(document_id)
+        return contributions(query, number, self._scorer, self.zone_postings)
+
+    def frequency(self, term: str) -> int:
+        """How many documents hold an index term in any zone."""
+        return len(self.postings(term).documents)
+
+    def vocabulary(self, prefix: str) -> Sequence[str]:
+        """All index terms that start with `prefix`, sorted."""
+        with self._lock:
+            found = {
+                term.decode() for zone in ZONES for term in self._reader.expand_prefix(zone.name, prefix)
+            }
+        return sorted(found)
+
+    def postings(self, term: str) -> Postings:
+        """tf~ of an index term wherever it occurs, all zones together."""
+        frequencies = np.zeros(len(self._ids))
+        for _, zone_postings in self.zone_postings(term):
+            frequencies[zone_postings.documents] += zone_postings.frequencies
+        documents = np.flatnonzero(frequencies)
+        return Postings(documents, frequencies[documents])
+
+    def zone_postings(self, term: str) -> tuple[tuple[str, Postings], ...]:
+        """tf~ of an index term by zone, for the zones that hold it."""
+        return self._decoded(term)
+
+    def _decode(self, term: str) -> tuple[tuple[str, Postings], ...]:
+        found = []
+        with self._lock:
+            for number, zone in enumerate(ZONES):
+                if (zone.name, term) not in self._reader:
+                    continue
+                matcher = self._reader.postings(zone.name, term)
+                documents, frequencies = [], []
+                while matcher.is_active():
+                    documents.append(matcher.id())
+                    frequencies.append(matcher.weight())
+                    matcher.next()
+                ids = np.array(documents, dtype=np.int64)
+                weighted = zone.weight * np.array(frequencies) / self._norms[number, ids]
+                found.append((zone.name, Postings(ids, weighted)))
+        return tuple(found)
+
+    def _decode_positions(self, atom: str) -> Positions:
+        found: dict[int, frozenset[int]] = {}
+        with self._lock:
+            if (ATOM_FIELD, atom) in self._reader:
+                matcher = self._reader.postings(ATOM_FIELD, atom)
+                while matcher.is_active():
+                    found[matcher.id()] = frozenset(matcher.value_as("positions"))
+                    matcher.next()
+        return found
+
+    def _phrase(self, atoms: Sequence[str]) -> Mask:
+        mask = np.zeros(len(self._ids), dtype=np.bool_)
+        mask[holders(atoms, self._positions)] = True
+        return mask
+
+    def _required(self, phrases: Sequence[Sequence[str]]) -> tuple[Mask, bool]:
+        """Documents that hold every phrase; all documents, and True, where none does."""
+        everything = np.ones(len(self._ids), dtype=np.bool_)
+        if not phrases:
+            return everything, False
+        mask = np.logical_and.reduce([self._phrase(phrase) for phrase in phrases])
+        return (mask, False) if mask.any() else (everything, True)
+
+    def _tiers(self, query: Query, whole: Mask) -> NDArray[np.int64]:
+        """4: the query is a title or alias. For a query written as code: 3 where it stands in code just so,
+        2 where it stands just so anywhere, 1 where its words do."""
+        tiers = np.zeros(len(self._ids), dtype=np.int64)
+        if query.identifier:
+            exact, in_code = whole.copy(), whole.copy()
+            for term in query.identifier:
+                by_zone = dict(self.zone_postings(term))
+                exact &= self._mask_of(*by_zone.values())
+                in_code &= self._mask_of(*(by_zone[zone] for zone in ("code",) if zone in by_zone))
+            tiers[whole], tiers[exact], tiers[in_code] = 1, 2, 3
+        for key in query.keys:
+            tiers[self._key_holders(key)] = 4
+        return tiers
+
+    def _mask_of(self, *postings: Postings) -> Mask:
+        mask = np.zeros(len(self._ids), dtype=np.bool_)
+        for one in postings:
+            mask[one.documents] = True
+        return mask
+
+    def _key_holders(self, key: str) -> list[int]:
+        with self._lock:
+            if (KEY_FIELD, key) not in self._reader:
+                return []
+            return list(self._reader.postings(KEY_FIELD, key).all_ids())
+
+    def close(self) -> None:
+        """Closes the files; the engine answers nothing afterwards."""
+        self._reader.close()
+
+
+def _norms(lengths: NDArray[np.int64]) -> Scores:
+    """1 − b + b · len/avglen, shape (zones, documents); the average is over documents that have the zone."""
+    norms = np.ones(lengths.shape)
+    for number, zone in enumerate(ZONES):
+        present = lengths[number][lengths[number] > 0]
+        if present.size:
+            norms[number] = 1 - zone.b + zone.b * lengths[number] / present.mean()
+    return norms

@@ -1,0 +1,118 @@
+"""Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.library import Library
+from app.entry import FACETS, Entry
+from app.search.answers import (
+    Filters,
+    Hit,
+    SearchAnswer,
+    SearchRequest,
+    Suggestion,
+    SuggestionType,
+)
+from app.search.engine import Engine, Query, Scored
+from app.search.passages import Passages
+from app.search.query import ParsedQuery, QueryParser
+from app.search.reasons import reasons
+from app.search.snippet import snippet
+
+WEAK_COVERAGE = 0.5
+"""Below this, the best hit accounts for too little of the query to be called an answer."""
+
+NOT_MARKED_BELOW = 0.2
+"""Words that weigh less than this (function words) are not marked in snippets."""
+
+
+class Searcher:
+    """Searches a library through its index. Safe to share between threads."""
+
+    def __init__(self, library: Library, engine: Engine, analyzer: Analyzer) -> None:
+        glossary = Glossary(library.glossary, analyzer)
+        self._library = library
+        self._engine = engine
+        self._parser = QueryParser(analyzer, glossary, engine)
+        self._passages = Passages(analyzer, glossary)
+        self._analyzer = analyzer
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Raises IndexUnreadable where the index has been damaged under the running process."""
+        parsed = self._parser.parse(request.text, request.filters, verbatim=request.verbatim)
+        results = self._engine.search(parsed.query)
+        page = results.ranked[request.offset : request.offset + request.limit]
+        best = results.ranked[0] if results.ranked else None
+        return SearchAnswer(
+            query=request.text,
+            total=len(results.ranked),
+            hits=tuple(self._hit(one, parsed, request) for one in page),
+            facets=results.facets,
+            suggestions=tuple(self._suggestions(request, parsed, results.near, found=best is not None)),
+            correction=parsed.corrected if best else "",
+            phrase_dropped=results.phrase_dropped,
+            weak=best is not None and best.tier == 0 and best.coverage < WEAK_COVERAGE,
+        )
+
+    def parse(self, text: str) -> ParsedQuery:
+        """The query as the engine gets it, for explaining."""
+        return self._parser.parse(text, Filters())
+
+    def _hit(self, scored: Scored, parsed: ParsedQuery, request: SearchRequest) -> Hit:
+        entry = self._library.entries[scored.id]
+        edition = entry.edition(request.lang)
+        weights = self._weights(parsed.query)
+        contributions = self._engine.explain(parsed.query, scored.id)
+        return Hit(
+            entry=entry,
+            edition=edition,
+            score=round(scored.score, 4),
+            reasons=reasons(parsed, contributions, entry, edition, self._passages, self._analyzer),
+            snippet=snippet(self._passages.lines(edition), weights),
+        )
+
+    def _weights(self, query: Query) -> dict[str, float]:
+        """Every index term that may be marked, with what it is worth: rare ones more, substitutes less."""
+        weights: dict[str, float] = {}
+        for clause in query.clauses:
+            for alternative in clause.alternatives:
+                for term in alternative.terms:
+                    if term.weight < NOT_MARKED_BELOW:
+                        continue
+                    for variant in term.variants:
+                        worth = alternative.weight * term.weight / (1 + self._engine.frequency(variant))
+                        weights[variant] = max(worth, weights.get(variant, 0.0))
+        return weights
+
+    def _suggestions(
+        self, request: SearchRequest, parsed: ParsedQuery, near: Sequence[Scored], *, found: bool
+    ) -> Iterator[Suggestion]:
+        if request.verbatim and (corrected := self._parser.parse(request.text, request.filters).corrected):
+            yield Suggestion(SuggestionType.SPELLING, query=corrected)
+        if found:
+            return
+        yield from self._filters_to_drop(request, parsed)
+        for scored in near:
+            yield Suggestion(SuggestionType.NEAR_MISS, entry=self._entry(scored))
+
+    def _filters_to_drop(self, request: SearchRequest, parsed: ParsedQuery) -> Iterator[Suggestion]:
+        """Each filter without which something is found; all of them where no single one suffices."""
+        filters = request.filters
+        chosen = [facet for facet in FACETS if filters.facet(facet)] + ["edition"] * bool(filters.edition)
+        wider = [(facet, filters.without(facet)) for facet in chosen]
+        if len(wider) > 1:
+            wider.append(("", Filters()))
+        some = [(facet, less, self._total(parsed, less)) for facet, less in wider]
+        if any(total for facet, _, total in some if facet):
+            some = [one for one in some if one[0]]
+        for facet, less, total in some:
+            if total:
+                yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
+
+    def _total(self, parsed: ParsedQuery, filters: Filters) -> int:
+        return len(self._engine.search(replace(parsed.query, filters=filters)).ranked)
+
+    def _entry(self, scored: Scored) -> Entry:
+        return self._library.entries[scored.id]

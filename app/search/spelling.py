@@ -1,0 +1,104 @@
+"""Spelling: words that occur nowhere, and the indexed word each was probably meant to be.
+
+Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from app.analysis.token import Analysis, Token, TokenKind
+from app.search.engine import Engine
+
+SHORTEST = 4
+"""Shorter words are too near to too many others."""
+
+MAX_EDITS = ((4, 1), (8, 2))
+"""(from this length, edits allowed): a neighbour swap is one edit."""
+
+COMPLETED = 8
+"""Longer words that a half-typed one may stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """`text[start:end]` was typed, and `word` is searched."""
+
+    start: int
+    end: int
+    typed: str
+    word: str
+
+
+class Speller:
+    """Corrects words by the vocabulary of an index. Safe to share between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._frequency = engine.frequency
+        exact = [term.partition(":")[2] for term in engine.vocabulary(f"{TokenKind.EXACT.value}:")]
+        self._words = [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
+        self._exact = exact
+        self._han = [
+            word
+            for term in engine.vocabulary(f"{TokenKind.TERM.value}:")
+            if len(word := term.partition(":")[2]) == 2 and not word.isascii()
+        ]
+
+    def corrections(self, analysis: Analysis) -> Iterator[Correction]:
+        """A correction for every plain word that occurs nowhere and has a near neighbour that does."""
+        stems = {
+            (token.start, token.end): token.term for token in analysis.tokens if token.kind is TokenKind.TERM
+        }
+        for token in analysis.tokens:
+            if token.kind is TokenKind.EXACT and self._misspelled(token, stems.get((token.start, token.end))):
+                if word := self._nearest(token.text):
+                    yield Correction(token.start, token.end, token.text, word)
+        yield from self._han_corrections(analysis)
+
+    def completions(self, typed: str) -> Sequence[str]:
+        """Indexed words and identifiers that start with `typed`, shortest first."""
+        return sorted((word for word in self._exact if word.startswith(typed)), key=len)[:COMPLETED]
+
+    def _misspelled(self, token: Token, stem: str | None) -> bool:
+        if len(token.text) < SHORTEST or not token.text.isalpha() or not token.text.isascii():
+            return False
+        part = f"{TokenKind.PART.value}:{stem.partition(':')[2]}" if stem else ""
+        return not any(term and self._frequency(term) for term in (token.term, stem, part))
+
+    def _nearest(self, typed: str) -> str:
+        allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
+        near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
+        # Slips in the first letter are rare; of equals, the commoner word.
+        ranked = sorted(
+            near, key=lambda one: (one[1], one[0][0] != typed[0], -self._frequency(f"x:{one[0]}"), one[0])
+        )
+        return ranked[0][0] if ranked else ""
+
+    def _han_corrections(self, analysis: Analysis) -> Iterator[Correction]:
+        """A character that occurs nowhere, next to one that does: a word of two that has the neighbour."""
+        for left, right in zip(analysis.atoms, analysis.atoms[1:], strict=False):
+            if left.end != right.start or len(left.text) + len(right.text) != 2 or left.text.isascii():
+                continue
+            place = self._known_place(left.text, right.text)
+            near = [
+                word for word in self._han if place is not None and word[place] == (left, right)[place].text
+            ]
+            if near:
+                word = max(near, key=lambda w: (self._frequency(f"{TokenKind.TERM.value}:{w}"), w))
+                yield Correction(left.start, right.end, left.text + right.text, word)
+
+    def _known_place(self, left: str, right: str) -> int | None:
+        """0 or 1, where only the left or only the right character occurs anywhere."""
+        known = [bool(self._frequency(f"{TokenKind.GRAM.value}:{character}")) for character in (left, right)]
+        return known.index(True) if known.count(True) == 1 else None
+
+    @staticmethod
+    def rewrite(text: str, corrections: Sequence[Correction]) -> str:
+        """`text` with every correction made, or empty where there is none."""
+        if not corrections:
+            return ""
+        for correction in sorted(corrections, key=lambda one: -one.start):
+            text = text[: correction.start] + correction.word + text[correction.end :]
+        return text

@@ -1,0 +1,144 @@
+"""The words of an analyzed query: each with the ways in which an entry may hold it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.analysis.stems import is_function_word
+from app.analysis.token import Analysis, Token, TokenKind
+from app.search.engine import Alternative, WeightedTerm
+
+FUNCTION_WORD_WEIGHT = 0.08
+LONE_CHARACTER_WEIGHT = 0.3
+
+# (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
+WHOLE_CODE = (1.4, 1.0)
+CODE_NAMES = (0.9, 0.9)
+CODE_WORDS = (0.55, 0.8)
+SUBWORDS = (0.85, 0.95)
+BIGRAMS = (0.5, 0.9)
+CHARACTERS = (0.2, 0.4)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the query at `start:end` of its text; the first alternative is the literal one."""
+
+    text: str
+    start: int
+    end: int
+    alternatives: tuple[Alternative, ...]
+
+
+def words_of(analysis: Analysis) -> list[Word]:
+    """The words of a query in order, without overlap."""
+    return sorted([*_latin_words(analysis.tokens), *_han_words(analysis)], key=lambda word: word.start)
+
+
+def _latin_words(tokens: Sequence[Token]) -> Iterator[Word]:
+    exact = [token for token in tokens if token.kind is TokenKind.EXACT]
+    inside: dict[int, list[Token]] = {token.start: [] for token in exact}
+    current: Token | None = None
+    for token in tokens:
+        if token.kind is TokenKind.EXACT:
+            current = token
+        elif current is not None and current.start <= token.start and token.end <= current.end:
+            inside[current.start].append(token)
+    for token in exact:
+        yield _latin_word(token, inside[token.start])
+
+
+def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
+    names = [token for token in inside if token.kind is TokenKind.TERM]
+    parts = [token for token in inside if token.kind is TokenKind.PART]
+    if not parts:
+        return _plain_word(exact, names)
+    whole = WeightedTerm((exact.term, *_terms(names[:1])), exact.text)
+    alternatives = [Alternative((whole,), *WHOLE_CODE, source="identifier")]
+    if len(names) > 1:
+        by_name = tuple(WeightedTerm((token.term,), token.text) for token in names[1:])
+        alternatives.append(Alternative(by_name, *CODE_NAMES, source="identifier"))
+    by_word = tuple(
+        WeightedTerm((f"{TokenKind.TERM.value}:{token.text}", token.term), token.text) for token in parts
+    )
+    alternatives.append(Alternative(by_word, *CODE_WORDS))
+    return Word(exact.text, exact.start, exact.end, tuple(alternatives))
+
+
+def _plain_word(exact: Token, stems: Sequence[Token]) -> Word:
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
+    parts = tuple(f"{TokenKind.PART.value}:{token.text}" for token in stems)
+    term = WeightedTerm((exact.term, *_terms(stems), *parts), exact.text, weight)
+    return Word(exact.text, exact.start, exact.end, (Alternative((term,)),))
+
+
+def _terms(tokens: Sequence[Token]) -> tuple[str, ...]:
+    return tuple(token.term for token in tokens)
+
+
+def _han_words(analysis: Analysis) -> Iterator[Word]:
+    """Words of the dictionary, the longest where they overlap, then whatever characters are left over."""
+    grams = {(t.start, t.end): t for t in analysis.tokens if t.kind is TokenKind.GRAM}
+    exact_spans = {(t.start, t.end) for t in analysis.tokens if t.kind is TokenKind.EXACT}
+    terms = [
+        token
+        for token in analysis.tokens
+        if token.kind is TokenKind.TERM
+        and (token.start, token.start + 1) in grams
+        and (token.start, token.end) not in exact_spans
+    ]
+    taken: list[Token] = []
+    for token in sorted(terms, key=lambda t: (t.start - t.end, t.start)):
+        if all(token.end <= other.start or token.start >= other.end for other in taken):
+            taken.append(token)
+    for token in taken:
+        yield _dictionary_word(token, terms, grams)
+    covered = {place for token in taken for place in range(token.start, token.end)}
+    lone = [span for span in sorted(grams) if span[1] == span[0] + 1 and span[0] not in covered]
+    yield from _loose_words(lone, grams)
+
+
+def _dictionary_word(word: Token, terms: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
+    alternatives = [Alternative((WeightedTerm((word.term,), word.text, weight),))]
+    inner = [t for t in terms if word.start <= t.start and t.end <= word.end and t.text != word.text]
+    if inner:
+        by_word = tuple(WeightedTerm((token.term,), token.text, weight) for token in inner)
+        alternatives.append(Alternative(by_word, *SUBWORDS))
+    bigrams = _bigrams(word.start, word.end, grams)
+    alternatives.append(
+        Alternative(tuple(WeightedTerm((t.term,), t.text, weight) for t in bigrams), *BIGRAMS)
+    )
+    return Word(word.text, word.start, word.end, tuple(alternatives))
+
+
+def _bigrams(start: int, end: int, grams: Mapping[tuple[int, int], Token]) -> list[Token]:
+    return [grams[place, place + 2] for place in range(start, end - 1) if (place, place + 2) in grams]
+
+
+def _loose_words(lone: Sequence[tuple[int, int]], grams: Mapping[tuple[int, int], Token]) -> Iterator[Word]:
+    """Characters that belong to no word: neighbours together, function words by themselves."""
+    run: list[Token] = []
+    for span in lone:
+        token = grams[span]
+        if is_function_word(token.text):
+            term = WeightedTerm((token.term,), token.text, FUNCTION_WORD_WEIGHT * LONE_CHARACTER_WEIGHT)
+            yield Word(token.text, token.start, token.end, (Alternative((term,)),))
+            continue
+        if run and run[-1].end != token.start:
+            yield _loose_word(run, grams)
+            run = []
+        run.append(token)
+    if run:
+        yield _loose_word(run, grams)
+
+
+def _loose_word(run: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
+    text = "".join(token.text for token in run)
+    characters = tuple(WeightedTerm((t.term,), t.text, LONE_CHARACTER_WEIGHT) for t in run)
+    bigrams = tuple(WeightedTerm((t.term,), t.text) for t in _bigrams(run[0].start, run[-1].end, grams))
+    alternatives = (
+        (Alternative(bigrams), Alternative(characters, *CHARACTERS))
+        if bigrams
+        else (Alternative(characters),)
+    )
+    return Word(text, run[0].start, run[-1].end, alternatives)
