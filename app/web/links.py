@@ -18,10 +18,8 @@ def rewrite(html: str, lang: Language, urls: Urls) -> str:
     def address(match: re.Match[str]) -> str:
         attribute, scheme, value = match.groups()
         path, _, anchor = unescape(value).partition("#")
-        if scheme == "entry-image":
-            url = urls.image(lang, unquote(path))
-        else:
-            url = urls.entry(lang, path, unquote(anchor))
+        is_image = scheme == "entry-image"
+        url = urls.image(lang, unquote(path)) if is_image else urls.entry(lang, path, unquote(anchor))
         return f'{attribute}="{escape(url)}"'
 
     return PLACEHOLDER.sub(address, html)

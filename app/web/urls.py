@@ -113,9 +113,9 @@ class Urls:
         digest = self.static_digests.get(name, "")
         return self.path(f"/static/{name}") + _query({"v": digest})
 
-    def docs(self) -> str:
-        """The documentation of the API."""
-        return self.path("/docs")
+    def docs(self, name: str = "") -> str:
+        """The documentation of the API, or a file of Swagger UI that it needs."""
+        return self.path(f"/docs/{name}" if name else "/docs")
 
     def openapi(self) -> str:
         """The OpenAPI description of the API."""
@@ -154,12 +154,13 @@ def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
     }
 
 
-def digest_files(directory: Path) -> dict[str, str]:
-    """`<path below directory>` to 12 hex digits of SHA-256, for every file; empty where there is no directory."""
-    files = (path for path in sorted(directory.rglob("*")) if path.is_file())
+def digest_files(directory: Path, names: Iterable[str] | None = None) -> dict[str, str]:
+    """The path below `directory` to 12 hex digits of SHA-256, for `names` or every file there is."""
+    found = sorted(directory.rglob("*")) if names is None else [directory / name for name in names]
     return {
         path.relative_to(directory).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        for path in files
+        for path in found
+        if path.is_file()
     }
 
 

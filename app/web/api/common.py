@@ -1,0 +1,83 @@
+"""What the routes of the API share: reading a request, checking its tags, giving the answer its headers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.content.library import Library
+from app.entry import FACETS, Entry, Language, facet_values
+from app.errors import UnknownTag
+from app.knowledge import Snapshot
+from app.search.answers import Filters
+from app.web.api.parameters import Listing
+from app.web.api.shapes import Shaper
+from app.web.dependencies import Site, api_language
+from app.web.negotiation import conditional
+
+Item = TypeVar("Item")
+
+
+def shaper(site: Site, snapshot: Snapshot, lang: Language) -> Shaper:
+    """What shapes the answers to one request."""
+    words = site.renderer.words(lang)
+    return Shaper(snapshot.library, snapshot.generation, site.urls, lang, words)
+
+
+def asked(request: Request, lang: Language | None) -> Language:
+    """The language asked for by a parameter that has been checked, or else by the headers."""
+    return lang or api_language(request)
+
+
+def check_filters(filters: Filters, library: Library) -> None:
+    """Raises UnknownTag for the first value that the taxonomy lacks."""
+    for facet in FACETS:
+        for value in filters.facet(facet):
+            check_tag(facet, value, library)
+
+
+def check_tag(facet: str, value: str, library: Library) -> None:
+    """Raises UnknownTag where the taxonomy lacks the value."""
+    if value not in library.taxonomy.facet(facet):
+        raise UnknownTag(facet=facet, value=value[:100])
+
+
+def passes(entry: Entry, filters: Filters) -> bool:
+    """Whether an entry has a value of each facet that is filtered by, and the edition."""
+    values = facet_values(entry)
+    tagged = all(
+        not filters.facet(facet) or set(filters.facet(facet)) & set(values[facet]) for facet in FACETS
+    )
+    return tagged and (filters.edition is None or filters.edition in entry.editions)
+
+
+def cut(items: Sequence[Item], parameters: Listing, generation: str) -> tuple[Sequence[Item], dict[str, Any]]:
+    """The part of a list that was asked for, and the fields of `schemas.Page`."""
+    start, end = parameters.offset, parameters.offset + parameters.limit
+    fields = {
+        "total": len(items),
+        "limit": parameters.limit,
+        "offset": parameters.offset,
+        "generation": generation,
+    }
+    return items[start:end], fields
+
+
+def json_answer(
+    request: Request, model: BaseModel, lang: Language, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A model as JSON with its ETag, or 304.
+
+    The model is written out here and not by FastAPI, which would check once more what is already checked.
+    """
+    return text_answer(request, model.model_dump_json(), "application/json", lang, headers)
+
+
+def text_answer(
+    request: Request, body: str, media_type: str, lang: Language, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A text with its ETag, or 304. `lang` is the language of what is shown."""
+    given = {"Content-Language": lang.tag, "Vary": "Accept-Language", **(headers or {})}
+    return conditional(request, Response(body, media_type=media_type, headers=given))

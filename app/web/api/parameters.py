@@ -1,0 +1,103 @@
+"""What the routes of the API take. Contract §3; names are a promise."""
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from app.entry import Language
+from app.search.answers import Filters
+from app.web.negotiation import LANGUAGE_PATTERN, parse_language
+
+MAX_LIMIT = 50
+MAX_OFFSET = 10_000
+MAX_TAGS = 50
+
+
+def _language(value: object) -> Language:
+    lang = parse_language(value) if isinstance(value, str) else None
+    if lang is None:
+        raise PydanticCustomError("language", "must be en or zh")
+    return lang
+
+
+AskedLanguage = Annotated[
+    Language,
+    BeforeValidator(_language),
+    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN, "example": "zh"}),
+]
+Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
+
+
+class Shown(BaseModel):
+    """The parameter that every route has. Parameters that a route does not know are ignored."""
+
+    lang: AskedLanguage | None = Field(
+        None,
+        description="Language to show: `en` or `zh` (`zh-CN` and the like count as `zh`). "
+        "By default what Accept-Language likes best, then `en`. Never filters.",
+    )
+
+
+class OneEntry(Shown):
+    """Parameters of a single entry."""
+
+
+class Listing(Shown):
+    """Parameters of every list."""
+
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Items at most.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Items to pass over.")
+
+
+class Filtered(Listing):
+    """Filters that combine: or within one, and between them."""
+
+    framework: Tags = Field([], description="Framework ids, see `/frameworks`.")
+    kind: Tags = Field([], description="Kinds, see `/kinds`.")
+    topic: Tags = Field([], description="Topic ids, see `/topics`.")
+    error_type: Tags = Field([], description="Error type ids, see `/error-types`.")
+    edition: Language | None = Field(None, description="Only entries that have this edition.")
+
+    def filters(self) -> Filters:
+        """The filters as search knows them; an empty value, as a form sends it, filters nothing."""
+        return Filters(
+            framework=tuple(filter(None, self.framework)),
+            kind=tuple(filter(None, self.kind)),
+            topic=tuple(filter(None, self.topic)),
+            error_type=tuple(filter(None, self.error_type)),
+            edition=self.edition,
+        )
+
+
+class SearchParameters(Filtered):
+    """Parameters of a search."""
+
+    q: str = Field("", description="What to look for: words, a question, an identifier, an error line.")
+    verbatim: bool = Field(False, description="Search what was typed, without spelling correction.")
+
+
+class EntryParameters(Filtered):
+    """Parameters of the list of entries."""
+
+    updated_since: date | None = Field(None, description="Only entries changed on or after this day.")
+
+
+class SuggestParameters(Shown):
+    """Parameters of a completion."""
+
+    q: str = Field("", description="What has been typed so far.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Completions at most.")
+
+
+class DiagnoseParameters(Shown):
+    """What can be said beside a log: as parameters of a raw body, as fields of a JSON body."""
+
+    framework: str = Field("", description="Id of the framework, where it is known.")
+
+
+class DiagnoseBody(DiagnoseParameters):
+    """A log to diagnose."""
+
+    text: str = Field(description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")

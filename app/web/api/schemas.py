@@ -1,0 +1,170 @@
+"""What the routes about entries answer. Contract §3; names are a promise."""
+
+from datetime import date
+
+from pydantic import BaseModel, ConfigDict
+
+from app.entry import Kind, Language
+from app.search.answers import CompletionType, ReasonType, SuggestionType
+
+
+class Answer(BaseModel):
+    """Base of what is answered; never changed once made."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class EditionLink(Answer):
+    """An edition that an entry has. `stale`: its twin has changed since the two were last synced."""
+
+    lang: Language
+    title: str
+    url: str
+    stale: bool
+
+
+class Reason(Answer):
+    """Why a hit was found: `text` was asked for, `via` stands in the entry instead where they differ."""
+
+    type: ReasonType
+    text: str
+    via: str
+
+
+class Tagged(Answer):
+    """What every mention of an entry says. `lang` is the language of the edition shown."""
+
+    id: str
+    framework: str
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    lang: Language
+    title: str
+    applies_to: str
+
+
+class Hit(Tagged):
+    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`."""
+
+    snippet: str
+    score: float
+    reasons: tuple[Reason, ...]
+    editions: tuple[EditionLink, ...]
+    url: str
+    api_url: str
+
+
+class Facet(Answer):
+    """How many entries would be found with this value chosen."""
+
+    value: str
+    label: str
+    count: int
+
+
+class Facets(Answer):
+    """Counts by facet."""
+
+    framework: tuple[Facet, ...]
+    kind: tuple[Facet, ...]
+    topic: tuple[Facet, ...]
+    error_type: tuple[Facet, ...]
+
+
+class Suggestion(Answer):
+    """A way out where little was found; `url` leads to the page that follows it."""
+
+    type: SuggestionType
+    text: str
+    url: str
+
+
+class SearchResult(Answer):
+    """`correction`: what was searched instead, or empty. `weak`: nothing fits well.
+
+    `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched.
+    """
+
+    query: str
+    total: int
+    limit: int
+    offset: int
+    hits: tuple[Hit, ...]
+    facets: Facets
+    suggestions: tuple[Suggestion, ...]
+    correction: str
+    phrase_dropped: bool
+    weak: bool
+    generation: str
+
+
+class Completion(Answer):
+    """A completion; `url` leads to the entry, the tag or the search it stands for."""
+
+    text: str
+    type: CompletionType
+    url: str
+
+
+class Summary(Tagged):
+    """An entry in a list."""
+
+    updated: date
+    stale: bool
+    editions: tuple[EditionLink, ...]
+    url: str
+    api_url: str
+
+
+class Page(Answer):
+    """What every list says. `generation` names the content it was taken from."""
+
+    total: int
+    limit: int
+    offset: int
+    generation: str
+
+
+class SummaryList(Page):
+    """Entries, latest change first."""
+
+    items: tuple[Summary, ...]
+
+
+class Heading(Answer):
+    """A heading; `anchor` is its fragment on the page."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+class Source(Answer):
+    """Where an entry's facts come from."""
+
+    title: str
+    url: str
+    license: str
+
+
+class Related(Answer):
+    """A neighbour of an entry."""
+
+    id: str
+    lang: Language
+    title: str
+    url: str
+    api_url: str
+
+
+class Entry(Summary):
+    """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`."""
+
+    html: str
+    markdown: str
+    fix: str
+    headings: tuple[Heading, ...]
+    related: tuple[Related, ...]
+    source: tuple[Source, ...]
+    generation: str

@@ -1,0 +1,199 @@
+"""Every failure becomes an answer here: problem+json for programs, a page for browsers; logged once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from app.errors import RequestError
+from app.web.dependencies import api_language, page_language, site_of
+from app.web.negotiation import preferred_media_type
+
+MEDIA_TYPE = "application/problem+json"
+
+ErrorPage = Callable[[Request, int, str, str], Response]
+"""Makes the page for a browser from the request, the status, a title and a sentence of detail."""
+
+
+class FieldBody(BaseModel):
+    """What is wrong with one field."""
+
+    field: str
+    message: str
+
+
+class ProblemBody(BaseModel):
+    """Why a request was not answered (RFC 9457). `title` and `detail` are in the language asked for."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: tuple[FieldBody, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field, as a message key and its arguments."""
+
+    name: str
+    key: str
+    arguments: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A failure before it is put into words: `key` names the title, `key.detail` the sentence."""
+
+    status: int
+    key: str
+    arguments: Mapping[str, str | int] = field(default_factory=dict)
+    errors: tuple[FieldError, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Refusal(Exception):
+    """Raised by a handler: an answer rather than an error of ours."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.key)
+        self.problem = problem
+
+
+BY_STATUS: Mapping[int, str] = {
+    400: "problem.bad_request",
+    404: "problem.not_found",
+    405: "problem.method_not_allowed",
+}
+"""Keys for what the framework refuses by itself."""
+
+FIELD_MESSAGES: Mapping[str, str] = {
+    "missing": "problem.field.missing",
+    "language": "problem.field.language",
+    "int_parsing": "problem.field.integer",
+    "int_parsing_size": "problem.field.integer",
+    "int_from_float": "problem.field.integer",
+    "int_type": "problem.field.integer",
+    "greater_than_equal": "problem.field.at_least",
+    "less_than_equal": "problem.field.at_most",
+    "enum": "problem.field.one_of",
+    "literal_error": "problem.field.one_of",
+    "bool_parsing": "problem.field.boolean",
+    "bool_type": "problem.field.boolean",
+    "date_parsing": "problem.field.date",
+    "date_from_datetime_parsing": "problem.field.date",
+    "date_from_datetime_inexact": "problem.field.date",
+    "too_long": "problem.field.too_many",
+    "string_type": "problem.field.string",
+    "json_invalid": "problem.field.json",
+    "model_type": "problem.field.object",
+    "model_attributes_type": "problem.field.object",
+}
+"""Pydantic's error types in our words."""
+
+
+PLACES = {"query", "body", "path", "header", "cookie"}
+
+
+def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
+    """Pydantic's errors; positions inside a list count as the list."""
+    return tuple(
+        FieldError(
+            name=next((str(part) for part in error["loc"] if str(part) not in PLACES), "body"),
+            key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
+            arguments={
+                name: value if isinstance(value, int) else str(value)
+                for name, value in error.get("ctx", {}).items()
+            },
+        )
+        for error in errors
+    )
+
+
+def of_request_error(error: RequestError) -> Problem:
+    """What a lower layer could not answer; the field is the argument `field` or `facet`, if there is one."""
+    name = error.arguments.get("field") or error.arguments.get("facet")
+    errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
+    return Problem(error.status, error.key, error.arguments, errors)
+
+
+def of_http_exception(error: HTTPException) -> Problem:
+    """What the framework refused."""
+    headers = dict(error.headers or {})
+    if "GET" in headers.get("Allow", ""):
+        headers["Allow"] += ", HEAD"  # every GET is answered to HEAD, too
+    return Problem(
+        error.status_code, BY_STATUS.get(error.status_code, "problem.bad_request"), headers=headers
+    )
+
+
+def problem_of(error: Exception) -> Problem:
+    """The problem that an exception stands for; a 500 for any that nobody raises on purpose."""
+    match error:
+        case Refusal():
+            return error.problem
+        case RequestError():
+            return of_request_error(error)
+        case RequestValidationError():
+            return Problem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
+        case HTTPException():
+            return of_http_exception(error)
+    return Problem(500, "problem.internal")
+
+
+async def on_failure(request: Request, error: Exception) -> Response:
+    """The handler of every class in `HANDLED`."""
+    return render(request, problem_of(error))
+
+
+HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, Refusal)
+
+
+def render(request: Request, problem: Problem) -> Response:
+    """`problem` in words, as JSON for programs and as a page for browsers."""
+    for_program = wants_json(request)
+    lang = api_language(request) if for_program else page_language(request)
+    words = site_of(request).translations
+    title = words.translate(lang, problem.key)
+    detail = words.translate(lang, f"{problem.key}.detail", **problem.arguments)
+    if for_program:
+        errors = tuple(
+            FieldBody(field=error.name, message=words.translate(lang, error.key, **error.arguments))
+            for error in problem.errors
+        )
+        shape = ProblemBody(
+            type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
+            title=title,
+            status=problem.status,
+            detail=detail,
+            instance=quote(request.scope["path"], errors="replace"),
+            errors=errors,
+        )
+        response = Response(shape.model_dump_json(), problem.status, media_type=MEDIA_TYPE)
+    else:
+        error_page: ErrorPage = request.app.state.error_page
+        response = error_page(request, problem.status, title, detail)
+    response.headers.update(problem.headers)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Language"] = lang.tag
+    return response
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a failure is told to a program: an address of the API, or an Accept that asks for JSON."""
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    offers = ("text/html", MEDIA_TYPE, "application/json")
+    accepted = preferred_media_type(request.headers.get("accept", ""), offers)
+    return path.startswith("/api/") or accepted in offers[1:]
+
+
+def plain_error_page(_request: Request, status: int, title: str, detail: str) -> Response:
+    """An `ErrorPage` in plain text."""
+    return PlainTextResponse(f"{title}\n\n{detail}\n", status)
