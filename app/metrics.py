@@ -63,7 +63,7 @@ class Metrics:
                 "jieda_degraded",
                 "1 while an older snapshot is served because the last reload failed.",
                 registry=registry,
-                multiprocess_mode="livemax",
+                multiprocess_mode="mostrecent",
             ),
         )
 

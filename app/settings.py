@@ -89,10 +89,17 @@ def _base_url(text: str) -> str:
     return text.rstrip("/")
 
 
+RESERVED = frozenset({"api", "docs", "en", "healthz", "metrics", "preferences", "readyz", "static", "zh"})
+"""First segments of our own addresses. Under a prefix that starts with one, nobody could tell whether a proxy
+has stripped it."""
+
+
 def _root_path(text: str) -> str:
     path = text.rstrip("/")
     if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
         raise ValueError("must be like /kb: a slash, then letters, digits and . _ ~ -")
+    if path and path.split("/")[1] in RESERVED:
+        raise ValueError(f"must not start with one of our own addresses ({', '.join(sorted(RESERVED))})")
     return path
 
 
@@ -139,6 +146,11 @@ class Option:
     def flag(self) -> str:
         """The option of `jieda serve`."""
         return "--" + self.name.replace("_", "-")
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off, so that the option needs no value."""
+        return self.parse is _switch
 
 
 OPTIONS: tuple[Option, ...] = (
