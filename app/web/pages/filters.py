@@ -1,0 +1,112 @@
+"""Filters of the search page as chips: each is a link to the same search with one value more or less."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from app.content.library import Library
+from app.entry import FACETS, Language
+from app.search.answers import FacetCount, Filters
+from app.web.pages.parts import name_of
+from app.web.pages.shell import OWN_NAMES
+from app.web.pages.visit import Visit
+
+SHOWN = 6
+"""Chips of a facet that are seen at once; the others wait behind a disclosure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that can be put on or taken off. `count` is empty where it is not known."""
+
+    label: str
+    count: str
+    url: str
+    active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChipGroup:
+    """The filters of one facet."""
+
+    facet: str
+    label: str
+    chips: tuple[Chip, ...]
+    more: tuple[Chip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterBar:
+    """All filters. `clear` is an address without any, empty where none is on."""
+
+    groups: tuple[ChipGroup, ...]
+    active: tuple[Chip, ...]
+    clear: str
+    hidden: tuple[tuple[str, str], ...]
+    """Names and values for hidden fields, so that a new query keeps the filters."""
+
+
+def filter_bar(
+    visit: Visit, library: Library, text: str, filters: Filters, facets: Mapping[str, tuple[FacetCount, ...]]
+) -> FilterBar:
+    """The filters that a search offers, those that are on first in each facet."""
+    links = _ChipLinks(visit, text, filters)
+    groups = [links.group(facet, facets.get(facet, ())) for facet in FACETS]
+    groups.append(links.editions(library))
+    active = tuple(chip for group in groups for chip in (*group.chips, *group.more) if chip.active)
+    return FilterBar(
+        groups=tuple(group for group in groups if group.chips),
+        active=active,
+        clear=visit.urls.search(visit.lang, q=text) if filters else "",
+        hidden=tuple((facet, value) for facet in (*FACETS, "edition") for value in _values(filters, facet)),
+    )
+
+
+def toggled(filters: Filters, facet: str, value: str) -> Filters:
+    """`filters` with a value put on, or taken off if it was on. `facet` is one of FACETS or `edition`."""
+    values = _values(filters, facet)
+    if facet == "edition":
+        kept = filters.without("edition")
+        return kept if value in values else replace(kept, edition=Language(value))
+    rest = tuple(each for each in values if each != value)
+    chosen = {each: filters.facet(each) for each in FACETS}
+    chosen[facet] = rest if value in values else (*values, value)
+    return Filters(**chosen, edition=filters.edition)
+
+
+def _values(filters: Filters, facet: str) -> tuple[str, ...]:
+    if facet == "edition":
+        return (filters.edition.value,) if filters.edition else ()
+    return filters.facet(facet)
+
+
+@dataclass(frozen=True, slots=True)
+class _ChipLinks:
+    """The search at hand, from which each chip leads on."""
+
+    visit: Visit
+    text: str
+    filters: Filters
+
+    def group(self, facet: str, counts: tuple[FacetCount, ...]) -> ChipGroup:
+        known = {count.value: count.count for count in counts}
+        chosen = [value for value in _values(self.filters, facet) if value not in known]
+        chips = [
+            self.chip(facet, value, name_of(self.visit, facet, value), f"{known.get(value, 0):,}")
+            for value in (*chosen, *known)
+            if known.get(value) or value in _values(self.filters, facet)
+        ]
+        chips.sort(key=lambda chip: not chip.active)
+        label = self.visit.say(f"facet.{facet}")
+        return ChipGroup(facet, label, tuple(chips[:SHOWN]), tuple(chips[SHOWN:]))
+
+    def editions(self, library: Library) -> ChipGroup:
+        """Offered only where it makes a difference: some entry lacks an edition."""
+        complete = all(len(entry.editions) == len(Language) for entry in library.entries.values())
+        offered = () if complete and not self.filters.edition else tuple(Language)
+        chips = tuple(self.chip("edition", lang.value, OWN_NAMES[lang], "") for lang in offered)
+        return ChipGroup("edition", self.visit.say("facet.edition"), chips, ())
+
+    def chip(self, facet: str, value: str, label: str, count: str) -> Chip:
+        changed = toggled(self.filters, facet, value)
+        url = self.visit.urls.search_filtered(self.visit.lang, self.text, changed)
+        return Chip(label, count, url, value in _values(self.filters, facet))
