@@ -19,6 +19,7 @@ from app.web.api.routes import add_routes
 from app.web.dependencies import Site
 from app.web.docs_page import docs, openapi
 from app.web.files import own_files, serve, swagger_files
+from app.web.machine_pages import machine_router
 from app.web.pages.errors import error_response
 from app.web.pages.router import router as pages
 from app.web.problems import HANDLED, on_failure
@@ -77,6 +78,7 @@ def add_all_routes(app: FastAPI, settings: Settings) -> None:
         ("/static/{name:path}", serve(own_files(settings.static))),
     ):
         app.add_api_route(path, handler, include_in_schema=False)
+    app.include_router(machine_router)
     app.include_router(pages)
 
 
