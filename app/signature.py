@@ -9,6 +9,7 @@ add up instead of multiplying. For text within a line the earliest place is as g
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 _QUOTED = "|".join(
@@ -96,6 +97,7 @@ class _Part:
     placeholder: str = ""
 
 
+@lru_cache(maxsize=4096)
 def compile_signature_line(text: str) -> SignatureLine:
     """The matcher of one line. Raises SignatureSyntaxError."""
     parts = _trim(list(_parts(text)))

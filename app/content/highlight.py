@@ -17,7 +17,7 @@ def highlighted(code: str, language: str) -> str:
     """Escaped HTML with `<span class>` only; its text is exactly `code`. An unknown language is plain."""
     lexer = _lexer(language.lower())
     if lexer is None or "\r" in code:
-        return escape(code, quote=False)
+        return escape(code)
     return highlight(code, lexer, _FORMATTER)
 
 

@@ -51,7 +51,7 @@ def _tag(place: _Place) -> str:
         return f"</{token.tag}>" + ("\n" if token.tag in BLOCKS else "")
     if token.tag in BLOCKS | INLINE and token.nesting > 0:
         return f"<{token.tag}{_attributes(token)}>"
-    return escape(token.content, quote=False)
+    return escape(token.content)
 
 
 def _attributes(token: MarkdownToken) -> str:
@@ -69,7 +69,7 @@ def _inline(place: _Place) -> str:
 
 
 def _code_span(place: _Place) -> str:
-    return f"<code>{escape(place.token.content, quote=False)}</code>"
+    return f"<code>{escape(place.token.content)}</code>"
 
 
 def _code_block(place: _Place) -> str:

@@ -7,7 +7,8 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from app.content.assemble import claimed_ids, make_entries
-from app.content.corpus import make_corpus
+from app.content.check import check_corpus
+from app.content.corpus import Corpus, make_corpus
 from app.content.library import Library
 from app.content.parse import ParsedFile, SourceFile, UnservableError, decode, parse_file
 from app.content.shelf import Shelf, read_shelf
@@ -26,24 +27,33 @@ def load_library(
     where a taxonomy, glossary or dictionary is broken.
     """
     shelves = tuple(read_shelf(directory, languages) for directory in directories)
-    taxonomy = _taxonomy(shelves)
-    files, problems = _parse_all(shelves, taxonomy)
-    samples, sample_problems = _samples(shelves)
-    corpus = make_corpus(files, taxonomy, samples, _images(shelves))
+    corpus, problems = _read_corpus(shelves)
     entries = make_entries(corpus)
-    problems += sample_problems
-    problems += [problem for shelf in shelves for problem in shelf.problems]
     return Library(
         entries=entries,
-        taxonomy=taxonomy,
+        taxonomy=corpus.taxonomy,
         glossary=_glossary(shelves),
         dictionary=_dictionary(shelves),
-        samples=tuple(sample for sample in samples if sample.entry_id in entries),
-        problems=in_order(problems),
+        samples=tuple(sample for sample in corpus.samples if sample.entry_id in entries),
+        problems=in_order([*problems, *check_corpus(corpus)]),
         formerly=claimed_ids(corpus),
         images=corpus.images,
         digest=_digest(shelves, entries, languages),
     )
+
+
+def load_corpus(directories: Sequence[Path]) -> Corpus:
+    """The parsed editions, drafts included, for commands that work on the files. Raises ContentError."""
+    return _read_corpus(tuple(read_shelf(path, frozenset(Language)) for path in directories))[0]
+
+
+def _read_corpus(shelves: Sequence[Shelf]) -> tuple[Corpus, list[Problem]]:
+    taxonomy = _taxonomy(shelves)
+    files, problems = _parse_all(shelves, taxonomy)
+    samples, sample_problems = _samples(shelves)
+    passed_over = (problem for shelf in shelves for problem in shelf.problems)
+    corpus = make_corpus(files, taxonomy, samples, _images(shelves))
+    return corpus, [*problems, *sample_problems, *passed_over]
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:

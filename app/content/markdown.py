@@ -17,7 +17,7 @@ from app.content.emphasis import can_open_close
 from app.content.html_writer import Keep, write_html
 from app.content.links import Link, read_image, read_link
 from app.content.plain_text import BREAKS, CODE_BLOCKS, inline_text, lines_of_text
-from app.content.sections import SECTIONS, Anchors, section_key, slug
+from app.content.sections import PAGE_IDS, SECTIONS, Anchors, section_key, slug
 from app.entry import Heading, Language, Section
 
 
@@ -47,6 +47,8 @@ class Body:
     code: tuple[str, ...]
     """Code spans and code blocks, in order, as written."""
     code_spans: tuple[str, ...]
+    first_line: int
+    """The line of the file that the body starts on."""
     starts_with_section: bool
 
     @property
@@ -78,6 +80,7 @@ def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -
         tokens=tuple(tokens),
         code=tuple(text for text, _ in _code(tokens)),
         code_spans=tuple(text for text, is_span in _code(tokens) if is_span),
+        first_line=first_line,
         starts_with_section=bool(tokens) and _opens_section(tokens[0]),
     )
 
@@ -113,7 +116,7 @@ def _opens_section(token: Token) -> bool:
 
 def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
     """Gives every heading its anchor; those of the closed table are kept for the sections."""
-    anchors, section_anchors = Anchors(row.key for row in SECTIONS), Anchors()
+    anchors, section_anchors = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)}), Anchors()
     placed: list[PlacedHeading] = []
     for index, opening in enumerate(tokens):
         if opening.type != "heading_open":

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
 
-from app.content.front_matter import (
-    ENTRY_ID,
-    MAX_FRONT_MATTER_BYTES,
-    FrontMatter,
-    read_front_matter,
-)
+from app.content.forms import ENTRY_ID
+from app.content.front_matter import MAX_FRONT_MATTER_BYTES, FrontMatter, read_front_matter
 from app.content.html_writer import Keep
 from app.content.markdown import Body, parse_body, render_body
 from app.content.yaml_reader import Fields, YamlError, read_fields

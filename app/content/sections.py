@@ -33,6 +33,14 @@ SECTIONS = (
     SectionTitle("see-also", "See also", "另见"),
 )
 
+PAGE_IDS = frozenset(
+    """
+    again browse diagnosis framework language log log-hint main near offers origin preferences q recent
+    related results siblings tagged toc understood way-paste way-search
+    """.split()
+)
+"""Ids that the pages themselves use: no heading may take one."""
+
 _KEYS = {(lang, row.title(lang)): row.key for row in SECTIONS for lang in Language}
 
 
@@ -63,10 +71,7 @@ def slug(text: str) -> str:
 
 
 class Anchors:
-    """Hands out anchors that are unique within one page: `memory`, `memory-2`, …
-
-    The keys of the section table are kept for the sections themselves.
-    """
+    """Hands out anchors that are unique within one page: `memory`, `memory-2`, …; none of `reserved`."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken: set[str] = set(reserved)

@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from app.content.front_matter import WrongValueError, text_of, word_of
+from app.content.forms import TAG_ID, WrongValueError, text_of, word_of
 from app.content.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from app.entry import GlossaryGroup, Kind, Language, Tag, Taxonomy
 from app.errors import ContentError
 
 _LISTS = ("frameworks", "kinds", "topics", "error_types")
-_TAG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _ADDRESSES = ("homepage", "repository")
 
 TagLists = Mapping[str, Mapping[str, Tag]]
@@ -51,7 +50,7 @@ def _tags(name: str, node: Node) -> dict[str, Tag]:
     if not isinstance(node, Fields):
         raise WrongValueError(node, f"`{name}` must have an id on each line")
     for tag_id, line in node.key_lines.items():
-        if not _TAG_ID.fullmatch(tag_id):
+        if not TAG_ID.fullmatch(tag_id):
             raise YamlError(line, f"id {tag_id!r} must be letters, digits, `.`, `_` and `-`")
         if name == "kinds" and tag_id not in list(Kind):
             raise YamlError(line, f"kind {tag_id!r} is not one of {', '.join(Kind)}")
