@@ -3,6 +3,7 @@
     JiedaError
     ├── SettingsError       settings that cannot be served with, all of them together
     ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
+    ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
     ├── IndexUnreadable     an index on disk that cannot be read: rebuild it
     └── RequestError        what a client asked for cannot be answered
         ├── UnknownEntry        404
@@ -38,6 +39,10 @@ class ContentError(JiedaError):
         self.path = path
         self.line = line
         self.message = message
+
+
+class AuthoringError(JiedaError):
+    """A content file cannot be written or stamped as asked; nothing was changed."""
 
 
 class IndexUnreadable(JiedaError):

@@ -2,11 +2,32 @@
 
 import click
 
-from app.cli import health, serve
+from app.cli import content_commands, health, serve
+from app.errors import JiedaError
 
-COMMANDS: tuple[click.Command, ...] = (serve.command, health.command)
+COMMANDS: tuple[click.Command, ...] = (
+    serve.command,
+    content_commands.check,
+    content_commands.new,
+    content_commands.sync,
+    health.command,
+)
 
-main = click.Group(
+
+class _Failure(click.ClickException):
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except JiedaError as error:
+            raise _Failure(str(error)) from error
+
+
+main = _Commands(
     "jieda",
     commands=COMMANDS,
     help="Jieda 解答: answers for people who train large models, in English and Chinese.",
