@@ -60,6 +60,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None) -> FastAP
     app.state.knowledge = site.knowledge
     app.state.error_page = error_response
     app.state.openapi = {}
+    app.state.shapers = {}
     app.state.diagnoses = CapacityLimiter(DIAGNOSES_AT_ONCE)
     add_all_routes(app, settings)
     return app

@@ -53,9 +53,15 @@ def site_of(request: Request) -> Site:
     return site
 
 
+def remember_language(request: Request, lang: Language) -> None:
+    """Note what a body asks for, so that a failure later on is told in that language, too."""
+    request.scope["jieda.lang"] = lang
+
+
 def api_language(request: Request) -> Language:
-    """The language an API answer is shown in: `lang`, then Accept-Language, then English."""
-    asked = parse_language(request.query_params.get("lang", ""))
+    """The language an API answer is shown in: of the body, `lang`, Accept-Language, then English."""
+    in_body: Language | None = request.scope.get("jieda.lang")
+    asked = in_body or parse_language(request.query_params.get("lang", ""))
     return asked or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 

@@ -14,16 +14,24 @@ from app.knowledge import Snapshot
 from app.search.answers import Filters
 from app.web.api.parameters import Listing
 from app.web.api.shapes import Shaper
-from app.web.dependencies import Site, api_language
+from app.web.dependencies import Site, api_language, site_of
 from app.web.negotiation import conditional
 
 Item = TypeVar("Item")
 
 
-def shaper(site: Site, snapshot: Snapshot, lang: Language) -> Shaper:
-    """What shapes the answers to one request."""
-    words = site.renderer.words(lang)
-    return Shaper(snapshot.library, snapshot.generation, site.urls, lang, words)
+def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
+    """What shapes answers from a snapshot in a language; kept until another generation is served."""
+    kept: dict[Language, Shaper] = request.app.state.shapers
+    found = kept.get(lang)
+    if found is None or found.generation != snapshot.generation:
+        found = kept[lang] = new_shaper(site_of(request), snapshot, lang)
+    return found
+
+
+def new_shaper(site: Site, snapshot: Snapshot, lang: Language) -> Shaper:
+    """A shaper that nobody keeps."""
+    return Shaper(snapshot.library, snapshot.generation, site.urls, lang, site.renderer.words(lang))
 
 
 def asked(request: Request, lang: Language | None) -> Language:

@@ -15,7 +15,7 @@ from app.web.api.body import read_paste
 from app.web.api.common import asked, check_tag
 from app.web.api.parameters import DiagnoseParameters
 from app.web.api.shapes import fix_of
-from app.web.dependencies import site_of
+from app.web.dependencies import remember_language, site_of
 from app.web.diagnosis_text import as_text
 from app.web.negotiation import preferred_media_type
 from app.web.problems import Problem, Refusal
@@ -35,7 +35,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
     snapshot = site.knowledge.snapshot
     paste = await read_paste(request, parameters, site.settings.max_log_bytes)
     lang = asked(request, paste.lang)
-    request.scope["jieda.lang"] = lang
+    remember_language(request, lang)
     if paste.framework:
         check_tag("framework", paste.framework, snapshot.library)
     offers = (JSON, TEXT) if paste.as_json else (TEXT, JSON)

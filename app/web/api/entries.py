@@ -33,7 +33,7 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
     ]
     found.sort(key=lambda entry: (-entry.updated.toordinal(), entry.id))
     shown, fields = cut(found, parameters, snapshot.generation)
-    shape = shaper(site, snapshot, lang)
+    shape = shaper(request, snapshot, lang)
     items = tuple(shape.summary(entry) for entry in shown)
     return json_answer(request, schemas.SummaryList(items=items, **fields), lang)
 
@@ -59,7 +59,7 @@ async def entry(
     headers = {"Vary": "Accept, Accept-Language"}
     if accepted == MARKDOWN:
         return text_answer(request, shown.raw, MARKDOWN, shown.lang, headers)
-    return json_answer(request, shaper(site, snapshot, lang).entry(found), shown.lang, headers)
+    return json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, headers)
 
 
 async def entry_markdown(

@@ -6,7 +6,7 @@ from app.content.library import Library
 from app.entry import Entry, Kind, Language
 from app.knowledge import Snapshot
 from app.search.answers import SearchRequest
-from app.web.api.common import shaper
+from app.web.api.common import new_shaper
 from app.web.api.diagnose import diagnosis_shape
 from app.web.dependencies import Site
 
@@ -21,7 +21,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Example]:
     chosen = choose(library)
     if chosen is None:
         return {}
-    shape = shaper(site, snapshot, Language.EN)
+    shape = new_shaper(site, snapshot, Language.EN)
     title = chosen.edition(Language.EN).title
     request = SearchRequest(text=title, limit=1)
     found = shape.search(request, snapshot.searcher.search(request))

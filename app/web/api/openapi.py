@@ -22,12 +22,12 @@ VERSION = "1.0.0"
 """Of the interface, not of the package: the middle number grows with every field that is added."""
 
 ABOUT = """Answers for people who train large models with reinforcement learning frameworks, in English and
-Chinese. Every list is `{total, limit, offset, items}`, every answer names its `generation`, every GET answers
-HEAD and If-None-Match, every failure is `application/problem+json`. Parameters that a route does not know are
-ignored.
+Chinese. Lists are `{total, limit, offset, items}`, `generation` names the content that an answer was taken from,
+every GET answers HEAD and If-None-Match, every failure is `application/problem+json`. Parameters that a route
+does not know are ignored.
 
-为用强化学习框架训练大模型的人准备的中英双语问答。列表一律是 `{total, limit, offset, items}`，每个回答都带
-`generation`，每个 GET 都支持 HEAD 和 If-None-Match，出错一律返回 `application/problem+json`。
+为用强化学习框架训练大模型的人准备的中英双语问答。列表一律是 `{total, limit, offset, items}`，`generation` 表示回答
+取自哪一版内容，每个 GET 都支持 HEAD 和 If-None-Match，出错一律返回 `application/problem+json`。
 接口不认识的参数会被忽略。
 """
 REFERENCE = "#/components/schemas/{model}"

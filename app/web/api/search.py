@@ -36,7 +36,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
     )
     answer = snapshot.searcher.search(wanted)
     site.metrics.searches.labels("weak" if answer.weak else "found" if answer.total else "nothing").inc()
-    return json_answer(request, shaper(site, snapshot, lang).search(wanted, answer), lang)
+    return json_answer(request, shaper(request, snapshot, lang).search(wanted, answer), lang)
 
 
 async def suggest(request: Request, parameters: Annotated[SuggestParameters, Query()]) -> Response:
@@ -46,6 +46,6 @@ async def suggest(request: Request, parameters: Annotated[SuggestParameters, Que
     lang = asked(request, parameters.lang)
     text = clip(parameters.q, site.settings)
     found = snapshot.completer.complete(text, lang, parameters.limit)
-    shape = shaper(site, snapshot, lang)
+    shape = shaper(request, snapshot, lang)
     body = COMPLETIONS.dump_json(tuple(shape.completion(each) for each in found)).decode()
     return text_answer(request, body, "application/json", lang)
