@@ -4,6 +4,7 @@ ARG PYTHON_IMAGE=python:3.11-slim
 
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /srv/jieda
+ENV PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY requirements/build.txt requirements/runtime.txt requirements/
 # The build tools stay outside the environment that is shipped, and so does pip.
 RUN pip install --quiet --no-cache-dir --require-hashes --target /build-tools -r requirements/build.txt \

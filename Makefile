@@ -46,7 +46,7 @@ $(STAMP): pyproject.toml $(LOCKS)
 	@printf '%s' '$(CURDIR)' > $(STAMP)
 
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
-	JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
+	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
 test: install lint types check ## Lint, types, content and all tests, as in continuous integration
 	$(BIN)/python -m pytest $(ARGS)

@@ -1,12 +1,17 @@
 """The lock files, the Makefile and the image agree with the project and with one another."""
 
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 import tomllib
+import urllib.request
 from pathlib import Path
+from urllib.error import URLError
 
 import pytest
 from packaging.requirements import Requirement
@@ -65,15 +70,17 @@ def test_the_locks_agree_with_one_another() -> None:
         )
 
 
-def make(*arguments: str, cwd: Path = ROOT, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Runs make as a person would: not as part of the make that may be running these tests."""
-    clean = {
+def unnested() -> dict[str, str]:
+    """The environment of a person who types make, rather than of the make that may be running these tests."""
+    kept = {
         key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "PYTHON"))
     }
-    clean |= {"LC_ALL": "C.UTF-8"} | environ
-    return subprocess.run(
-        ["make", *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False
-    )
+    return kept | {"LC_ALL": "C.UTF-8"}
+
+
+def make(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    command = ["make", *arguments]
+    return subprocess.run(command, cwd=cwd, env=unnested(), capture_output=True, text=True, check=False)
 
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -127,6 +134,44 @@ def test_installing_again_does_nothing_and_a_moved_checkout_is_installed_anew(ch
     assert make("--dry-run", "install", cwd=checkout).stdout.count("pip") == 0
     moved = checkout.rename(checkout.with_name("moved"))
     assert "-r requirements/dev.txt" in make("--dry-run", "install", cwd=moved).stdout
+
+
+@needs_make
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / ".installed").is_file(), reason="this checkout was not installed with make install"
+)
+def test_make_run_serves_what_the_readme_promises(tmp_path: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        environ = unnested() | {"JIEDA_DATA": str(tmp_path / "data")}
+        command = ["make", "run", f"PORT={port}"]
+        server = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output)
+    try:
+        answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/search?q=node2pg", server))
+        assert answer["hits"][0]["id"] == "roll/node2pg-keyerror"
+    except AssertionError:
+        print(log.read_text(encoding="utf-8"))
+        raise
+    finally:
+        server.terminate()
+        server.wait(timeout=15)
+    with socket.socket() as gone:
+        assert gone.connect_ex(("127.0.0.1", port)) != 0, "the server outlived make"
+
+
+def fetch(url: str, server: subprocess.Popen[bytes]) -> bytes:
+    """What `url` answers, once the server is up."""
+    for _ in range(300):
+        assert server.poll() is None, "make run ended"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.read()
+        except URLError:
+            time.sleep(0.1)
+    raise AssertionError("make run did not serve within half a minute")
 
 
 def test_the_image_holds_only_what_it_is_told_to() -> None:
