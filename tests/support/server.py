@@ -1,0 +1,106 @@
+"""A real server process on a free port, with its output at hand when a test fails."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = (sys.executable, "-c", "from app.cli.main import main; main()")
+"""The `jieda` command of this checkout, installed or not."""
+SECONDS_TO_START = 60.0
+SECONDS_TO_STOP = 15.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `jieda serve`."""
+
+    process: subprocess.Popen[bytes]
+    base: str
+    """Scheme, host and port."""
+    output: Path
+    data: Path
+
+    def client(self, **options: object) -> httpx.Client:
+        """A client of this server that no proxy of the environment comes between."""
+        return httpx.Client(base_url=self.base, trust_env=False, timeout=30, **options)  # type: ignore[arg-type]
+
+    def log(self) -> str:
+        """All that the process has written so far."""
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Stop the process and give its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        return self.process.wait(SECONDS_TO_STOP)
+
+
+def free_port() -> int:
+    """A port that nobody listens on right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """This environment without settings of its own, plus `settings`."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("JIEDA_")}
+    return inherited | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | dict(settings)
+
+
+def start(
+    folder: Path, content: str | Path = ROOT / "content", *, wait: bool = True, **settings: str
+) -> Server:
+    """Start a server whose index and output are kept in `folder` and which has that as working directory.
+
+    `settings` are named as in `app.settings.OPTIONS`. Raises AssertionError, with the output, where the
+    server does not get ready.
+    """
+    port = free_port()
+    data = folder / "data"
+    chosen = {"content": str(content), "data": str(data), "port": str(port)} | settings
+    output = folder / "output.log"
+    with output.open("ab") as sink:
+        process = subprocess.Popen(
+            [*COMMAND, "serve"],
+            cwd=folder,
+            env=environment({f"JIEDA_{name.upper()}": value for name, value in chosen.items()}),
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+        )
+    server = Server(process, f"http://127.0.0.1:{chosen['port']}", output, data)
+    if wait:
+        try:
+            wait_until_ready(server)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    return server
+
+
+def wait_until_ready(server: Server) -> None:
+    """Return as soon as the server answers requests. Raises AssertionError where it does not."""
+    deadline = time.monotonic() + SECONDS_TO_START
+    with server.client() as client:
+        while time.monotonic() < deadline:
+            code = server.process.poll()
+            assert code is None, f"the server ended with {code}:\n{server.log()}"
+            try:
+                if client.get("/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.05)
+    raise AssertionError(f"the server is not ready after {SECONDS_TO_START} s:\n{server.log()}")

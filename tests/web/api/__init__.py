@@ -1,0 +1,1 @@
+"""Tests of the REST API over HTTP, against a real server process."""
