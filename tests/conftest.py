@@ -9,7 +9,7 @@ import pytest
 from tests.support import server as servers
 from tests.support.server import Server
 
-TAIL = 6000
+TAIL = 3000
 """Characters of a server's output shown under a failed test."""
 
 
