@@ -75,6 +75,8 @@ class EntryView:
     sections: tuple[SectionView, ...]
     toc: tuple[TocItem, ...]
     twin: EditionLink | None
+    read_twin: str
+    """Leads to the twin, in the words of its own language."""
     sources: tuple[SourceView, ...]
     updated: str
     updated_iso: str
@@ -124,6 +126,7 @@ def _view(
         sections=tuple(_section(visit, section) for section in fix_early(edition.sections)),
         toc=_toc(edition),
         twin=next((link for link in editions if not link.shown), None),
+        read_twin=visit.site.translations.translate(edition.lang.other, "entry.read"),
         sources=tuple(SourceView(source.title, source.url, source.license) for source in edition.source),
         updated=visit.day(edition.updated),
         updated_iso=edition.updated.isoformat(),

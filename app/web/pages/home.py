@@ -1,9 +1,11 @@
 """The start page: the search box, the place to paste an error, and ways in for who knows neither word."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.content.library import Library, count_tags
-from app.web.pages.parts import EntryRow, TagLink, entry_row, tag_link
+from app.entry import Kind
+from app.web.pages.parts import EntryRow, Link, TagLink, entry_row, tag_link
 from app.web.pages.shell import Head, render_page
 from app.web.pages.visit import Visit
 
@@ -15,6 +17,7 @@ class HomeView:
     """What `home.html` shows."""
 
     lead: str
+    examples: tuple[Link, ...]
     frameworks: tuple[TagLink, ...]
     error_types: tuple[TagLink, ...]
     topics: tuple[TagLink, ...]
@@ -29,6 +32,7 @@ def home_page(visit: Visit, library: Library) -> str:
     recent = sorted(library.entries.values(), key=lambda entry: (-entry.updated.toordinal(), entry.id))
     view = HomeView(
         lead=lead,
+        examples=tuple(_examples(visit, library)),
         frameworks=_tags(visit, library, "framework"),
         error_types=_tags(visit, library, "error_type"),
         topics=_tags(visit, library, "topic"),
@@ -42,6 +46,24 @@ def home_page(visit: Visit, library: Library) -> str:
         data=(_site_data(visit, lead),),
     )
     return render_page(visit, "home.html", head, view)
+
+
+def _examples(visit: Visit, library: Library) -> Iterator[Link]:
+    """The shortest question of each kind, over different frameworks where possible."""
+    asked = [
+        (alias, entry)
+        for entry in library.entries.values()
+        if visit.lang in entry.editions
+        for alias in entry.editions[visit.lang].aliases
+    ]
+    asked.sort(key=lambda pair: (len(pair[0]), pair[0]))
+    frameworks: set[str] = set()
+    for kind in Kind:
+        fitting = [(alias, entry.framework) for alias, entry in asked if entry.kind is kind]
+        fitting.sort(key=lambda pair: pair[1] in frameworks)
+        for alias, framework in fitting[:1]:
+            frameworks.add(framework)
+            yield Link(alias, visit.urls.search(visit.lang, q=alias))
 
 
 def _tags(visit: Visit, library: Library, facet: str) -> tuple[TagLink, ...]:
