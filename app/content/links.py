@@ -17,7 +17,7 @@ IMAGE_SCHEME = "entry-image:"
 IMAGE_TYPES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 """No SVG: it can carry script."""
 
-_EXTERNAL = re.compile(r"https?://[^/\s\\?#@]+[^\s\\]*|mailto:[^\s/\\@]+@[^\s/\\@]+", re.IGNORECASE)
+_EXTERNAL = re.compile(r"https?://[^/\s\\?#@]+(?:[/?#][^\s\\]*)?|mailto:[^\s/\\@]+@[^\s/\\@]+", re.IGNORECASE)
 _ENTRY_PATH = re.compile(r"(?:en|zh)/(?P<id>[A-Za-z0-9][\w.-]*/[a-z0-9][a-z0-9-]*)\.md", re.ASCII)
 _IMAGE_NAME = re.compile(r"(?:\./)?(?P<name>\w[\w.-]*)")
 _ANCHOR = re.compile(r"[\w.-]+")

@@ -7,6 +7,7 @@ text; what may become a link or an image is an allow-list (`app.content.links`).
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
@@ -90,7 +91,7 @@ def render_body(body: Body, keep: Keep) -> Rendered:
     starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
     lines = body.markdown.split("\n")
     sections: list[Section] = []
-    for start, end in zip(starts, [*starts[1:], len(body.tokens)], strict=True):
+    for start, end in pairwise([*starts, len(body.tokens)]):
         opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
         last_line = _map(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
         sections.append(

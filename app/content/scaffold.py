@@ -82,6 +82,7 @@ def write_skeletons(
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
     """The text of one edition: front matter with every field of use, and the sections its kind needs."""
     tag = taxonomy.framework[framework]
+    name = tag.name[lang].replace("'", "''")
     symptoms = f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if kind is Kind.ERROR else ""
     front = (
         f"title: '{_TITLE[lang][kind]}'\n"
@@ -91,10 +92,10 @@ def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, tod
         f"{'signatures: []' + chr(10) if kind is Kind.ERROR else ''}"
         f"{symptoms}"
         "aliases: []\n"
-        f"applies_to: '{tag.name[lang]}'\n"
+        f"applies_to: '{name}'\n"
         "related: []\n"
         "source:\n"
-        f"  - title: '{tag.name[lang]}'\n"
+        f"  - title: '{name}'\n"
         f"    url: '{tag.repository or tag.homepage or 'https://example.com/'}'\n"
         "    license: 'TODO'\n"
         f"updated: {today.isoformat()}\n"

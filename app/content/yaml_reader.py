@@ -100,7 +100,9 @@ def _read(text: str, first_line: int) -> Node:
         return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = int(mark.line) + first_line if mark else first_line
+        # At the end of the text the parser may name the line behind it.
+        last = text.rstrip().count("\n")
+        line = first_line + (min(int(mark.line), last) if mark else 0)
         raise YamlError(line, error.problem or "is not YAML") from error
     except yaml.YAMLError as error:
         # A character that YAML forbids: the reader knows an offset, the message says which character.

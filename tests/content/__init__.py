@@ -1,0 +1,1 @@
+"""The content pipeline: files to entries."""

@@ -1,0 +1,204 @@
+"""Bodies to HTML, anchors, sections and plain text."""
+
+import pytest
+
+from app.content.links import Link
+from app.content.markdown import Body, Rendered, parse_body, render_body
+from app.entry import Language
+
+
+def keep_all(link: Link) -> Link:
+    return link
+
+
+def parse(markdown: str, lang: Language = Language.EN) -> Body:
+    return parse_body(markdown, lang, "roll", first_line=1)
+
+
+def render(markdown: str, lang: Language = Language.EN) -> Rendered:
+    return render_body(parse(markdown, lang), keep_all)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("**注意：**请", "<strong>注意：</strong>请"),
+        ("**显存不足（OOM）**怎么办", "<strong>显存不足（OOM）</strong>怎么办"),
+        ("**报错。**然后", "<strong>报错。</strong>然后"),
+        ("这是**“重点”**内容", "这是<strong>“重点”</strong>内容"),
+        ("用**`--load`**指定", "用<strong><code>--load</code></strong>指定"),
+        ("先*停下（stop）*再说", "先<em>停下（stop）</em>再说"),
+        ("**注意：** 请", "<strong>注意：</strong> 请"),
+        ("a*b*c", "a<em>b</em>c"),
+        ("snake_case_name", "snake_case_name"),
+        ("2 * 8 = 16 * 1", "2 * 8 = 16 * 1"),
+        ("**bold** and ***both***", "<strong>bold</strong> and <em><strong>both</strong></em>"),
+        ("a**(b)**c", "a**(b)**c"),
+        ("显存\n不足", "显存不足"),
+        ("GPU\n显存", "GPU\n显存"),
+    ],
+)
+def test_emphasis_works_beside_full_width_punctuation_and_as_commonmark_elsewhere(
+    markdown: str, html: str
+) -> None:
+    assert render(markdown).html == f"<p>{html}</p>\n"
+
+
+def test_sections_are_found_by_title_in_each_language_under_the_same_anchor() -> None:
+    english = parse("## Fix\n\na\n\n## Check that it worked\n\nb\n")
+    chinese = parse("## 解决办法\n\na\n\n## 如何确认\n\nb\n", Language.ZH)
+    assert english.section_keys == chinese.section_keys == ("fix", "verify")
+
+
+def test_headings_get_unicode_anchors_that_are_unique_in_the_page() -> None:
+    body = parse(
+        "## Fix\n\n### 显存 不足！\n\n### 显存不足\n\n### 显存 不足\n\n### Fix\n\n### main\n\n### ！\n"
+    )
+    anchors = [placed.heading.anchor for placed in body.headings]
+    assert anchors == ["fix", "显存-不足", "显存不足", "显存-不足-2", "fix-2", "main-2", "section"]
+    assert len(set(anchors)) == len(anchors)
+
+
+def test_an_anchor_that_looks_numbered_already_stays_unique() -> None:
+    body = parse("### a\n\n### a-2\n\n### a\n")
+    assert [placed.heading.anchor for placed in body.headings] == ["a", "a-2", "a-3"]
+
+
+def test_a_section_has_its_source_its_html_and_its_text() -> None:
+    fix_source = (
+        "Set **`--load`** to\nthe folder.\n\n```bash\nrun --load x\n\ndone\n```\n\n"
+        "| a | b |\n|---|---|\n| 1 | `c` |"
+    )
+    source = f"## Fix\n\n{fix_source}\n\n## Notes\n\nEnd.\n"
+    fix, notes = render(source).sections
+    assert (fix.key, fix.title, notes.key) == ("fix", "Fix", "notes")
+    assert fix.markdown == fix_source
+    assert fix.text == "Set --load to the folder.\nrun --load x\n\ndone\na b\n1 c"
+    assert "<h2" not in fix.html
+    assert notes.html == "<p>End.</p>\n"
+
+
+def test_a_body_without_sections_is_rendered_all_the_same() -> None:
+    rendered = render("Only text.\n")
+    assert rendered == Rendered("<p>Only text.</p>\n", ())
+
+
+def test_code_is_kept_as_written() -> None:
+    body = parse("`a  b` and ``x`y``\n\n```yaml\nk:   1\n\n```\n\n    indented\n")
+    assert body.code == ("a  b", "x`y", "k:   1\n", "indented")
+
+
+@pytest.mark.parametrize("language", ["python", "bash", "yaml", "nonsense", "", 'x"onmouseover="1', "<b>"])
+def test_a_code_block_holds_exactly_its_text(language: str) -> None:
+    import html5lib
+
+    code = "\n  if a < b && c:\n\tprint('“x”')  \n\n"
+    html = render(f"```{language}\n{code}```\n").html
+    pre = html5lib.parse(html, namespaceHTMLElements=False).find(".//pre")
+    assert pre is not None
+    # Parsers of HTML drop one line break right behind <pre>; here <code> stands between.
+    assert "".join(pre.itertext()) == code
+    assert pre.attrib == {"class": "highlight", "tabindex": "0"}
+
+
+def test_code_of_a_known_language_is_colored_by_class() -> None:
+    html = render("```python\nimport os\n```\n").html
+    assert '<code class="language-python">' in html
+    assert '<span class="kn">import</span>' in html
+    assert "style=" not in html
+
+
+def test_tables_are_aligned_by_class_and_scroll_in_a_frame_of_their_own() -> None:
+    html = render("| a | b |\n|:--|--:|\n| 1 | 2 |\n").html
+    assert '<th class="align-left">a</th>' in html
+    assert '<td class="align-right">2</td>' in html
+    assert html.startswith('<div class="table-scroll" tabindex="0"><table>')
+    assert "style=" not in html
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        (
+            "[a](https://a.example/x?y=1&z=2)",
+            '<a href="https://a.example/x?y=1&amp;z=2" rel="noopener">a</a>',
+        ),
+        ("<https://a.example/>", '<a href="https://a.example/" rel="noopener">https://a.example/</a>'),
+        ("[a](mailto:a@b.example)", '<a href="mailto:a@b.example" rel="noopener">a</a>'),
+        ("[a](node2pg-keyerror.md#fix)", '<a href="entry:roll/node2pg-keyerror#fix">a</a>'),
+        ("[a](../slime/resume-training.md)", '<a href="entry:slime/resume-training">a</a>'),
+        ("[a](../../zh/roll/x.md)", '<a href="entry:roll/x">a</a>'),
+        ("[a](x.md#%E6%98%BE%E5%AD%98)", '<a href="entry:roll/x#显存">a</a>'),
+        ("[a](x.md#显存)", '<a href="entry:roll/x#显存">a</a>'),
+        ("[a](#fix)", '<a href="#fix">a</a>'),
+        ("![a](pic.png)", '<img src="entry-image:roll/pic.png" alt="a" loading="lazy">'),
+        (
+            "![*a* `b`](./p.webp 'T')",
+            '<img src="entry-image:roll/p.webp" alt="a b" title="T" loading="lazy">',
+        ),
+    ],
+)
+def test_links_that_may_be_written(markdown: str, html: str) -> None:
+    assert render(markdown).html == f"<p>{html}</p>\n"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert(1)",
+        "JaVaScRiPt:alert(1)",
+        "&#106;avascript:alert(1)",
+        "vbscript:x",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "//evil.example/",
+        "/api/v1/search",
+        "https:evil.example",
+        "https://user@evil.example/",
+        "https:\\\\evil.example",
+        "entry:roll/x",
+        "../../../../etc/passwd",
+        "../x.txt",
+        "x.md#a b",
+        "ftp://a.example/",
+        "x.md?y=1",
+        "../../../en/roll/x.md",
+    ],
+)
+def test_other_links_leave_their_text_only(address: str) -> None:
+    assert render(f"[text](<{address}>)").html == "<p>text</p>\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["https://a.example/p.png", "data:image/png;base64,x", "p.svg", "../p.png", "p.html", "%2e%2e/p.png"],
+)
+def test_other_images_leave_their_description_only(source: str) -> None:
+    assert render(f"![text]({source})").html == "<p>text</p>\n"
+
+
+def test_raw_html_comes_out_as_text() -> None:
+    html = render("<script>alert(1)</script> <b>x</b>\n\n<div onclick=x>\n").html
+    assert "<script" not in html
+    assert "<b>" not in html
+    assert "<div" not in html
+
+
+def test_what_looks_like_a_written_link_in_code_cannot_be_taken_for_one() -> None:
+    html = render(
+        '`<a href="entry:roll/x">`\n\n```\nsrc="entry-image:roll/x.png"\n```\n\nhref="entry:a/b"\n'
+    ).html
+    assert 'href="' not in html
+    assert 'src="' not in html
+
+
+def test_a_heading_of_the_first_level_is_lowered_under_the_title() -> None:
+    body = parse("# Big\n\n## Fix\n\nx\n")
+    assert [(placed.heading.level, placed.level) for placed in body.headings] == [(2, 1), (2, 2)]
+    assert body.section_keys == ("fix",)
+    assert render_body(body, keep_all).html.startswith('<h2 id="big">Big</h2>')
+
+
+def test_links_know_the_line_they_stand_in() -> None:
+    body = parse_body("para\nwith [a](x.md)\n\n- [b](y.md)\n", Language.EN, "roll", first_line=10)
+    assert [link.line for link in body.links] == [11, 13]
