@@ -9,6 +9,7 @@ from dataclasses import dataclass
 BETWEEN_NAMES = re.compile(r"::|->|==|//|\]\[|[:/\\=+@#\[\]*$~]|(?<!\d)\.|(?<=[a-zA-Z_]\d)\.(?!\d)")
 WORDS = re.compile(
     r"\d+(?:\.\d+)+\w*"  # a version stays whole
+    r"|(?<![^\W_])[A-Za-z]{2,3}(?=\d{1,3}(?![^\W_]))"  # tp in tp8
     r"|[A-Z]{2,}(?=[A-Z][a-z]{2})"  # JSON in JSONDecodeError
     r"|[A-Z]?[a-z]+(?=[A-Z][a-z])"  # Out, Of in OutOfMemory
     r"|[^\W_]+"
@@ -69,7 +70,7 @@ def words(text: str) -> Iterator[tuple[int, int]]:
     """
     for run in re.finditer(r"\d+(?:\.\d+)+\w*|[^\W_]+", text):
         spans = [match.span() for match in WORDS.finditer(text, *run.span())]
-        if all(end - start >= 2 for start, end in spans):
+        if all(end - start >= 2 or text[start:end].isdigit() for start, end in spans):
             yield from spans
         else:
             yield run.span()

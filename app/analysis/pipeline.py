@@ -9,7 +9,7 @@ from app.analysis.segment import segment
 from app.analysis.stems import Stemmer
 from app.analysis.token import Analysis, Atom, Segment, SegmentKind, Token, TokenKind
 
-VERSION = "1"
+VERSION = "2"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 
@@ -73,8 +73,15 @@ class Analyzer:
         for name in code.names(piece.text):
             span = folded.span(piece.start + name.start, piece.start + name.end)
             yield Token(name.canonical, *span, TokenKind.TERM)
+            if stems := self._joined_stems(piece.text[name.start : name.end]):
+                yield Token(stems, *span, TokenKind.PART)
         for atom in self._code_atoms(piece, folded):
             yield Token(atom.stem, atom.start, atom.end, TokenKind.PART)
+
+    def _joined_stems(self, name: str) -> str:
+        """`max_token_per_gpu` for `max_tokens_per_gpu`, so that a plural more or less still finds it."""
+        stems = [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
+        return "_".join(stems) if len(stems) > 1 else ""
 
     def _code_atoms(self, piece: Segment, folded: Folded) -> Iterator[Atom]:
         for start, end in code.words(piece.text):

@@ -11,8 +11,10 @@ from app.entry import FACETS, Edition, Entry, Language, Taxonomy, facet_values
 from app.search.engine import BOUNDARY, Document
 from app.search.fields import ZONES
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
+
+ASIDES = frozenset({"see-also"})
 
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 
@@ -75,6 +77,7 @@ def zone_texts(
             ("symptom", edition.symptoms),
             ("heading", tuple(heading.text for heading in edition.headings if heading.level > 2)),
             ("body", tuple(body_lines(edition))),
+            ("aside", tuple(aside_lines(edition))),
         ):
             for text in texts:
                 yield f"{zone}_{lang}", text
@@ -94,7 +97,15 @@ def body_lines(edition: Edition) -> Iterator[str]:
     if edition.applies_to:
         yield edition.applies_to
     for section in edition.sections:
-        yield from section.text.splitlines()
+        if section.key not in ASIDES:
+            yield from section.text.splitlines()
+
+
+def aside_lines(edition: Edition) -> Iterator[str]:
+    """The text that speaks of other entries."""
+    for section in edition.sections:
+        if section.key in ASIDES:
+            yield from section.text.splitlines()
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:

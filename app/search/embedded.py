@@ -15,12 +15,11 @@ from whoosh.fields import KEYWORD, TEXT, Schema
 from whoosh.filedb.filestore import FileStorage
 
 from app.errors import IndexUnreadable
-from app.search import ranking
-from app.search.engine import Contribution, Document, Query, Results
+from app.search.engine import EXACT_TIER, HOLDER_TIER, Contribution, Document, Query, Results
 from app.search.explain import contributions
 from app.search.fields import ATOM_FIELD, KEY_FIELD, ZONES
 from app.search.phrases import Positions, holders
-from app.search.ranking import FacetIndex, Mask
+from app.search.ranking import NEAR_MISSES, FacetIndex, Mask, Standings
 from app.search.scoring import Postings, Scorer, Scores
 from app.search.sidecar import Sidecar, read_sidecar, write_sidecar
 
@@ -72,6 +71,7 @@ class EmbeddedEngine:
         self._facets = FacetIndex(self._sidecar.facets)
         self._norms = _norms(self._sidecar.lengths)
         self._lock = threading.Lock()
+        self._merged = lru_cache(CACHED_TERMS)(self._merge)
         self._decoded = lru_cache(CACHED_TERMS)(self._decode)
         self._positions = lru_cache(CACHED_TERMS)(self._decode_positions)
         self._scorer = Scorer(len(self._ids), self.postings)
@@ -81,15 +81,16 @@ class EmbeddedEngine:
         score, coverage = self._scorer.combine(query.clauses)
         required, dropped = self._required(query.required)
         whole = self._phrase(query.phrase)
-        score = np.where(whole, score * (1 + PHRASE_BONUS), score)
-        tiers = self._tiers(query, whole)
-        answering = ranking.answering(score, coverage, tiers) & required
+        if len(query.phrase) > 1:
+            score = np.where(whole, score * (1 + PHRASE_BONUS), score)
+        standings = Standings(score, coverage, self._tiers(query, whole))
+        answering = standings.answering() & required
         passing = self._facets.passing(query.filters)
         near = (score > 0) & ~answering & passing & required
         return Results(
-            ranked=ranking.rank(self._ids, answering & passing, score, coverage, tiers),
+            ranked=standings.ranked(self._ids, answering & passing),
             facets=self._facets.counts(answering, query.filters),
-            near=ranking.rank(self._ids, near, score, coverage, tiers, ranking.NEAR_MISSES),
+            near=standings.ranked(self._ids, near, NEAR_MISSES),
             phrase_dropped=dropped,
         )
 
@@ -112,15 +113,18 @@ class EmbeddedEngine:
 
     def postings(self, term: str) -> Postings:
         """tf~ of an index term wherever it occurs, all zones together."""
+        return self._merged(term)
+
+    def zone_postings(self, term: str) -> tuple[tuple[str, Postings], ...]:
+        """tf~ of an index term by zone, for the zones that hold it."""
+        return self._decoded(term)
+
+    def _merge(self, term: str) -> Postings:
         frequencies = np.zeros(len(self._ids))
         for _, zone_postings in self.zone_postings(term):
             frequencies[zone_postings.documents] += zone_postings.frequencies
         documents = np.flatnonzero(frequencies)
         return Postings(documents, frequencies[documents])
-
-    def zone_postings(self, term: str) -> tuple[tuple[str, Postings], ...]:
-        """tf~ of an index term by zone, for the zones that hold it."""
-        return self._decoded(term)
 
     def _decode(self, term: str) -> tuple[tuple[str, Postings], ...]:
         found = []
@@ -163,25 +167,12 @@ class EmbeddedEngine:
         return (mask, False) if mask.any() else (everything, True)
 
     def _tiers(self, query: Query, whole: Mask) -> NDArray[np.int64]:
-        """4: the query is a title or alias. For a query written as code: 3 where it stands in code just so,
-        2 where it stands just so anywhere, 1 where its words do."""
         tiers = np.zeros(len(self._ids), dtype=np.int64)
-        if query.identifier:
-            exact, in_code = whole.copy(), whole.copy()
-            for term in query.identifier:
-                by_zone = dict(self.zone_postings(term))
-                exact &= self._mask_of(*by_zone.values())
-                in_code &= self._mask_of(*(by_zone[zone] for zone in ("code",) if zone in by_zone))
-            tiers[whole], tiers[exact], tiers[in_code] = 1, 2, 3
+        if query.literal:
+            tiers[whole] = HOLDER_TIER
         for key in query.keys:
-            tiers[self._key_holders(key)] = 4
+            tiers[self._key_holders(key)] = EXACT_TIER
         return tiers
-
-    def _mask_of(self, *postings: Postings) -> Mask:
-        mask = np.zeros(len(self._ids), dtype=np.bool_)
-        for one in postings:
-            mask[one.documents] = True
-        return mask
 
     def _key_holders(self, key: str) -> list[int]:
         with self._lock:

@@ -67,15 +67,25 @@ class Query:
     keys: tuple[str, ...] = ()
     phrase: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
-    identifier: tuple[str, ...] = ()
-    """`TokenKind.EXACT` terms, where the whole query is written as code; then exact holders come first."""
+    literal: bool = False
+    """The query is one word or written as code: documents that hold it word for word come first."""
     filters: Filters = field(default_factory=Filters)
+
+
+EXACT_TIER = 5
+"""The tier of a document one of whose titles or aliases the query is."""
+
+HOLDER_TIER = 1
+"""The tier of a document that holds the whole query, word for word, where the query is one word or code."""
+
+TIER_STEP = 1000.0
+"""Lifts a tier above every score below it, so that scores fall from the first hit to the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A document that answers a query. `coverage`, 0 to 1, is the part of the query's weight it accounts for;
-    `tier` is 0 unless an exact form puts it before all that are merely relevant."""
+    `tier` is 0 unless an exact form puts it before all that are merely relevant, and is in the score."""
 
     id: str
     score: float

@@ -115,6 +115,11 @@ def search_all(
     return tuple(results)
 
 
+def diagnose_all(judged: Iterable[Judged], diagnose: Callable[[Judged], Diagnosed]) -> tuple[Diagnosed, ...]:
+    """Every error, traceback and negative through diagnosis."""
+    return tuple(diagnose(one) for one in judged if one.kind in DIAGNOSED_KINDS)
+
+
 def figures(results: Sequence[Ranked | Diagnosed]) -> Figures:
     """The figures of some results; all zero for none."""
     count = len(results) or 1

@@ -1,9 +1,9 @@
 """Why a document scored what it did, by word and zone."""
 
 from collections.abc import Callable
-from functools import partial
 
-from app.search.engine import Alternative, Clause, Contribution, Query
+from app.search.engine import Alternative, Clause, Contribution, Query, WeightedTerm
+from app.search.fields import K1
 from app.search.scoring import Postings, Scorer, kind_weight
 
 ZonePostingsOf = Callable[[str], tuple[tuple[str, Postings], ...]]
@@ -18,35 +18,41 @@ def contributions(
     """
     found: list[Contribution] = []
     for clause in query.clauses:
-        best = max(clause.alternatives, key=partial(_score_of, scorer, document), default=None)
-        if best is not None:
-            found += _of_alternative(clause, best, document, scorer, zone_postings)
+        scored = [(_term_scores(clause, one, document, scorer), one) for one in clause.alternatives]
+        terms, best = max(scored, key=lambda pair: sum(score for score, _ in pair[0]))
+        for score, term in terms:
+            found += _by_zone(score, term, best.source, document, zone_postings)
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
-def _score_of(scorer: Scorer, document: int, alternative: Alternative) -> float:
-    return float(scorer.alternative(alternative)[0][document])
+def _term_scores(
+    clause: Clause, alternative: Alternative, document: int, scorer: Scorer
+) -> list[tuple[float, WeightedTerm]]:
+    weight = clause.weight * alternative.weight
+    return [
+        (weight * scorer.weight(term) * _saturated(_at(scorer.pooled(term), document)), term)
+        for term in alternative.terms
+    ]
 
 
-def _of_alternative(
-    clause: Clause, alternative: Alternative, document: int, scorer: Scorer, zone_postings: ZonePostingsOf
+def _saturated(frequency: float) -> float:
+    return (K1 + 1) * frequency / (K1 + frequency)
+
+
+def _by_zone(
+    score: float, term: WeightedTerm, source: str, document: int, zone_postings: ZonePostingsOf
 ) -> list[Contribution]:
-    found = []
-    for term in alternative.terms:
-        alone = Alternative((term,), alternative.weight)
-        score = clause.weight * _score_of(scorer, document, alone)
-        brought = [
-            (kind_weight(variant) * _at(postings, document), zone, variant)
-            for variant in term.variants
-            for zone, postings in zone_postings(variant)
-        ]
-        total = sum(amount for amount, _, _ in brought)
-        found += [
-            Contribution(term.label, alternative.source, zone, variant, score * amount / total)
-            for amount, zone, variant in brought
-            if amount > 0
-        ]
-    return found
+    brought = [
+        (kind_weight(variant) * _at(postings, document), zone, variant)
+        for variant in term.variants
+        for zone, postings in zone_postings(variant)
+    ]
+    total = sum(amount for amount, _, _ in brought)
+    return [
+        Contribution(term.label, source, zone, variant, score * amount / total)
+        for amount, zone, variant in brought
+        if amount > 0
+    ]
 
 
 def _at(postings: Postings, document: int) -> float:

@@ -28,11 +28,14 @@ ZONES: tuple[Zone, ...] = (
     Zone("heading_zh", 1.5, 0.4),
     Zone("body_en", 1.0, 0.6),
     Zone("body_zh", 1.0, 0.6),
+    Zone("aside_en", 0.3, 0.6),
+    Zone("aside_zh", 0.3, 0.6),
     Zone("code", 1.5, 0.5),
     Zone("signature", 2.5, 0.4),
     Zone("tag", 1.5, 0.2),
 )
-"""What terms are scored in. A document has a list of terms for each."""
+"""What terms are scored in. A document has a list of terms for each. Asides are links to other entries, whose
+titles say what those answer."""
 
 KEY_FIELD = "key"
 ATOM_FIELD = "atoms"

@@ -30,6 +30,7 @@ class Passages:
         self._analyzer = analyzer
         self._glossary = glossary
         self._cached = lru_cache(CACHED_EDITIONS)(self._analyzed)
+        self._cached_title = lru_cache(CACHED_EDITIONS)(self.line)
 
     def lines(self, edition: Edition) -> tuple[Line, ...]:
         """The lines of the body, in order."""
@@ -37,7 +38,7 @@ class Passages:
 
     def surface(self, edition: Edition, term: str) -> str:
         """How an index term first reads in the edition, title included; empty where it doesn't stand there."""
-        for line in (self.line("title", edition.title), *self.lines(edition)):
+        for line in (self._cached_title("title", edition.title), *self.lines(edition)):
             if term in line.terms:
                 start, end = line.terms[term][0]
                 return line.text[start:end]

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
+from app.analysis.stems import is_function_word
 from app.analysis.token import Analysis, TokenKind
 from app.search.answers import Filters
 from app.search.engine import Alternative, Clause, Engine, Query, WeightedTerm
@@ -19,6 +20,7 @@ TYPO = (0.6, 0.8)
 COMPLETED = (0.5, 0.7)
 """(weight, cover) of what stands for a word, against (1, 1) for the word itself."""
 
+SHORT_RUN = 3
 LONGEST_JOINED = 6
 SHORTEST_COMPLETED = 3
 
@@ -76,9 +78,9 @@ class QueryParser:
         query = Query(
             clauses=tuple(clauses),
             keys=(f"{TokenKind.KEY.value}:{''.join(atoms)}",) if atoms else (),
-            phrase=atoms if len(atoms) > 1 else (),
+            phrase=atoms,
             required=tuple(self._required(text)),
-            identifier=_exact_terms(analysis),
+            literal=len(words) == 1 or _is_code(analysis) or _is_short_run(analysis),
             filters=filters,
         )
         return ParsedQuery(query, self._speller.rewrite(text, corrections), corrections)
@@ -107,10 +109,12 @@ class QueryParser:
                 parts = [word.text.strip("-_") for word in words[first : last + 1]]
                 if not all(part.isascii() for part in parts):
                     break
-                term = f"{TokenKind.TERM.value}:{'_'.join(parts)}"
-                if self._frequency(term):
-                    label = "_".join(parts)
-                    yield Substitute(first, last, WeightedTerm((term,), label), *JOINED, "identifier")
+                if all(is_function_word(part) for part in parts):
+                    continue
+                name = self._analyzer.analyze(label := "_".join(parts))
+                variants = tuple(v for v in _variants(name) if "_" in v and self._frequency(v))
+                if variants:
+                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, "identifier")
 
     def _corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
         for correction in corrections:
@@ -185,9 +189,15 @@ def _variants(analysis: Analysis) -> tuple[str, ...]:
     return tuple(dict.fromkeys(token.term for token in analysis.tokens if token.kind in kinds))
 
 
-def _exact_terms(analysis: Analysis) -> tuple[str, ...]:
-    """The words as written, where there is code among them and nothing Chinese."""
+def _is_code(analysis: Analysis) -> bool:
+    """Whether there is code in the query and nothing Chinese."""
     kinds = {token.kind for token in analysis.tokens}
-    if TokenKind.PART not in kinds or TokenKind.GRAM in kinds:
-        return ()
-    return tuple(token.term for token in analysis.tokens if token.kind is TokenKind.EXACT)
+    return TokenKind.PART in kinds and TokenKind.GRAM not in kinds
+
+
+def _is_short_run(analysis: Analysis) -> bool:
+    """Whether the query is a few Han characters in a row, whatever words they make."""
+    atoms = analysis.atoms
+    return 1 < len(atoms) <= SHORT_RUN and all(
+        not left.text.isascii() and left.end == right.start for left, right in pairwise(atoms)
+    )

@@ -1,20 +1,18 @@
 """From scores to answers: tiers, cut-offs, filters and facet counts. Engine-free; arrays in, values out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from app.entry import FACETS
 from app.search.answers import FacetCount, Filters
-from app.search.engine import Scored
+from app.search.engine import TIER_STEP, Scored
 from app.search.scoring import Scores
 
 Mask = NDArray[np.bool_]
 """True for each document that has a property, shape (documents,)."""
-
-TIER_STEP = 1000.0
-"""Lifts a tier above every score below it, so that scores fall from the first hit to the last."""
 
 ANSWER_COVERAGE = 0.12
 ANSWER_SHARE = 0.25
@@ -68,27 +66,26 @@ class FacetIndex:
         return counted
 
 
-def answering(score: Scores, coverage: Scores, tiers: NDArray[np.int64]) -> Mask:
-    """Documents that are answers: exact ones, and those whose coverage is neither tiny nor far below the best's."""
-    best = float(coverage.max(initial=0.0))
-    enough = coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
-    mask: Mask = ((score > 0) & enough) | (tiers > 0)
-    return mask
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """What every document stands at, each of shape (documents,); see `engine.Scored`."""
 
+    score: Scores
+    coverage: Scores
+    tiers: NDArray[np.int64]
 
-def rank(
-    ids: Sequence[str],
-    chosen: Mask,
-    score: Scores,
-    coverage: Scores,
-    tiers: NDArray[np.int64],
-    limit: int | None = None,
-) -> tuple[Scored, ...]:
-    """The chosen documents, best first; equals in the order of their ids."""
-    numbers = np.flatnonzero(chosen)
-    lifted = score[numbers] + TIER_STEP * tiers[numbers]
-    order = numbers[np.argsort(-lifted, kind="stable")][:limit]
-    return tuple(
-        Scored(ids[n], float(score[n] + TIER_STEP * tiers[n]), float(coverage[n]), int(tiers[n]))
-        for n in order
-    )
+    def answering(self) -> Mask:
+        """Documents that are answers: exact ones, and those whose coverage is neither tiny nor far below the best's."""
+        best = float(self.coverage.max(initial=0.0))
+        enough = self.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
+        mask: Mask = ((self.score > 0) & enough) | (self.tiers > 0)
+        return mask
+
+    def ranked(self, ids: Sequence[str], chosen: Mask, limit: int | None = None) -> tuple[Scored, ...]:
+        """The chosen documents, best first; equals in the order of `ids`."""
+        numbers = np.flatnonzero(chosen)
+        lifted = self.score + TIER_STEP * self.tiers
+        order = numbers[np.argsort(-lifted[numbers], kind="stable")][:limit]
+        return tuple(
+            Scored(ids[n], float(lifted[n]), float(self.coverage[n]), int(self.tiers[n])) for n in order
+        )

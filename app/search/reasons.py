@@ -1,6 +1,6 @@
 """Why a hit was found, in words a reader understands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from app.analysis.pipeline import Analyzer
 from app.entry import Edition, Entry
@@ -19,19 +19,13 @@ BY_SOURCE = {
     "typo": ReasonType.TYPO,
     "identifier": ReasonType.IDENTIFIER,
 }
-ORDER = {type: number for number, type in enumerate(ReasonType)}
+ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 
 
 def reasons(
-    parsed: ParsedQuery,
-    contributions: Sequence[Contribution],
-    entry: Entry,
-    edition: Edition,
-    passages: Passages,
-    analyzer: Analyzer,
+    parsed: ParsedQuery, contributions: Sequence[Contribution], edition: Edition, passages: Passages
 ) -> tuple[Reason, ...]:
     """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason."""
-    found = [*_exact(parsed, entry, analyzer)]
     total = sum(one.score for one in contributions)
     best: dict[str, Reason] = {}
     for one in contributions:
@@ -40,29 +34,29 @@ def reasons(
         reason = _reason(one, parsed, edition, passages)
         if one.label not in best or ORDER[reason.type] < ORDER[best[one.label].type]:
             best[one.label] = reason
-    found += sorted(best.values(), key=lambda reason: ORDER[reason.type])
-    return tuple(dict.fromkeys(found))[:SHOWN]
+    return tuple(sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
 
 
-def _exact(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> Iterator[Reason]:
-    """The title or alias that the whole query is."""
+def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
+    """The titles and aliases that the whole query is."""
     keys = {key.partition(":")[2] for key in parsed.query.keys}
-    for edition in entry.editions.values():
-        if analyzer.key(edition.title) in keys:
-            yield Reason(ReasonType.TITLE, edition.title)
-        for alias in edition.aliases:
-            if analyzer.key(alias) in keys:
-                yield Reason(ReasonType.ALIAS, alias)
+    named = [
+        (kind, text)
+        for edition in entry.editions.values()
+        for kind, texts in ((ReasonType.TITLE, (edition.title,)), (ReasonType.ALIAS, edition.aliases))
+        for text in texts
+    ]
+    return tuple(dict.fromkeys(Reason(kind, text) for kind, text in named if analyzer.key(text) in keys))
 
 
 def _reason(one: Contribution, parsed: ParsedQuery, edition: Edition, passages: Passages) -> Reason:
-    type = BY_SOURCE.get(one.source)
-    if type is ReasonType.GLOSSARY:
-        return Reason(type, one.label, passages.surface(edition, one.term))
-    if type is ReasonType.TYPO:
+    kind = BY_SOURCE.get(one.source)
+    if kind is ReasonType.GLOSSARY:
+        return Reason(kind, one.label, passages.surface(edition, one.term))
+    if kind is ReasonType.TYPO:
         typed = next((c.typed for c in parsed.corrections if c.word == one.label), one.label)
-        return Reason(type, typed, one.label)
+        return Reason(kind, typed, one.label)
     zone = one.zone.partition("_")[0]
-    if type is None:
-        type = BY_ZONE.get(zone, ReasonType.IDENTIFIER if zone == "code" else ReasonType.TEXT)
-    return Reason(type, one.label)
+    if kind is None:
+        kind = BY_ZONE.get(zone, ReasonType.IDENTIFIER if zone == "code" else ReasonType.TEXT)
+    return Reason(kind, one.label)

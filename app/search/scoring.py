@@ -18,11 +18,11 @@ repeated, doesn't outweigh the rare ones.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.analysis.token import TokenKind
 from app.search.engine import Alternative, Clause, WeightedTerm
 from app.search.fields import K1, KIND_WEIGHTS
 
@@ -56,6 +56,12 @@ def idf(documents: int, holders: int) -> float:
     return float(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
 
 
+def saturated(frequencies: Scores) -> Scores:
+    """(k1 + 1) · tf~ / (k1 + tf~), element by element."""
+    result: Scores = (K1 + 1) * frequencies / (K1 + frequencies)
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class ClauseScores:
     """`score` and `coverage` of every document for one clause; `importance` is the coverage of a full match."""
@@ -65,20 +71,25 @@ class ClauseScores:
     importance: float
 
 
+CACHED_POOLS = 20_000
+"""Words of queries whose pooled postings are kept."""
+
+
 class Scorer:
     """Scores clauses over a collection of `documents` documents."""
 
     def __init__(self, documents: int, postings_of: PostingsOf) -> None:
         self._documents = documents
         self._postings_of = postings_of
+        self._pooled = lru_cache(CACHED_POOLS)(self._pool)
 
-    def frequencies(self, term: WeightedTerm) -> Scores:
-        """tf~ of a word in every document, its variants pooled."""
-        pooled = np.zeros(self._documents)
-        for variant in term.variants:
-            postings = self._postings_of(variant)
-            pooled[postings.documents] += kind_weight(variant) * postings.frequencies
-        return pooled
+    def pooled(self, term: WeightedTerm) -> Postings:
+        """tf~ of a word, its variants taken together."""
+        return self._pooled(term.variants)
+
+    def weight(self, term: WeightedTerm) -> float:
+        """What a document's holding a word is worth at most per unit of saturation: its weight times its idf."""
+        return term.weight * idf(self._documents, len(self.pooled(term).documents))
 
     def alternative(self, alternative: Alternative) -> tuple[Scores, Scores, float]:
         """Score and matched idf of every document, and the idf of all its terms together."""
@@ -86,13 +97,19 @@ class Scorer:
         matched = np.zeros(self._documents)
         total = 0.0
         for term in alternative.terms:
-            frequencies = self.frequencies(term)
-            holds = frequencies > 0
-            weight = term.weight * idf(self._documents, int(np.count_nonzero(holds)))
-            score += weight * (K1 + 1) * frequencies / (K1 + frequencies)
-            matched += weight * holds
+            postings, weight = self.pooled(term), self.weight(term)
+            score[postings.documents] += weight * saturated(postings.frequencies)
+            matched[postings.documents] += weight
             total += weight
         return score * alternative.weight, matched, total
+
+    def _pool(self, variants: tuple[str, ...]) -> Postings:
+        frequencies = np.zeros(self._documents)
+        for variant in variants:
+            postings = self._postings_of(variant)
+            frequencies[postings.documents] += kind_weight(variant) * postings.frequencies
+        documents = np.flatnonzero(frequencies)
+        return Postings(documents, frequencies[documents])
 
     def clause(self, clause: Clause) -> ClauseScores:
         """Best alternative per document; `importance` is the literal alternative's idf."""

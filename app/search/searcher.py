@@ -1,12 +1,12 @@
 """Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.content.library import Library
-from app.entry import FACETS, Entry
+from app.entry import FACETS, Entry, Language
 from app.search.answers import (
     Filters,
     Hit,
@@ -15,10 +15,11 @@ from app.search.answers import (
     Suggestion,
     SuggestionType,
 )
-from app.search.engine import Engine, Query, Scored
+from app.search.engine import EXACT_TIER, Contribution, Engine, Query, Scored
+from app.search.literal import Literals
 from app.search.passages import Passages
 from app.search.query import ParsedQuery, QueryParser
-from app.search.reasons import reasons
+from app.search.reasons import exact_reasons, reasons
 from app.search.snippet import snippet
 
 WEAK_COVERAGE = 0.5
@@ -37,18 +38,26 @@ class Searcher:
         self._engine = engine
         self._parser = QueryParser(analyzer, glossary, engine)
         self._passages = Passages(analyzer, glossary)
+        self._literals = Literals(library, analyzer)
         self._analyzer = analyzer
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The analysis that queries and index share."""
+        return self._analyzer
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable where the index has been damaged under the running process."""
         parsed = self._parser.parse(request.text, request.filters, verbatim=request.verbatim)
         results = self._engine.search(parsed.query)
-        page = results.ranked[request.offset : request.offset + request.limit]
-        best = results.ranked[0] if results.ranked else None
+        ranked = self._literals.promote(results.ranked, request.text)
+        page = ranked[request.offset : request.offset + request.limit]
+        best = ranked[0] if ranked else None
+        weights = self._weights(parsed.query)
         return SearchAnswer(
             query=request.text,
-            total=len(results.ranked),
-            hits=tuple(self._hit(one, parsed, request) for one in page),
+            total=len(ranked),
+            hits=tuple(self._hit(one, parsed, weights, request.lang) for one in page),
             facets=results.facets,
             suggestions=tuple(self._suggestions(request, parsed, results.near, found=best is not None)),
             correction=parsed.corrected if best else "",
@@ -56,20 +65,24 @@ class Searcher:
             weak=best is not None and best.tier == 0 and best.coverage < WEAK_COVERAGE,
         )
 
-    def parse(self, text: str) -> ParsedQuery:
-        """The query as the engine gets it, for explaining."""
-        return self._parser.parse(text, Filters())
+    def rank(self, text: str) -> tuple[Scored, ...]:
+        """The entries that answer, best first, with their coverage and without anything to show."""
+        return self._engine.search(self._parser.parse(text, Filters()).query).ranked
 
-    def _hit(self, scored: Scored, parsed: ParsedQuery, request: SearchRequest) -> Hit:
+    def explain(self, text: str, entry_id: str) -> tuple[Contribution, ...]:
+        """What an entry scores for a query, by word and zone, largest first."""
+        return self._engine.explain(self._parser.parse(text, Filters()).query, entry_id)
+
+    def _hit(self, scored: Scored, parsed: ParsedQuery, weights: Mapping[str, float], lang: Language) -> Hit:
         entry = self._library.entries[scored.id]
-        edition = entry.edition(request.lang)
-        weights = self._weights(parsed.query)
+        edition = entry.edition(lang)
+        exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
         contributions = self._engine.explain(parsed.query, scored.id)
         return Hit(
             entry=entry,
             edition=edition,
             score=round(scored.score, 4),
-            reasons=reasons(parsed, contributions, entry, edition, self._passages, self._analyzer),
+            reasons=exact or reasons(parsed, contributions, edition, self._passages),
             snippet=snippet(self._passages.lines(edition), weights),
         )
 

@@ -12,10 +12,10 @@ from rapidfuzz.distance import OSA
 from app.analysis.token import Analysis, Token, TokenKind
 from app.search.engine import Engine
 
-SHORTEST = 4
+SHORTEST = 5
 """Shorter words are too near to too many others."""
 
-MAX_EDITS = ((4, 1), (8, 2))
+MAX_EDITS = ((5, 1), (8, 2))
 """(from this length, edits allowed): a neighbour swap is one edit."""
 
 COMPLETED = 8
@@ -52,9 +52,12 @@ class Speller:
             (token.start, token.end): token.term for token in analysis.tokens if token.kind is TokenKind.TERM
         }
         for token in analysis.tokens:
-            if token.kind is TokenKind.EXACT and self._misspelled(token, stems.get((token.start, token.end))):
-                if word := self._nearest(token.text):
-                    yield Correction(token.start, token.end, token.text, word)
+            if token.kind is not TokenKind.EXACT:
+                continue
+            if self._misspelled(token, stems.get((token.start, token.end))) and (
+                word := self._nearest(token.text)
+            ):
+                yield Correction(token.start, token.end, token.text, word)
         yield from self._han_corrections(analysis)
 
     def completions(self, typed: str) -> Sequence[str]:

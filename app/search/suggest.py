@@ -21,7 +21,7 @@ SEPARATORS = re.compile(r"[_\-\s]+")
 # Where the typed text stands, best first.
 WHOLE, PREFIX, WORD_PREFIX, INNER = range(4)
 
-TYPE_ORDER = {type: number for number, type in enumerate(CompletionType)}
+TYPE_ORDER = {kind: number for number, kind in enumerate(CompletionType)}
 
 
 @dataclass(frozen=True, slots=True)

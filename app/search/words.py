@@ -7,8 +7,14 @@ from app.analysis.stems import is_function_word
 from app.analysis.token import Analysis, Token, TokenKind
 from app.search.engine import Alternative, WeightedTerm
 
+JOINED_STEMS = "_"
+"""Only the stems of a whole identifier, joined, have this in them."""
+
 FUNCTION_WORD_WEIGHT = 0.08
 LONE_CHARACTER_WEIGHT = 0.3
+LOOSE_BIGRAM_WEIGHT = 0.4
+NUMBER_WEIGHT = 0.35
+"""What a number weighs next to words: in an error message it is the part that varies."""
 
 # (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
 WHOLE_CODE = (1.4, 1.0)
@@ -52,16 +58,20 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     parts = [token for token in inside if token.kind is TokenKind.PART]
     if not parts:
         return _plain_word(exact, names)
-    whole = WeightedTerm((exact.term, *_terms(names[:1])), exact.text)
+    joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
+    by_word = [token for token in parts if JOINED_STEMS not in token.text]
+    by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
+    weight = NUMBER_WEIGHT if exact.text.isdigit() else 1.0
+    whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
     alternatives = [Alternative((whole,), *WHOLE_CODE, source="identifier")]
-    if len(names) > 1:
-        by_name = tuple(WeightedTerm((token.term,), token.text) for token in names[1:])
-        alternatives.append(Alternative(by_name, *CODE_NAMES, source="identifier"))
-    by_word = tuple(
-        WeightedTerm((f"{TokenKind.TERM.value}:{token.text}", token.term), token.text) for token in parts
-    )
-    alternatives.append(Alternative(by_word, *CODE_WORDS))
-    return Word(exact.text, exact.start, exact.end, tuple(alternatives))
+    if len(by_name) > 1:
+        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source="identifier"))
+    stems = tuple(WeightedTerm((f"{TokenKind.TERM.value}:{t.text}", t.term), t.text, weight) for t in by_word)
+    return Word(exact.text, exact.start, exact.end, (*alternatives, Alternative(stems, *CODE_WORDS)))
+
+
+def _present(*terms: str | None) -> tuple[str, ...]:
+    return tuple(term for term in terms if term)
 
 
 def _plain_word(exact: Token, stems: Sequence[Token]) -> Word:
@@ -135,7 +145,8 @@ def _loose_words(lone: Sequence[tuple[int, int]], grams: Mapping[tuple[int, int]
 def _loose_word(run: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
     text = "".join(token.text for token in run)
     characters = tuple(WeightedTerm((t.term,), t.text, LONE_CHARACTER_WEIGHT) for t in run)
-    bigrams = tuple(WeightedTerm((t.term,), t.text) for t in _bigrams(run[0].start, run[-1].end, grams))
+    pairs = _bigrams(run[0].start, run[-1].end, grams)
+    bigrams = tuple(WeightedTerm((t.term,), t.text, LOOSE_BIGRAM_WEIGHT) for t in pairs)
     alternatives = (
         (Alternative(bigrams), Alternative(characters, *CHARACTERS))
         if bigrams
