@@ -2,14 +2,17 @@
 
 import click
 
-from app.cli import content_commands, health, serve
+from app.cli import content_commands, eval_command, health, search_commands, serve
 from app.errors import JiedaError
 
 COMMANDS: tuple[click.Command, ...] = (
     serve.command,
+    search_commands.search,
+    search_commands.index,
     content_commands.check,
     content_commands.new,
     content_commands.sync,
+    eval_command.command,
     health.command,
 )
 
