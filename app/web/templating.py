@@ -1,5 +1,6 @@
 """The one door to Jinja: strict, escaping everything, with nothing global that a request could change."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,11 @@ from app.entry import Language
 from app.web.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
+
+# What an error page or a title may have been given, but no document may contain. Escape characters stay in
+# HTML: a colored log comes back into its text area as it was pasted.
+NOT_IN_HTML = re.compile("\x00")
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class Renderer:
 
     def render(self, template: str, lang: Language, **context: object) -> str:
         """`template` with `context` and, as `t`, the words of `lang`. Raises on any name that is missing."""
-        return self.environment.get_template(template).render(t=self.words(lang), **context)
+        text = self.environment.get_template(template).render(t=self.words(lang), **context)
+        return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
 
 
 def safe(html: str) -> Markup:

@@ -1,0 +1,388 @@
+"""Pages over HTTP: language, theme, addresses, and what works without a script."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import httpx
+import pytest
+
+from tests.support.server import ROOT, Server
+from tests.support.small_content import edition, write
+
+ENTRY = "slime/oom-max-tokens-per-gpu"
+PAGES = (
+    "/",
+    "/search",
+    "/search?q=oom&framework=slime",
+    "/search?q=qqqzzzxxx",
+    "/diagnose",
+    f"/entries/{ENTRY}",
+    "/entries/chatlearn/yaml-config",
+    "/frameworks/slime",
+    "/topics/memory",
+    "/error-types/out-of-memory",
+    "/no-such-page",
+)
+KIB = 1024
+
+
+def parse(text: str) -> Any:
+    """A page as an element tree; raises where it is not valid enough for a strict parser."""
+    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(text)
+
+
+def links(page: Any, rel: str) -> list[dict[str, str]]:
+    """The attributes of `<link rel>`."""
+    return [dict(link.attrib) for link in page.iter("link") if link.get("rel") == rel]
+
+
+@pytest.fixture(params=["en", "zh"])
+def lang(request: pytest.FixtureRequest) -> str:
+    """Each language."""
+    return str(request.param)
+
+
+def other(lang: str) -> str:
+    """The other language."""
+    return {"en": "zh", "zh": "en"}[lang]
+
+
+def switch_of(page: Any) -> str:
+    """Where the language switch leads back to."""
+    form = next(form for form in page.iter("form") if form.get("id") == "language")
+    return str(next(field.get("value") for field in form.iter("input") if field.get("name") == "next"))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_well_formed_and_says_its_language(client: httpx.Client, lang: str, path: str) -> None:
+    response = client.get(f"/{lang}{path}")
+    page = parse(response.text)
+    assert page.get("lang") == {"en": "en", "zh": "zh-CN"}[lang]
+    assert len(list(page.iter("h1"))) == 1
+    assert (
+        page.find("head/title").text.endswith({"en": "Jieda 解答", "zh": "解答 Jieda"}[lang]) or path == "/"
+    )
+    ids = [element.get("id") for element in page.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_is_inline_and_nothing_comes_from_elsewhere(
+    client: httpx.Client, lang: str, path: str
+) -> None:
+    page = parse(client.get(f"/{lang}{path}").text)
+    for element in page.iter():
+        assert not [name for name in element.attrib if name == "style" or name.startswith("on")]
+        assert element.tag != "style"
+        if element.tag == "script":
+            assert element.get("src") or element.get("type") == "application/ld+json"
+        loaded = element.get("src") or (
+            element.tag == "link" and element.get("rel") == "stylesheet" and element.get("href")
+        )
+        assert not loaded or loaded.startswith("/static/")
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if path != "/no-such-page"])
+def test_a_page_leads_to_its_counterpart(client: httpx.Client, lang: str, path: str) -> None:
+    page = parse(client.get(f"/{lang}{path}").text)
+    target = switch_of(page)
+    assert target == f"/{other(lang)}{path}"
+    assert parse(client.get(target).text).get("lang") == {"en": "en", "zh": "zh-CN"}[other(lang)]
+
+
+def test_the_switch_keeps_query_filters_and_page(client: httpx.Client) -> None:
+    page = parse(client.get("/en/search?q=显存+oom&framework=slime&kind=error&kind=concept&verbatim=1").text)
+    target = httpx.URL(switch_of(page))
+    assert target.path == "/zh/search"
+    assert target.params.multi_items() == [
+        ("q", "显存 oom"),
+        ("framework", "slime"),
+        ("kind", "error"),
+        ("kind", "concept"),
+        ("verbatim", "1"),
+    ]
+
+
+def test_the_first_visit_follows_the_browser_and_later_ones_the_choice(client: httpx.Client) -> None:
+    first = client.get("/", headers={"Accept-Language": "fr;q=0.9, zh-TW;q=0.8, en;q=0.5"})
+    assert (first.status_code, first.headers["location"]) == (307, "/zh/")
+    assert {"Accept-Language", "Cookie"} <= set(re.split(r",\s*", first.headers["vary"]))
+    chosen = client.post("/preferences", data={"lang": "en", "next": "/en/search?q=a#b"})
+    assert (chosen.status_code, chosen.headers["location"]) == (303, "/en/search?q=a#b")
+    cookie = chosen.headers["set-cookie"]
+    assert "jieda_lang=en" in cookie
+    assert "SameSite=lax" in cookie
+    client.cookies.clear()
+    again = client.get("/", headers={"Accept-Language": "zh", "Cookie": "jieda_lang=en"})
+    assert again.headers["location"] == "/en/"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "https://evil.example/",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "javascript:alert(1)",
+        "sub@evil.example",
+        "/en/\r\nSet-Cookie: a=b",
+        "",
+    ],
+)
+def test_preferences_lead_nowhere_else(client: httpx.Client, target: str) -> None:
+    response = client.post("/preferences", data={"theme": "dark", "next": target})
+    client.cookies.clear()
+    assert response.status_code == 303
+    assert response.headers["location"] == "/en/"
+    assert "a=b" not in response.headers.get("set-cookie", "")
+
+
+def test_a_theme_is_remembered_and_told_to_caches(client: httpx.Client) -> None:
+    dark = client.get("/en/", headers={"Cookie": "jieda_theme=dark"})
+    assert parse(dark.text).get("data-theme") == "dark"
+    assert "Cookie" in dark.headers["vary"]
+    odd = client.get("/en/", headers={"Cookie": 'jieda_theme="><script>'})
+    assert parse(odd.text).get("data-theme") == "system"
+
+
+def test_a_page_that_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
+    first = client.get(f"/en/entries/{ENTRY}")
+    again = client.get(f"/en/entries/{ENTRY}", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_an_entry_shows_the_fix_early_and_where_it_comes_from(client: httpx.Client, lang: str) -> None:
+    page = parse(client.get(f"/{lang}/entries/{ENTRY}").text)
+    order = [heading.get("id") for heading in page.iter("h2") if heading.get("id")]
+    assert order[:3] == ["symptom", "fix", "cause"]
+    hrefs = [link.get("href") for link in page.iter("a")]
+    assert f"/{lang}/entries/{ENTRY}.md" in hrefs
+    assert "#fix" in hrefs
+    assert f"/{other(lang)}/entries/{ENTRY}" in hrefs
+    assert any(href.startswith("https://github.com/THUDM/slime/") for href in hrefs)
+    time = next(page.iter("time"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", time.get("datetime"))
+
+
+def test_an_entry_as_markdown(client: httpx.Client) -> None:
+    by_address = client.get(f"/zh/entries/{ENTRY}.md")
+    by_header = client.get(f"/zh/entries/{ENTRY}", headers={"Accept": "text/markdown"})
+    file = (ROOT / "content" / "zh" / f"{ENTRY}.md").read_text(encoding="utf-8")
+    assert by_address.text == by_header.text == file
+    assert by_address.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert "Accept" in by_header.headers["vary"]
+    assert client.get(f"/zh/entries/{ENTRY}", headers={"Accept": "text/html, */*;q=0.1"}).text.startswith(
+        "<!"
+    )
+
+
+def test_structured_data_cannot_end_its_script(tmp_path: Path, start_server: Callable[..., Server]) -> None:
+    evil = '</title></script><script>alert(1)</script> "{{7*7}}" <!--'
+    content = write(tmp_path, {"en/roll/evil.md": edition(evil)})
+    with start_server(content).client() as client:
+        for path in ("/en/entries/roll/evil", "/en/", "/en/frameworks/roll", "/en/search?q=alert"):
+            page = parse(client.get(path).text)
+            scripts = [script for script in page.iter("script") if not script.get("src")]
+            for script in scripts:
+                assert script.get("type") == "application/ld+json"
+                json.loads(script.text)
+            assert evil in "".join(page.itertext()), path
+        for path in ("/en/feed.xml", "/sitemap.xml", "/llms.txt"):
+            assert client.get(path).status_code == 200
+            assert "<script>" not in client.get("/en/feed.xml").text
+
+
+def test_an_entry_in_one_language_is_shown_in_it_with_a_notice(
+    tmp_path: Path, start_server: Callable[..., Server]
+) -> None:
+    content = write(tmp_path, {"en/roll/only.md": edition("Only English", applies_to="'ROLL 1'")})
+    running = start_server(content, base_url="https://faq.example.com")
+    with running.client() as client:
+        response = client.get("/zh/entries/roll/only")
+        page = parse(response.text)
+        assert response.status_code == 200
+        assert page.get("lang") == "zh-CN"
+        assert next(page.iter("article")).get("lang") == "en"
+        assert "还没有中文版" in response.text
+        canonical = "https://faq.example.com/en/entries/roll/only"
+        assert [link["href"] for link in links(page, "canonical")] == [canonical]
+        alternates = {
+            link["hreflang"]: link["href"] for link in links(page, "alternate") if "hreflang" in link
+        }
+        assert alternates == {"en": canonical, "x-default": canonical}
+        assert client.get("/zh/search?q=english&edition=zh").text.count('class="card"') == 0
+
+
+def test_a_stale_entry_says_so_and_leads_to_the_newer_text(
+    tmp_path: Path, start_server: Callable[..., Server]
+) -> None:
+    content = write(
+        tmp_path,
+        {
+            "en/roll/two.md": edition("Two", updated="2026-02-02", synced_with="'000000000000'"),
+            "zh/roll/two.md": edition(
+                "二", "## 回答\n\n是。\n", updated="2026-01-01", synced_with="'000000000000'"
+            ),
+        },
+    )
+    with start_server(content).client() as client:
+        old = client.get("/zh/entries/roll/two").text
+        assert "可能已经过时" in old
+        assert 'class="note warn"' not in client.get("/en/entries/roll/two").text
+        assert "待更新" in client.get("/zh/search?q=二").text
+
+
+def test_alternates_name_both_languages_and_a_default(client: httpx.Client, lang: str) -> None:
+    for path in ("/", f"/entries/{ENTRY}", "/topics/memory", "/diagnose"):
+        page = parse(client.get(f"/{lang}{path}").text)
+        alternates = {
+            link["hreflang"]: link["href"] for link in links(page, "alternate") if "hreflang" in link
+        }
+        assert alternates == {"en": f"/en{path}", "zh-CN": f"/zh{path}", "x-default": f"/en{path}"}
+        assert [link["href"] for link in links(page, "canonical")] == [f"/{lang}{path}"]
+
+
+def test_search_results_are_not_to_be_indexed(client: httpx.Client) -> None:
+    assert '<meta name="robots" content="noindex' in client.get("/en/search?q=oom").text
+    assert '<meta name="robots"' not in client.get(f"/en/entries/{ENTRY}").text
+
+
+def test_a_filter_is_a_link_and_can_be_taken_off(client: httpx.Client) -> None:
+    page = parse(client.get("/en/search?q=oom").text)
+    chips = [link for link in page.iter("a") if link.get("class") == "chip"]
+    slime = next(chip for chip in chips if "".join(chip.itertext()).startswith("slime"))
+    filtered = client.get(slime.get("href"))
+    assert filtered.request.url.params["framework"] == "slime"
+    count = "".join(slime.itertext()).split()[-1]
+    assert f"{count} result" in filtered.text
+    on = [link for link in parse(filtered.text).iter("a") if link.get("aria-current") == "true"]
+    assert {link.get("href") for link in on} == {"/en/search?q=oom"}
+
+
+def test_nothing_found_keeps_near_misses_apart(client: httpx.Client) -> None:
+    text = client.get("/en/search?q=resume&framework=roll&kind=concept").text
+    page = parse(text)
+    assert not [item for item in page.iter("li") if item.get("class") == "card"]
+    assert "Search without" in text
+
+
+@pytest.mark.parametrize(
+    "path", ["/en/search?framework=nope", "/en/search?page=0", "/en/search?page=99999999"]
+)
+def test_a_parameter_that_makes_no_sense_is_refused(client: httpx.Client, path: str) -> None:
+    assert client.get(path, headers={"Accept": "text/html"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/fr/",
+        "/en/frameworks/nope",
+        "/en/topics/memory?page=9",
+        "/zh/entries/slime/nope",
+        "/zh/entries/..%2f..%2fetc/passwd",
+        "/zh/entries/slime/%00",
+    ],
+)
+def test_what_is_not_there_gets_a_page_that_says_so(client: httpx.Client, path: str) -> None:
+    response = client.get(path, headers={"Accept": "text/html"})
+    assert response.status_code == 404
+    assert parse(response.text).find("body").get("class") == "page-error"
+
+
+def test_what_was_asked_comes_back_as_text(client: httpx.Client) -> None:
+    evil = '"><img src=x onerror=alert(1)><mark>'
+    for path in ("/en/search", "/zh/search"):
+        page = parse(client.get(path, params={"q": evil}).text)
+        assert next(field for field in page.iter("input") if field.get("name") == "q").get("value") == evil
+        assert not list(page.iter("img"))
+
+
+def test_a_log_is_diagnosed_by_a_plain_form(client: httpx.Client, lang: str) -> None:
+    log = "rank 3\nTraceback (most recent call last):\n    assert self.lr_decay_steps > 0\nAssertionError\n"
+    response = client.post(f"/{lang}/diagnose", data={"text": log, "framework": ""})
+    page = parse(response.text)
+    match = next(article for article in page.iter("article"))
+    titles = [link.get("href") for link in match.iter("a")]
+    assert f"/{lang}/entries/roll/lr-decay-steps-assertion" in titles
+    assert "assert self.lr_decay_steps > 0" in [
+        "".join(mark.itertext()).strip() for mark in match.iter("mark")
+    ]
+    assert {"en": "gradient_accumulation_steps", "zh": "gradient_accumulation_steps"}[lang] in response.text
+    assert response.headers["cache-control"] == "no-store"
+
+
+def test_nothing_of_a_paste_goes_into_an_address(client: httpx.Client, server: Server) -> None:
+    secret = "hf_QqZzXxWwVv"
+    log = f"Traceback (most recent call last):\n  login('{secret}')\nRuntimeError: token {secret} is bad\n"
+    response = client.post("/en/diagnose", data={"text": log})
+    for element in parse(response.text).iter():
+        for name in ("href", "src", "action", "formaction", "content"):
+            assert secret not in (element.get(name) or "")
+    assert secret not in server.log()
+
+
+def test_a_known_log_in_another_programs_words_is_not_answered(client: httpx.Client) -> None:
+    response = client.post("/en/diagnose", data={"text": "KeyError: 'price'\n"})
+    assert "No known entry" in response.text
+
+
+def test_an_empty_paste_asks_for_one(client: httpx.Client) -> None:
+    response = client.post("/zh/diagnose", data={"text": "  \n"})
+    assert response.status_code == 200
+    assert "请先粘贴日志" in response.text
+
+
+def test_a_paste_that_is_too_large_is_refused_in_words(client: httpx.Client) -> None:
+    response = client.post(
+        "/en/diagnose", data={"text": "x" * (KIB * KIB + 1)}, headers={"Accept": "text/html"}
+    )
+    assert response.status_code == 413
+    assert parse(response.text).find("body").get("class") == "page-error"
+
+
+def test_the_switches_of_an_answered_paste_send_it_again(client: httpx.Client) -> None:
+    page = parse(client.post("/en/diagnose", data={"text": "KeyError: 1"}).text)
+    button = next(each for each in page.iter("button") if each.get("name") == "lang")
+    assert (button.get("form"), button.get("formaction")) == ("log-form", "/zh/diagnose")
+    again = client.post("/zh/diagnose", data={"text": "KeyError: 1", "lang": "zh", "theme": "dark"})
+    client.cookies.clear()
+    assert parse(again.text).get("data-theme") == "dark"
+    assert "jieda_lang=zh" in str(again.headers.get_list("set-cookie"))
+
+
+def test_a_list_of_hundreds_is_paged(tmp_path: Path, start_server: Callable[..., Server]) -> None:
+    files = {f"en/roll/entry-{number:03}.md": edition(f"Entry {number:03}") for number in range(60)}
+    with start_server(write(tmp_path, files)).client() as client:
+        seen: list[str] = []
+        address = "/en/frameworks/roll"
+        while address:
+            page = parse(client.get(address).text)
+            titles = [heading for heading in page.iter("h2") if heading.get("class") == "row-title"]
+            assert 0 < len(titles) <= 25
+            seen += ["".join(title.itertext()) for title in titles]
+            address = next((link.get("href") for link in page.iter("a") if link.get("rel") == "next"), "")
+        assert sorted(seen) == [f"Entry {number:03}" for number in range(60)]
+        found = parse(client.get("/en/search?q=entry&page=2").text)
+        assert (
+            next(link.get("href") for link in found.iter("a") if link.get("rel") == "prev")
+            == "/en/search?q=entry"
+        )
+
+
+def test_a_page_weighs_little(client: httpx.Client, lang: str) -> None:
+    assert (ROOT / "static" / "app.js").stat().st_size <= 15 * KIB
+    for path in PAGES:
+        response = client.get(f"/{lang}{path}", headers={"Accept-Encoding": "identity"})
+        page = parse(response.text)
+        loaded = [script.get("src") for script in page.iter("script")]
+        loaded += [link["href"] for link in links(page, "stylesheet") + links(page, "icon")]
+        files = [name for name in loaded if name and name.startswith("/static/")]
+        total = len(response.content) + sum(len(client.get(name).content) for name in files)
+        assert total <= 60 * KIB, path

@@ -1,0 +1,148 @@
+"""The two files of UI strings: complete, filled, used, and in the right language."""
+
+import ast
+import json
+import re
+from datetime import date
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from app.entry import Language
+from app.web.templating import TEMPLATES
+from app.web.translations import LOCALES, Translations
+
+APP = TEMPLATES.parent.parent
+PLURALS = {Language.EN: {"one", "other"}, Language.ZH: {"other"}}
+"""The forms that a count takes in each language (CLDR's, without zero)."""
+CATALOGS = {lang: json.loads((LOCALES / f"{lang}.json").read_text(encoding="utf-8")) for lang in Language}
+HAN = re.compile(r"[\u4e00-\u9fff]")
+SAME_IN_BOTH = {"nav.api", "diagnose.placeholder", "home.paste_placeholder"}
+"""Strings without a word of either language."""
+
+
+def stem(key: str) -> str:
+    """A key without its plural form."""
+    return re.sub(r"\.(one|other)$", "", key)
+
+
+def plain(keys: dict[str, str]) -> set[str]:
+    """What code asks for."""
+    return {stem(key) for key in keys}
+
+
+@pytest.mark.parametrize("lang", Language)
+def test_a_file_is_flat_sorted_and_has_no_key_twice(lang: Language) -> None:
+    pairs = json.loads(
+        (LOCALES / f"{lang}.json").read_text(encoding="utf-8"), object_pairs_hook=lambda items: items
+    )
+    keys = [key for key, _ in pairs]
+    assert keys == sorted(set(keys))
+    assert all(isinstance(text, str) and text.strip() for _, text in pairs), "an empty string"
+
+
+def test_both_languages_have_the_same_strings() -> None:
+    assert plain(CATALOGS[Language.EN]) == plain(CATALOGS[Language.ZH])
+
+
+@pytest.mark.parametrize("lang", Language)
+def test_a_count_has_every_form_of_its_language(lang: Language) -> None:
+    forms: dict[str, set[str]] = {}
+    for key in CATALOGS[lang]:
+        if stem(key) != key:
+            forms.setdefault(stem(key), set()).add(key.rpartition(".")[2])
+    assert {key: found for key, found in forms.items() if found != PLURALS[lang]} == {}
+
+
+def test_twins_have_the_same_placeholders() -> None:
+    def names(lang: Language, key: str) -> set[str]:
+        found = [text for name, text in CATALOGS[lang].items() if stem(name) == key]
+        return {name for text in found for name in re.findall(r"\{(\w+)\}", text)}
+
+    different = {
+        key for key in plain(CATALOGS[Language.EN]) if names(Language.EN, key) != names(Language.ZH, key)
+    }
+    assert different == set()
+
+
+def test_each_string_is_in_its_language() -> None:
+    english = {key for key, text in CATALOGS[Language.EN].items() if HAN.search(text.replace("解答", ""))}
+    assert english == set()
+    chinese = {key for key, text in CATALOGS[Language.ZH].items() if not HAN.search(text)}
+    formal = {
+        key for key in chinese if re.fullmatch(r"[\W\d_]*(\{\w+\}[\W\d_]*)*", CATALOGS[Language.ZH][key])
+    }
+    assert chinese - formal - SAME_IN_BOTH == {"site.locale"}
+
+
+def test_chinese_uses_chinese_punctuation() -> None:
+    wrong = {
+        key: text
+        for key, text in CATALOGS[Language.ZH].items()
+        if re.search(r"[\u4e00-\u9fff][,;:!?.]|[,;:!?]\s*[\u4e00-\u9fff]", text)
+    }
+    assert wrong == {}
+
+
+def strings_in(path: Path) -> set[str]:
+    """Every string constant of a module; of an f-string, its start followed by `*`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            found.add(f"{node.values[0].value}*")
+    return found
+
+
+def asked_for() -> set[str]:
+    """What the code and the templates may ask for; families end in `*`."""
+    modules = APP.rglob("*.py")
+    templates = [path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir() if path.is_file()]
+    in_templates = set(chain.from_iterable(re.findall(r"\bt\('([^']+)'", text) for text in templates))
+    return in_templates | set(chain.from_iterable(strings_in(path) for path in modules))
+
+
+def test_no_string_is_unused() -> None:
+    asked = asked_for()
+    families = tuple(name[:-1] for name in asked if re.fullmatch(r"[a-z_]+\.[a-z_.]*\*", name))
+    # A problem's sentence is asked for as its key plus `.detail`.
+    unused = {
+        key
+        for key in plain(CATALOGS[Language.EN])
+        if not {key, key.removesuffix(".detail")} & asked and not key.startswith(families)
+    }
+    assert unused == set()
+
+
+def test_no_template_asks_for_a_string_that_is_missing() -> None:
+    missing = {
+        (path.name, key)
+        for path in TEMPLATES.iterdir()
+        for key in re.findall(r"\bt\('([^']+)'", path.read_text(encoding="utf-8"))
+        if key not in plain(CATALOGS[Language.EN])
+    }
+    assert missing == set()
+
+
+def test_no_template_has_words_of_its_own() -> None:
+    for path in TEMPLATES.glob("*.html"):
+        markup = r"\{[%{#].*?[%}#]\}|<[^>]*>|[a-z-]+=\"[^\"]*\""
+        text = re.sub(markup, " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        words = set(re.findall(r"[^\W\d_]{2,}", text)) - {"Jieda", "解答", "jiědá", "llms", "txt"}
+        assert words == set(), path.name
+
+
+def test_counts_and_dates_read_as_in_their_language() -> None:
+    words = Translations.load()
+    assert words.translate(Language.EN, "search.status", count=1) == "1 result"
+    assert words.translate(Language.EN, "search.status", count=1234) == "1,234 results"
+    assert words.translate(Language.ZH, "search.status", count=1) == "1 条结果"
+    assert words.day(Language.EN, date(2026, 3, 5)) == "Mar 5, 2026"
+    assert words.day(Language.ZH, date(2026, 3, 5)) == "2026 年 3 月 5 日"
+
+
+def test_an_unknown_string_is_an_error_rather_than_a_blank() -> None:
+    with pytest.raises(KeyError):
+        Translations.load().translate(Language.EN, "no.such.string")
