@@ -1,0 +1,37 @@
+"""Values out, message kept: what two occurrences of one failure have in common.
+
+Needed to fold what 64 ranks say each with its own number, and to search for a message by its words.
+"""
+
+import re
+
+# Order matters: what looks like several things is taken for the first of them.
+_VALUES = (
+    ("addr", r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b|\b0x[0-9a-fA-F]{1,64}\b"),
+    ("hex", r"\b[0-9a-f]{16,128}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
+    ("size", r"\b\d{1,20}(?:\.\d{1,20})? ?(?:[KMGT]i?B|[Bb]ytes)\b"),
+    ("device", r"\b(?:cuda|npu|cpu):\d{1,4}\b|\b(?:GPU|gpu|[Rr]ank|device|node)[ _:=]\d{1,6}\b"),
+    ("shape", r"\[\d{1,9}(?:, ?\d{1,9}){0,8}\]"),
+    ("quoted", r"""'[^'\n]{0,300}'|"[^"\n]{0,300}\""""),
+    ("path", r"(?<![\w<./])(?:~|\.{1,2})?/[\w.@+-]{1,200}(?:/[\w.@+-]{1,200}){1,40}/?"),
+    ("num", r"(?<![\w.])[+-]?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,4})?(?!\w)"),
+)
+_WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
+
+
+def _pattern(values: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in values))
+
+
+_ANY_VALUE = _pattern(_VALUES)
+_WORDLESS_VALUE = _pattern(_WORDLESS)
+
+
+def mask(message: str) -> str:
+    """`message` with each value replaced by its kind in braces: `{num}`, `{path}`, `{addr}`, …"""
+    return _ANY_VALUE.sub(lambda found: f"{{{found.lastgroup}}}", message)
+
+
+def without_values(message: str) -> str:
+    """`message` as words to search for: what has none in it is gone, what stands in quotes is kept."""
+    return " ".join(_WORDLESS_VALUE.sub(" ", message).split())

@@ -1,0 +1,178 @@
+"""Folded lines to failures: exceptions with their frames, chained ones too, and messages of what is no Python."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from app.search.line_kinds import LineKind, LineRead, classify, families_in, raised_at_the_end
+from app.search.log_lines import LogLine, fold
+from app.search.placeholders import mask
+
+MOST_FRAMES = 200
+"""Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
+MOST_RAISED = 200
+"""Distinct failures kept of one log, the first ones."""
+_MESSAGE_LENGTH = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in the code. `line` is 0, `function` and `source` are empty where the log does not tell.
+
+    `number` is the line of the paste.
+    """
+
+    path: str
+    line: int
+    function: str
+    source: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A failure. `type` is as printed (`torch.OutOfMemoryError`); for what is no exception, its family (`NCCL`).
+
+    `frames` run from the outermost to the innermost; `chained` tells that another failure led to this one;
+    `count` adds up all ranks.
+    """
+
+    type: str
+    message: str
+    line: int
+    count: int
+    frames: tuple[Frame, ...]
+    chained: bool
+
+    @property
+    def name(self) -> str:
+        """The type without its module."""
+        return self.type.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLog:
+    """What is understood of a paste. `raised` is in the order of the log, each failure once.
+
+    `frames` are all frames, each once, those of a traceback that breaks off too.
+    """
+
+    lines: tuple[LogLine, ...]
+    raised: tuple[Raised, ...]
+    frames: tuple[Frame, ...]
+
+
+def parse(text: str) -> ParsedLog:
+    """Understand a paste. Never raises; linear in the length of `text`."""
+    folded = fold(text)
+    texts = [line.text for line in folded.lines]
+    families = families_in("\n".join(texts))
+    reads = [classify(line, families) for line in texts]
+    raised: list[Raised] = []
+    frames: dict[tuple[str, int, str], Frame] = {}
+    for stream in folded.streams:
+        reader = _StreamReader(texts, reads)
+        for number, place, times in stream:
+            reader.feed(number, place, times)
+        reader.end()
+        raised.extend(reader.raised)
+        for frame in reader.all_frames:
+            frames.setdefault((frame.path, frame.line, frame.function), frame)
+    return ParsedLog(folded.lines, _fold(raised), tuple(frames.values()))
+
+
+def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
+    """Each failure once: those that differ in values and ranks only are one."""
+    folded: dict[tuple[str, str, str], Raised] = {}
+    for one in sorted(raised, key=lambda failure: failure.line):
+        inner = one.frames[-1].function if one.frames else ""
+        key = (one.type, mask(one.message[:200]), inner)
+        first = folded.get(key)
+        if first is not None:
+            folded[key] = replace(first, count=first.count + one.count)
+        elif len(folded) < MOST_RAISED:
+            folded[key] = one
+    return tuple(folded.values())
+
+
+class _StreamReader:
+    """The state while one process's lines go by: the traceback that is open, and what came out so far."""
+
+    def __init__(self, texts: Sequence[str], reads: Sequence[LineRead]) -> None:
+        self.raised: list[Raised] = []
+        self.all_frames: list[Frame] = []
+        self._texts = texts
+        self._reads = reads
+        self._frames: list[Frame] = []
+        self._chained = False
+        self._remote: tuple[str, int, int] | None = None
+        self._after_frame = False
+
+    def feed(self, number: int, place: int, times: int) -> None:
+        """Take the next line: `number` in the paste, `place` among the folded lines, printed `times` times."""
+        read, after_frame = self._reads[place], self._after_frame
+        self._after_frame = read.kind is LineKind.FRAME
+        if read.kind is LineKind.FRAME:
+            self._frames.append(Frame(read.first, read.line, read.second, "", number))
+            self.all_frames.append(self._frames[-1])
+        elif after_frame and self._is_source(read, self._texts[place]):
+            self._frames[-1] = replace(self._frames[-1], source=self._texts[place].strip())
+            self.all_frames[-1] = self._frames[-1]
+        elif read.kind in {LineKind.HEADER, LineKind.REMOTE, LineKind.CHAIN}:
+            self._begin(read, number, times)
+        elif read.kind is LineKind.TEXT:
+            self._text(self._texts[place], number, times)
+        else:
+            self._raise(read, number, times)
+
+    def end(self) -> None:
+        """No line follows: a remote traceback that broke off is a failure all the same."""
+        if self._remote is not None and self._remote[0]:
+            name, number, times = self._remote
+            self._add(Raised(name, "", number, times, self._taken_frames(), self._chained))
+        self._remote = None
+
+    def _is_source(self, read: LineRead, text: str) -> bool:
+        return text[:3].isspace() or (read.kind is LineKind.TEXT and raised_at_the_end(text) is None)
+
+    def _begin(self, read: LineRead, number: int, times: int) -> None:
+        if read.kind is LineKind.CHAIN:
+            self._chained = True
+            return
+        if self._frames:
+            self.end()
+        self._frames = []
+        if read.kind is LineKind.REMOTE:
+            self._remote = (read.first or (self._remote[0] if self._remote else ""), number, times)
+
+    def _text(self, text: str, number: int, times: int) -> None:
+        if self._frames and (read := raised_at_the_end(text)):
+            self._raise(read, number, times)
+        elif self.raised and not self._frames and self.raised[-1].message[-1:] in {"", ":"}:
+            last = self.raised[-1]
+            self.raised[-1] = replace(
+                last, message=f"{last.message} {text.strip()}".strip()[:_MESSAGE_LENGTH]
+            )
+
+    def _raise(self, read: LineRead, number: int, times: int) -> None:
+        type_, message = read.first, read.second[:_MESSAGE_LENGTH]
+        frames = self._taken_frames()
+        if not message and type_ == "AssertionError":
+            message = self._assertion(frames)
+        self._add(Raised(type_, message, number, times, frames, self._chained))
+
+    def _assertion(self, frames: tuple[Frame, ...]) -> str:
+        """The condition that a bare AssertionError is about, where the log shows it."""
+        if frames:
+            return frames[-1].source
+        if self.raised and self.raised[-1].type == "assertion":
+            return self.raised.pop().message
+        return ""
+
+    def _taken_frames(self) -> tuple[Frame, ...]:
+        frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
+        return frames
+
+    def _add(self, raised: Raised) -> None:
+        self.raised.append(raised)
+        self._chained = False
+        self._remote = None
