@@ -46,7 +46,6 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None) -> FastAP
         metrics=Metrics.create(),
     )
     app = FastAPI(
-        root_path=settings.root_path,
         lifespan=lifespan(site),
         middleware=middleware.stack(site.metrics, settings.root_path, settings.allowed_hosts),
         exception_handlers=dict.fromkeys(HANDLED, on_failure),

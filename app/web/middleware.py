@@ -185,14 +185,16 @@ class HostingPath:
     root_path: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass requests whose path has the prefix through, complete the others."""
-        if scope["type"] == "http" and self.root_path and not self.covers(scope["path"]):
-            scope["path"] = self.root_path + scope["path"]
+        """Say what the prefix is and complete the path where it is missing."""
+        if scope["type"] == "http":
+            scope["root_path"] = self.root_path
+            if not self.covers(scope["path"]):
+                scope["path"] = self.root_path + scope["path"]
         await self.app(scope, receive, send)
 
     def covers(self, path: str) -> bool:
-        """Whether the prefix stands at the start of a path."""
-        return path == self.root_path or path.startswith(f"{self.root_path}/")
+        """Whether the prefix, if there is one, stands at the start of a path."""
+        return not self.root_path or path == self.root_path or path.startswith(f"{self.root_path}/")
 
 
 @dataclass(frozen=True, slots=True)

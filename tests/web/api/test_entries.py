@@ -86,7 +86,9 @@ def test_tags_are_named_in_the_language_asked_for_and_counted(client: httpx.Clie
     assert [item["name"] for item in english["items"]] != [item["name"] for item in chinese["items"]] or (
         path == "frameworks"
     )
-    assert [item["description"] for item in english["items"]] != [item["description"] for item in chinese["items"]]
+    assert [item["description"] for item in english["items"]] != [
+        item["description"] for item in chinese["items"]
+    ]
     for item in english["items"]:
         listed = client.get("/api/v1/entries", params={filters[path]: item["id"]}).json()
         assert item["count"] == listed["total"]
@@ -151,7 +153,10 @@ def test_an_old_id_leads_to_the_new_one(start_server: Callable[..., Server], tmp
     content = write(tmp_path, {"en/roll/new-name.md": edition("New name", formerly="[roll/old-name]")})
     with start_server(content).client() as client:
         moved = client.get("/api/v1/entries/roll/old-name", params={"lang": "zh"})
-        assert (moved.status_code, moved.headers["location"]) == (308, "/api/v1/entries/roll/new-name?lang=zh")
+        assert (moved.status_code, moved.headers["location"]) == (
+            308,
+            "/api/v1/entries/roll/new-name?lang=zh",
+        )
         moved = client.get("/api/v1/entries/roll/old-name.md")
         assert (moved.status_code, moved.headers["location"]) == (308, "/api/v1/entries/roll/new-name.md")
 

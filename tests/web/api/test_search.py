@@ -54,7 +54,12 @@ def test_the_right_entry_comes_first_in_the_language_asked_for(
 
 
 def test_a_snippet_is_escaped_and_marks_with_nothing_but_mark(client: httpx.Client) -> None:
-    for q in ("batch_size 16 < chunks 32", "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "显存 OOM"):
+    for q in (
+        "batch_size 16 < chunks 32",
+        "<script>alert(1)</script>",
+        '"><img src=x onerror=alert(1)>',
+        "显存 OOM",
+    ):
         for hit in search(client, q)["hits"]:
             without_marks = re.sub(r"</?mark>", "", hit["snippet"])
             assert "<" not in without_marks
@@ -84,7 +89,9 @@ def test_filters_are_or_within_one_and_and_between_them(client: httpx.Client) ->
     both = search(client, q, framework=["slime", "chatlearn"], limit=50)
     errors = search(client, q, framework=["slime", "chatlearn"], kind="error", limit=50)
     assert {hit["framework"] for hit in both["hits"]} == {"slime", "chatlearn"}
-    assert {hit["id"] for hit in errors["hits"]} == {hit["id"] for hit in both["hits"] if hit["kind"] == "error"}
+    assert {hit["id"] for hit in errors["hits"]} == {
+        hit["id"] for hit in both["hits"] if hit["kind"] == "error"
+    }
     assert errors["total"] < both["total"] < whole["total"]
 
 

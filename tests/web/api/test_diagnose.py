@@ -1,0 +1,213 @@
+"""POST /diagnose: how a log may be sent, how it is answered, and what becomes of it."""
+
+import gzip
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from shutil import which
+
+import httpx
+import pytest
+
+from tests.support.server import ROOT, Server
+from tests.web.api.test_protocol import assert_problem
+
+SAMPLE = min((ROOT / "content/samples/roll/node2pg-keyerror").glob("*.log"))
+LIMIT = 1 << 20
+NOTHING_KNOWN = "the quick brown fox jumps over the lazy dog"
+
+
+def post(client: httpx.Client, **options: object) -> httpx.Response:
+    return client.post("/api/v1/diagnose", **options)  # type: ignore[arg-type]
+
+
+def test_json_in_json_out_with_every_field_of_the_contract(client: httpx.Client) -> None:
+    answer = post(client, json={"text": SAMPLE.read_text(), "lang": "zh", "framework": "roll"})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["cache-control"] == "no-store"
+    body = answer.json()
+    assert set(body) == {"matches", "errors", "framework", "generation"}
+    first = body["matches"][0]
+    assert set(first) == {"id", "title", "lang", "confidence", "matched", "fix", "url", "api_url"}
+    assert (first["id"], first["lang"]) == ("roll/node2pg-keyerror", "zh")
+    assert first["confidence"] in {"exact", "likely", "possible"}
+    assert first["url"] == "/zh/entries/roll/node2pg-keyerror"
+    assert first["fix"]
+
+
+def test_a_raw_body_gets_text_that_reads_well_in_a_terminal(client: httpx.Client) -> None:
+    answer = post(client, content=SAMPLE.read_bytes(), params={"lang": "en"})
+    entry = client.get("/api/v1/entries/roll/node2pg-keyerror", params={"lang": "en"}).json()
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.text.startswith(f"1. {entry['title']}")
+    assert answer.text.endswith("\n")
+    assert all(line.strip() in answer.text for line in entry["fix"].splitlines())
+    assert entry["url"] in answer.text
+
+
+@pytest.mark.skipif(which("curl") is None, reason="curl is not installed here")
+def test_curl_with_its_own_headers_gets_text_as_well(server: Server) -> None:
+    command = [
+        "curl",
+        "-sS",
+        "--noproxy",
+        "*",
+        "--data-binary",
+        f"@{SAMPLE}",
+        f"{server.base}/api/v1/diagnose",
+    ]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert answer.stdout.startswith("1. ")
+
+
+@pytest.mark.parametrize(
+    ("as_json", "accept", "expected"),
+    [
+        (False, "*/*", "text/plain; charset=utf-8"),
+        (False, "application/json", "application/json"),
+        (False, "application/json;q=0.5, text/plain", "text/plain; charset=utf-8"),
+        (False, "application/json, */*;q=0.1", "application/json"),
+        (True, "*/*", "application/json"),
+        (True, "text/plain", "text/plain; charset=utf-8"),
+        (True, "text/html,*/*;q=0.8", "application/json"),
+    ],
+)
+def test_accept_decides_where_it_says_something(
+    client: httpx.Client, as_json: bool, accept: str, expected: str
+) -> None:
+    body = {"json": {"text": NOTHING_KNOWN}} if as_json else {"content": NOTHING_KNOWN.encode()}
+    answer = post(client, headers={"Accept": accept}, **body)
+    assert answer.headers["content-type"] == expected
+    assert {"Accept", "Content-Type"} <= {name.strip() for name in answer.headers["vary"].split(",")}
+
+
+def test_an_accept_that_excludes_both_is_406(client: httpx.Client) -> None:
+    assert_problem(post(client, content=b"x", headers={"Accept": "image/png"}), 406)
+
+
+def test_a_log_that_nothing_explains_is_answered_with_nothing(client: httpx.Client) -> None:
+    assert post(client, json={"text": NOTHING_KNOWN}).json()["matches"] == []
+    assert post(client, json={"text": ""}).json()["matches"] == []
+    assert "No known entry" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "en"}).text
+    assert "没有" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "zh"}).text
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b"", "body"),
+        (b"{", "body"),
+        (b"[1, 2]", "body"),
+        (b'"text"', "body"),
+        (b"[" * 100_000, "body"),
+        (b"{}", "text"),
+        (b'{"text": 1}', "text"),
+        (b'{"text": null}', "text"),
+        (b'{"text": "x", "lang": "fr"}', "lang"),
+        (b'{"text": "x", "lang": 1}', "lang"),
+        (b'{"text": "x", "framework": "nope"}', "framework"),
+        (b'{"text": "x", "framework": ["roll"]}', "framework"),
+    ],
+)
+def test_a_json_body_that_makes_no_sense_is_refused_by_field(
+    client: httpx.Client, body: bytes, field: str
+) -> None:
+    answer = post(client, content=body, headers={"Content-Type": "application/json; charset=utf-8"})
+    assert field in {error["field"] for error in assert_problem(answer, 422)["errors"]}
+
+
+def test_a_refusal_speaks_the_language_that_the_body_asks_for(client: httpx.Client) -> None:
+    answer = post(client, json={"text": "x", "lang": "zh", "framework": "nope"})
+    assert "标签" in assert_problem(answer, 422)["title"]
+
+
+def test_undecodable_text_is_read_with_replacement(client: httpx.Client) -> None:
+    odd = SAMPLE.read_bytes() + b"\xff\xfe\x00\x1b[31m\xed\xa0\x80 \xf0\x9f"
+    assert "roll/node2pg-keyerror" in post(client, content=odd).text
+    escaped = json.dumps({"text": SAMPLE.read_text() + "\ud800 \udcff \x00"})
+    answer = post(client, content=escaped, headers={"Content-Type": "application/json"})
+    assert answer.json()["matches"][0]["id"] == "roll/node2pg-keyerror"
+
+
+def test_text_up_to_the_limit_is_read_and_beyond_it_413(client: httpx.Client) -> None:
+    line = "INFO step done\n"
+    whole = (line * (LIMIT // len(line) + 1))[:LIMIT]
+    assert post(client, content=whole.encode()).status_code == 200
+    assert post(client, json={"text": whole}).status_code == 200
+    for options in ({"content": (whole + "x").encode()}, {"json": {"text": whole + "x"}}):
+        body = assert_problem(post(client, **options), 413)
+        assert "1,048,576" in body["detail"]
+    # Three bytes a character, six in ASCII-only JSON: what counts is the text.
+    assert post(client, content=json.dumps({"text": "显" * (LIMIT // 3)}), headers=JSON).status_code == 200
+    assert_problem(post(client, content=json.dumps({"text": "显" * (LIMIT // 3 + 1)}), headers=JSON), 413)
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_a_streamed_body_beyond_the_limit_is_413_and_not_held(
+    server: Server, headers: dict[str, str]
+) -> None:
+    def chunks(count: int) -> Iterator[bytes]:
+        for _ in range(count):
+            yield b"x" * 65_536
+
+    def resident() -> int:
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0])
+
+    before = resident()
+    with server.client() as client:
+        # 12 MiB: more than is held of any body, and as much as is still drained so that the answer arrives.
+        assert_problem(post(client, content=chunks(192), headers=headers), 413)
+        # 256 MiB: the connection may be cut off, but nothing of it is kept.
+        with suppress(httpx.TransportError):
+            assert_problem(post(client, content=chunks(4096), headers=headers), 413)
+        assert client.get("/healthz").status_code == 200
+    assert resident() - before < 40_000, "kilobytes"
+
+
+def test_an_announced_size_is_believed_only_when_it_refuses(server: Server) -> None:
+    with server.client() as client:
+        assert_problem(
+            post(client, content=b"x", headers={"Content-Length": "1"}, params={"lang": "fr"}), 422
+        )
+        assert post(client, content=b"x").status_code == 200
+
+
+def test_a_compressed_body_is_refused_unread(client: httpx.Client) -> None:
+    bomb = gzip.compress(b"\0" * 50_000_000)
+    answer = post(client, content=bomb, headers={"Content-Encoding": "gzip"})
+    assert_problem(answer, 415)
+    assert answer.headers["accept-encoding"] == "identity"
+
+
+def test_a_form_is_just_another_raw_text(client: httpx.Client) -> None:
+    answer = post(client, files={"log": SAMPLE.read_bytes()})
+    assert answer.text.startswith("1. ")
+
+
+def test_nothing_of_a_paste_is_written_anywhere(start_server: Callable[..., Server], tmp_path: Path) -> None:
+    secret = "hf_plantedSecretToken0123456789"
+    server = start_server()
+    text = f"{SAMPLE.read_text()}\nRuntimeError: {secret}\n"
+    with server.client() as client:
+        post(client, content=text.encode())
+        post(client, json={"text": text})
+        post(client, content=f'{{"text": "{secret}", "lang": "fr"}}', headers=JSON)
+        post(client, content=(secret * 100_000).encode())
+        client.get("/api/v1/search", params={"q": secret})
+        client.get("/api/v1/suggest", params={"q": secret})
+        client.get("/en/search", params={"q": secret})
+        client.post("/en/diagnose", data={"text": text})
+        answer = post(client, json={"text": NOTHING_KNOWN + secret})
+        assert secret not in client.get("/metrics").text
+        assert secret not in answer.headers.get("location", "")
+    server.stop()
+    assert "/api/v1/diagnose" in server.log()
+    for path in [server.output, *server.data.rglob("*")]:
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path

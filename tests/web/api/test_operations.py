@@ -1,0 +1,191 @@
+"""Reload, probes, metrics, the log, several workers, proxies: what an operator relies on."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.server import Server
+from tests.support.small_content import edition, write
+from tests.web.api.test_protocol import assert_problem
+
+RELOAD = "/api/v1/reload"
+TOKEN = {"Authorization": "Bearer s3cret-token"}
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer x", "Basic czNjcmV0", "Bearer None"])
+def test_reloading_is_closed_where_no_token_is_configured(client: httpx.Client, header: str) -> None:
+    assert_problem(client.post(RELOAD, headers={"Authorization": header} if header else {}), 403)
+
+
+def test_reloading_takes_up_what_changed_for_the_holder_of_the_token(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    content = write(tmp_path, {"en/roll/first.md": edition("First")})
+    with start_server(content, reload_token="s3cret-token").client() as client:
+        for wrong in ({}, {"Authorization": "Bearer"}, {"Authorization": "Bearer s3cret-tokeN"}):
+            answer = client.post(RELOAD, headers=wrong)
+            assert_problem(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert_problem(client.get(RELOAD, headers=TOKEN), 405)
+        before = client.get("/readyz").json()["generation"]
+        assert client.post(RELOAD, headers=TOKEN).json() == {"changed": False, "generation": before}
+
+        (content / "en/roll/second.md").write_text(edition("Second"), encoding="utf-8")
+        answer = client.post(RELOAD, headers=TOKEN).json()
+        assert answer["changed"]
+        assert answer["generation"] != before
+        found = client.get("/api/v1/search", params={"q": "second"}).json()
+        assert [hit["id"] for hit in found["hits"]] == ["roll/second"]
+        assert found["generation"] == answer["generation"]
+
+
+def test_a_failed_reload_keeps_serving_and_says_so(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    content = write(tmp_path, {"en/roll/first.md": edition("First")})
+    with start_server(content, reload_token="s3cret-token").client() as client:
+        (content / "taxonomy.yaml").write_text("frameworks: [broken\n", encoding="utf-8")
+        assert "taxonomy.yaml" in assert_problem(client.post(RELOAD, headers=TOKEN), 409)["detail"]
+        assert client.get("/api/v1/entries/roll/first").status_code == 200
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+        assert "taxonomy.yaml" in ready.json()["degraded"]
+        assert "jieda_degraded 1.0" in client.get("/metrics").text
+
+
+def test_metrics_count_by_route_and_never_by_what_was_typed(start_server: Callable[..., Server]) -> None:
+    with start_server().client() as client:
+        for path in ("/api/v1/search?q=oom", "/api/v1/search?q=nan", "/nope/abc", "/nope/def"):
+            client.get(path)
+        client.get("/api/v1/entries/roll/node2pg-keyerror")
+        text = client.get("/metrics").text
+    assert 'jieda_requests_total{method="GET",route="/api/v1/search",status="200"} 2.0' in text
+    assert 'route="/api/v1/entries/{framework}/{slug}"' in text
+    assert 'jieda_requests_total{method="GET",route="unmatched",status="404"} 2.0' in text
+    assert "jieda_request_seconds_bucket" in text
+    assert "jieda_entries 42.0" in text
+    assert not re.search("oom|nope|node2pg", text)
+
+
+def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
+    start_server: Callable[..., Server],
+) -> None:
+    server = start_server(workers="2")
+    for _ in range(40):
+        with server.client() as client:
+            assert client.get("/api/v1/kinds").status_code == 200
+    with server.client() as client:
+        text = client.get("/metrics").text
+    counted = re.search(r'jieda_requests_total\{[^}]*route="/api/v1/kinds"[^}]*\} (\d+)', text)
+    assert counted
+    assert int(counted[1]) == 40
+    assert server.log().count("Application startup complete") == 2
+    assert server.stop() == 0
+
+
+def test_log_lines_are_json_where_asked_and_never_have_a_query(start_server: Callable[..., Server]) -> None:
+    server = start_server(log_format="json")
+    with server.client() as client:
+        client.get("/api/v1/search", params={"q": "zebra\n2026 ERROR fake \x1b[31m"})
+        client.get("/en/zebra%0a2026%20ERROR%20fake%1b[31m")
+    server.stop()
+    lines = [json.loads(line) for line in server.log().splitlines()]
+    access = [line for line in lines if line["logger"] == "jieda.access"]
+    search = next(line for line in access if line["path"] == "/api/v1/search")
+    assert set(search) >= {"time", "level", "request_id", "client", "method", "status", "bytes", "ms"}
+    assert "zebra" not in json.dumps(search)
+    assert "\x1b" not in server.log()
+
+
+def test_a_text_log_has_one_line_for_a_request_whatever_its_path(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    with server.client() as client:
+        client.get("/en/x%0a2026-01-01%20ERROR%20fake%1b[31m%e2%80%a8y")
+    server.stop()
+    assert "ERROR fake" not in server.log()
+    assert "\x1b" not in server.log()
+    assert len([line for line in server.log().splitlines() if "fake" in line]) == 1
+
+
+def test_a_stop_lets_answers_finish_and_ends_with_0(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    started = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - started < 10
+    assert "Traceback" not in server.log()
+
+
+@pytest.mark.parametrize("prefix", ["", "/kb"])
+def test_under_a_prefix_both_styles_of_proxy_work(start_server: Callable[..., Server], prefix: str) -> None:
+    """`prefix` is what the proxy leaves on the path: nothing, or all of it."""
+    with start_server(root_path="/kb").client() as client:
+        found = client.get(f"{prefix}/api/v1/search", params={"q": "node2pg"}).json()["hits"][0]
+        assert found["url"].startswith("/kb/en/entries/")
+        assert found["api_url"].startswith("/kb/api/v1/entries/")
+        assert all(each["url"].startswith("/kb/") for each in found["editions"])
+        inside = found["url"].removeprefix("/kb")
+        assert client.get(prefix + inside).status_code == 200
+        docs = client.get(f"{prefix}/docs").text
+        for address in re.findall(r'(?:src|href|data-openapi)="([^"]+)"', docs):
+            assert address.startswith("/kb/")
+            assert client.get(prefix + address.removeprefix("/kb")).status_code == 200, address
+        document = client.get(f"{prefix}/openapi.json").json()
+        assert document["servers"] == [{"url": "/kb"}]
+        assert client.get(f"{prefix}/").headers["location"] == "/kb/en/"
+        missing = client.get(f"{prefix}/api/v1/entries/roll/x")
+        assert (missing.status_code, missing.json()["instance"]) == (404, "/kb/api/v1/entries/roll/x")
+        assert client.get(f"{prefix}/healthz").status_code == 200
+
+
+def test_only_named_hosts_are_answered_but_probes_always_are(start_server: Callable[..., Server]) -> None:
+    with start_server(allowed_hosts="faq.example.com,*.corp.example").client() as client:
+        for host, status in {
+            "faq.example.com": 200,
+            "FAQ.example.com:8443": 200,
+            "a.corp.example": 200,
+            "corp.example": 400,
+            "evil.example": 400,
+            "faq.example.com.evil.example": 400,
+            "faq.example.com/x?": 400,
+            "faq.example.com@evil.example": 400,
+        }.items():
+            answer = client.get("/api/v1/kinds", headers={"Host": host})
+            assert answer.status_code == status, host
+        assert client.get("/readyz", headers={"Host": "10.0.0.7:8000"}).status_code == 200
+
+
+def test_no_address_is_ever_taken_from_the_request(start_server: Callable[..., Server]) -> None:
+    forged = {
+        "Host": "evil.example",
+        "X-Forwarded-Host": "evil.example",
+        "X-Forwarded-Prefix": "//evil.example",
+        "X-Forwarded-Proto": "https",
+        "Referer": "https://evil.example/",
+        "Forwarded": "host=evil.example",
+    }
+    with start_server(base_url="https://faq.example.com").client() as client:
+        for path in ("/", "/en/", "/en", "/docs", "/docs/", "/openapi.json", "/en/search?q=oom", "/nope"):
+            answer = client.get(path, headers=forged)
+            assert "evil.example" not in answer.text, path
+            assert "evil.example" not in answer.headers.get("location", ""), path
+        text = client.post("/api/v1/diagnose", content=b"KeyError: 1 node2pg", headers=forged).text
+        assert "https://faq.example.com/en/entries/" in text
+
+
+def test_forwarded_addresses_are_believed_from_trusted_proxies_only(
+    start_server: Callable[..., Server],
+) -> None:
+    forged = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
+    trusting = start_server(trusted_proxies="127.0.0.1,203.0.113.9")
+    wary = start_server(trusted_proxies="10.0.0.1")
+    for server, seen in ((trusting, "198.51.100.7"), (wary, "127.0.0.1")):
+        with server.client() as client:
+            client.get("/api/v1/kinds", headers=forged)
+        server.stop()
+        line = next(line for line in server.log().splitlines() if "/api/v1/kinds" in line)
+        assert f" {seen} GET" in line
