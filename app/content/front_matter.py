@@ -96,12 +96,13 @@ def _read_field(row: Field, fields: Fields, complaints: list[Complaint]) -> dict
     def report(error: WrongValueError, *, fatal: bool = False) -> None:
         complaints.append(Complaint(error.line, _rule(row.name), f"`{row.name}` {error.message}", fatal))
 
+    before = len(complaints)
     try:
         value = row.read(fields.values[row.name], report)
     except WrongValueError as error:
         report(error, fatal=row.fatal)
         return {}
-    if row.required and not value:
+    if row.required and not value and len(complaints) == before:
         complaints.append(Complaint(fields.key_lines[row.name], "field", f"`{row.name}` is empty", row.fatal))
     return {row.name: value}
 

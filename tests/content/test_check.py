@@ -1,0 +1,267 @@
+"""`jieda check`, `sync` and `new`."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli.main import main
+from app.content.load import load_corpus
+from app.content.sync import sync_twins
+from tests.support.server import COMMAND, environment
+from tests.support.small_content import TAXONOMY, edition, write
+
+ERROR = {"kind": "error", "signatures": "['chunk {int} of the moon is missing']"}
+FIX, FIX_ZH = "## Fix\n\nDo `x`.\n", "## 解决办法\n\n做 `x`。\n"
+SAMPLES = {
+    "samples/roll/a/1.log": "rank 3: chunk 7 of  the moon is missing\n",
+    "samples/roll/a/2.log": "\x1b[31mCHUNK 12 of the moon is missing\x1b[0m\n",
+}
+GOOD = {
+    "en/roll/a.md": edition("A moon error", FIX, **ERROR),
+    "zh/roll/a.md": edition("月亮报错", FIX_ZH, **ERROR),
+    "en/roll/b.md": edition("Only English", "## Steps\n\n1. `run`\n\n## Notes\n\nN.\n", kind="how-to"),
+} | SAMPLES
+
+
+def jieda(*args: str | Path, **settings: str) -> Result:
+    """The command, in this process."""
+    environment = {name: None for name in os.environ if name.startswith("JIEDA_")} | settings
+    return CliRunner().invoke(main, [str(arg) for arg in args], env=environment, prog_name="jieda")
+
+
+def synced(folder: Path, files: dict[str, str]) -> Path:
+    write(folder, files)
+    corpus = load_corpus([folder])
+    sync_twins(corpus, [entry_id for entry_id, editions in corpus.by_id.items() if len(editions) == 2])
+    return folder
+
+
+def test_nothing_wrong_prints_nothing_and_exits_0(tmp_path: Path) -> None:
+    run = jieda("check", "--content", synced(tmp_path, GOOD))
+    assert (run.exit_code, run.stdout) == (0, "")
+    assert run.stderr == "2 entries in 3 editions: no problems\n"
+
+
+def test_the_directories_of_the_settings_are_checked(tmp_path: Path) -> None:
+    assert jieda("check", JIEDA_CONTENT=str(synced(tmp_path, GOOD))).exit_code == 0
+
+
+def test_problems_are_lines_in_order_and_exit_1(tmp_path: Path) -> None:
+    folder = synced(tmp_path, GOOD | {"en/roll/c.md": edition("C", color="1"), "en/roll/B.md": "x"})
+    run = jieda("check", "--content", folder)
+    assert run.exit_code == 1
+    lines = run.stdout.splitlines()
+    assert lines == sorted(lines)
+    assert [line.split(" ")[:2] for line in lines] == [
+        ["en/roll/B.md:1:", "case:"],
+        ["en/roll/b.md:1:", "case:"],
+        ["en/roll/c.md:7:", "unknown-key:"],
+    ]
+    assert run.stderr.endswith("3 problems in 3 files\n")
+
+
+def test_a_broken_taxonomy_or_a_missing_directory_exits_2(tmp_path: Path) -> None:
+    broken = write(tmp_path / "a", {"taxonomy.yaml": "kinds: [\n"})
+    run = jieda("check", "--content", broken)
+    assert run.exit_code == 2
+    assert f"{broken / 'taxonomy.yaml'}:1:" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert jieda("check", "--content", tmp_path / "none").exit_code == 2
+    assert jieda("check", JIEDA_CONTENT=str(tmp_path / "none")).exit_code == 2
+
+
+A_EN, A_ZH = "en/roll/a.md", "zh/roll/a.md"
+
+
+def error(body: str = FIX, title: str = "A moon error", **fields: str) -> str:
+    return edition(title, body, **(ERROR | fields))
+
+
+BROKEN = {
+    "section outside the table": (
+        {A_EN: error("## Repair\n\nx\n")},
+        "section: ## Repair is none of Symptom,",
+    ),
+    "section of the other language": ({A_ZH: error(FIX, "月")}, "section: ## Fix is none of 现象, 原因,"),
+    "section twice": ({A_EN: error(FIX + "\n## Fix\n\nmore\n")}, "section: ## Fix stands twice"),
+    "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
+    "H1": ({A_EN: error(FIX + "\n# Big\n")}, "section: # Big: the title is the H1"),
+    "error without fix": ({A_EN: error("## Cause\n\n`x`\n")}, "kind: an error entry needs the section `fix`"),
+    "how-to that starts with notes": (
+        {"en/roll/b.md": edition("B", "## Notes\n\nx\n", kind="how-to")},
+        "kind: a how-to entry starts with the section `answer` or `steps`",
+    ),
+    "error that nobody can find": (
+        {A_EN: error(signatures="[]"), A_ZH: error(FIX_ZH, "月", signatures="[]")},
+        "kind: an error entry needs `signatures`, or `symptoms`",
+    ),
+    "unequal kind": ({A_ZH: edition("月", "## 回答\n\n`x`\n")}, "twins: `kind` must be equal"),
+    "unequal topics": ({A_ZH: error(FIX_ZH, "月", topics="[]")}, "twins: `topics` must be equal"),
+    "unequal error types": ({A_ZH: error(FIX_ZH, "月", error_types="[oom]")}, "twins: `error_types` must be"),
+    "unequal signatures": (
+        {A_ZH: error(FIX_ZH, "月", signatures="['moon chunk']")},
+        "twins: `signatures` must",
+    ),
+    "unequal related": ({A_ZH: error(FIX_ZH, "月", related="[roll/b]")}, "twins: `related` must be equal"),
+    "unequal sections": ({A_ZH: error(FIX_ZH + "\n## 说明\n\nx\n", "月")}, "twins: `sections` must be equal"),
+    "identifier lost": (
+        {A_EN: error("## Fix\n\nDo `x` with `--load`.\n")},
+        "identifier: `--load` stands in en/",
+    ),
+    "title twice": ({"en/roll/b.md": edition("a MOON  error")}, "duplicate: `title`: 'a MOON  error'"),
+    "alias of another": ({"en/roll/b.md": edition("B", aliases="[A moon error]")}, "duplicate: `aliases`:"),
+    "link to nowhere": ({A_EN: error(FIX + "\n[x](no.md)\n")}, "link: 'no.md': roll/no is no entry"),
+    "link to a draft": (
+        {"en/roll/d.md": edition("D", draft="true"), A_EN: error(FIX + "\n[x](d.md)\n")},
+        "link: 'd.md': roll/d is a draft",
+    ),
+    "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is no http(s)"),
+    "one sample only": ({"samples/roll/a/2.log": None}, "sample: has 1 samples in samples/roll/a/"),
+    "sample that is not found": ({"samples/roll/a/3.log": "sun"}, "sample: no signature of roll/a finds it"),
+    "sample of no entry": (
+        {"samples/roll/z/1.log": "x"},
+        "samples/roll/z/1.log:1: sample: roll/z is no entry",
+    ),
+    "signature that reaches too far": (
+        {
+            "en/roll/c.md": error(title="C", signatures="['sun {int} is dark']"),
+            "samples/roll/c/1.log": "sun 1 is dark; chunk 2 of the moon is missing",
+            "samples/roll/c/2.log": "sun 1 is dark",
+        },
+        "signature: 'chunk {int} of the moon is missing' also finds samples/roll/c/1.log",
+    ),
+    "edition in no framework folder": ({"en/lost.md": edition("L")}, "en/lost.md:1: place: editions lie in"),
+    "sample in the wrong place": ({"samples/roll/a/notes.txt": "x"}, "place: samples lie in"),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), BROKEN.values(), ids=BROKEN)
+def test_each_rule_says_what_is_wrong(tmp_path: Path, files: dict[str, str | None], expected: str) -> None:
+    wanted = {path: text for path, text in (GOOD | files).items() if text is not None}
+    run = jieda("check", "--content", synced(tmp_path, wanted))
+    assert run.exit_code == 1
+    assert expected in run.stdout
+
+
+def test_a_signature_that_two_entries_share_on_purpose_is_no_problem(tmp_path: Path) -> None:
+    files = GOOD | {
+        "en/roll/c.md": error(title="C"),
+        "samples/roll/c/1.log": "chunk 2 of the moon is missing",
+        "samples/roll/c/2.log": "chunk 3 of the moon is missing",
+    }
+    assert jieda("check", "--content", synced(tmp_path, files)).stdout == ""
+
+
+# ---- sync
+
+
+def test_sync_changes_one_line_and_keeps_every_other_byte(tmp_path: Path) -> None:
+    folder = write(tmp_path, GOOD)
+    english = folder / A_EN
+    original = b"\xef\xbb\xbf" + english.read_bytes().replace(b"\n", b"\r\n") + b"no end of line"
+    english.write_bytes(original)
+    first = jieda("sync", "roll/a", "--content", folder)
+    assert first.exit_code == 0
+    assert set(first.stdout.splitlines()) == {str(folder / A_EN), str(folder / A_ZH)}
+    stamped = english.read_bytes()
+    lines = stamped.split(b"\r\n")
+    added = next(line for line in lines if line.startswith(b"synced_with: '"))
+    assert b"\r\n".join(line for line in lines if line != added) == original
+    assert jieda("check", "--content", folder).exit_code == 0
+
+    chinese = folder / A_ZH
+    chinese.write_bytes(chinese.read_bytes() + "\n再说一句。\n".encode())
+    assert jieda("sync", "roll/a", "--content", folder).stdout == f"{english}\n"
+    again = english.read_bytes()
+    changed = [
+        (old, new)
+        for old, new in zip(stamped.split(b"\r\n"), again.split(b"\r\n"), strict=True)
+        if old != new
+    ]
+    assert [old for old, _ in changed] == [added]
+    assert jieda("check", "--content", folder).exit_code == 0
+
+
+def test_sync_all_leaves_alone_what_agrees(tmp_path: Path) -> None:
+    folder = write(tmp_path, GOOD)
+    assert len(jieda("sync", "--all", "--content", folder).stdout.splitlines()) == 2
+    assert jieda("sync", "--all", "--content", folder).stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("roll/none",), "roll/none is no entry"),
+        (("roll/a", "roll/b"), "roll/b has one edition only"),
+        ((), "say --all"),
+        (("roll/a", "--all"), "say --all"),
+    ],
+)
+def test_sync_refuses_what_it_cannot_do_and_writes_nothing(
+    tmp_path: Path, args: tuple[str, ...], words: str
+) -> None:
+    folder = write(tmp_path, GOOD)
+    before = (folder / A_EN).read_bytes()
+    run = jieda("sync", *args, "--content", folder)
+    assert run.exit_code == 2
+    assert words in run.stderr
+    assert "Traceback" not in run.stderr
+    assert (folder / A_EN).read_bytes() == before
+
+
+# ---- new
+
+
+@pytest.mark.parametrize("kind", ["error", "how-to", "concept"])
+def test_new_writes_drafts_of_both_editions_that_lack_nothing_but_syncing(tmp_path: Path, kind: str) -> None:
+    folder = synced(tmp_path, GOOD)
+    run = jieda("new", "roll/fresh", "--kind", kind, "--content", folder)
+    assert run.exit_code == 0
+    assert run.stdout.splitlines() == [str(folder / "en/roll/fresh.md"), str(folder / "zh/roll/fresh.md")]
+    found = jieda("check", "--content", folder)
+    assert found.stderr.startswith("2 entries in 3 editions"), "a draft is not served"
+    assert {line.split(" ")[1] for line in found.stdout.splitlines()} == {"sync:"}
+
+
+@pytest.mark.parametrize(
+    ("entry_id", "words"),
+    [
+        ("roll/a", "is there already"),
+        ("roll/Bad_Name", "must be <framework>/<slug>"),
+        ("../../x", "must be <framework>/<slug>"),
+        ("other/x", "is not in taxonomy.yaml, which has roll"),
+    ],
+)
+def test_new_refuses_and_writes_nothing(tmp_path: Path, entry_id: str, words: str) -> None:
+    folder = write(tmp_path, GOOD)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    run = jieda("new", entry_id, "--kind", "error", "--content", folder)
+    assert run.exit_code == 2
+    assert words in run.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_new_writes_into_the_last_directory_and_quotes_what_needs_it(tmp_path: Path) -> None:
+    base = write(tmp_path / "base", {})
+    taxonomy = TAXONOMY.replace("{en: ROLL, zh: ROLL}", '{en: "O\'Clock", zh: 钟}')
+    team = write(tmp_path / "team", {"taxonomy.yaml": taxonomy})
+    jieda("new", "roll/x", "--kind", "concept", "--content", base, "--content", team)
+    assert (team / "en/roll/x.md").is_file()
+    assert not (base / "en").exists()
+    assert {line.split(" ")[1] for line in jieda("check", "--content", team).stdout.splitlines()} == {"sync:"}
+
+
+def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:
+    folder = synced(
+        tmp_path, GOOD | {"zh/roll/c.md": edition("丙", "## 回答\n\n是。\n", related="[roll/没有]")}
+    )
+    command = [*COMMAND, "check", "--content", "."]
+    run = subprocess.run(
+        command, cwd=folder, capture_output=True, env=environment({"LC_ALL": "C"}), check=False
+    )
+    assert run.returncode == 1
+    assert run.stdout.decode().startswith("zh/roll/c.md:7: field: `related` must be an id such as")
+    assert "roll/没有" in run.stdout.decode()

@@ -1,0 +1,417 @@
+"""What content directories become: served, left out, overridden, reported."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.content.library import Library
+from app.content.load import load_library
+from app.entry import Kind, Language
+from app.errors import ContentError
+from tests.support.small_content import TAXONOMY, edition, write
+
+EN, ZH = Language.EN, Language.ZH
+FIX = "## Fix\n\nDo it.\n"
+
+
+def load(folder: Path, files: dict[str, str], *more: Path) -> Library:
+    return load_library([write(folder, files), *more])
+
+
+def only_problem(library: Library, rule: str) -> tuple[str, int, str, bool]:
+    (problem,) = (each for each in library.problems if each.rule == rule)
+    return problem.path, problem.line, problem.message, problem.served
+
+
+def test_two_files_at_matching_paths_are_one_entry(tmp_path: Path) -> None:
+    library = load(
+        tmp_path,
+        {
+            "en/roll/a.md": edition("Alpha", aliases="[first]", applies_to="ROLL 1"),
+            "zh/roll/a.md": edition("甲", body="## 回答\n\n是 `x`。\n"),
+            "en/roll/b.md": edition("Beta", topics="[]"),
+        },
+    )
+    entry = library.entries["roll/a"]
+    assert (entry.kind, entry.topics, entry.framework, entry.slug) == (Kind.CONCEPT, ("memory",), "roll", "a")
+    assert [entry.edition(lang).title for lang in (EN, ZH)] == ["Alpha", "甲"]
+    assert entry.editions[EN].aliases == ("first",)
+    assert entry.editions[ZH].code == ("x",)
+    assert library.entries["roll/b"].edition(ZH).lang is EN
+
+
+def test_a_signature_is_a_line_or_lines_that_belong_together(tmp_path: Path) -> None:
+    signatures = (
+        "\n  - 'assert self.lr_decay_steps > {int}'\n  - {all: ['KeyError: {int}', 'node2pg'], any: ['ray']}"
+    )
+    library = load(tmp_path, {"en/roll/a.md": edition("A", FIX, kind="error", signatures=signatures)})
+    first, second = library.entries["roll/a"].signatures
+    assert (first.all, first.any) == (("assert self.lr_decay_steps > {int}",), ())
+    assert (second.all, second.any) == (("KeyError: {int}", "node2pg"), ("ray",))
+
+
+UNSERVABLE = {
+    "no front matter": (b"Just text.\n", 1, "front-matter"),
+    "front matter without end": (b"---\ntitle: A\n", 1, "front-matter"),
+    "broken YAML": (b"---\ntitle: A\nkind: [\n---\n\nx\n", 3, "yaml"),
+    "duplicate key": (b"---\ntitle: A\nkind: concept\ntitle: B\n---\n\nx\n", 4, "yaml"),
+    "a YAML tag": (b"---\ntitle: !!python/name:os.system\nkind: concept\n---\n\nx\n", 2, "yaml"),
+    "a bare switch as title": (edition("A").replace("'A'", "on").encode(), 2, "field"),
+    "UTF-16": (edition("A").encode("utf-16"), 1, "encoding"),
+    "Latin-1": (edition("A", "## Answer\n\nna\xefve\n").encode("latin-1"), 11, "encoding"),
+    "NUL": (edition("A", "## Answer\n\n\0\n").encode(), 11, "encoding"),
+    "no title": (edition("A").replace("title: 'A'\n", "").encode(), 2, "field"),
+    "empty title": (edition("").encode(), 2, "field"),
+    "no kind": (edition("A").replace("kind: concept\n", "").encode(), 2, "field"),
+    "unknown kind": (edition("A", kind="rant").encode(), 3, "field"),
+    "no body": (edition("A", "\n \n").encode(), 8, "body"),
+    "too large": (edition("A", "x" * 300_000).encode(), 1, "size"),
+    "too many brackets": (edition("A", "[" * 6000).encode(), 8, "size"),
+    "a draft that may be one": (edition("A", draft="tru").encode(), 7, "field"),
+}
+
+
+@pytest.mark.parametrize(("content", "line", "rule"), UNSERVABLE.values(), ids=UNSERVABLE)
+def test_a_file_that_cannot_be_served_is_reported_and_the_rest_is_served(
+    tmp_path: Path, content: bytes, line: int, rule: str
+) -> None:
+    write(
+        tmp_path, {"en/roll/good.md": edition("Good"), "zh/roll/bad.md": edition("好", "## 回答\n\n是。\n")}
+    )
+    (tmp_path / "en/roll/bad.md").write_bytes(content)
+    library = load_library([tmp_path])
+    assert set(library.entries) == {"roll/good", "roll/bad"}
+    assert set(library.entries["roll/bad"].editions) == {ZH}
+    unserved = [problem for problem in library.problems if not problem.served]
+    assert [(problem.path, problem.line, problem.rule) for problem in unserved] == [
+        ("en/roll/bad.md", line, rule)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["Upper.md", "under_score.md", "-dash.md", "dot.dot.md", "空.md", "a" * 81 + ".md", ".md.md"]
+)
+def test_a_slug_out_of_bounds_is_not_served(tmp_path: Path, name: str) -> None:
+    library = load(tmp_path, {f"en/roll/{name}": edition("A"), "en/roll/" + "a" * 80 + ".md": edition("B")})
+    assert set(library.entries) == {"roll/" + "a" * 80}
+    if not name.startswith("."):
+        assert only_problem(library, "slug")[0] == f"en/roll/{name}"
+
+
+def test_ids_that_collide_by_case_are_not_served(tmp_path: Path) -> None:
+    library = load(
+        tmp_path, {"en/roll/a.md": edition("A"), "zh/roll/A.md": edition("B"), "en/roll/b.md": edition("C")}
+    )
+    assert set(library.entries) == {"roll/b"}
+    assert {(each.path, each.rule) for each in library.problems} == {
+        ("en/roll/a.md", "case"),
+        ("zh/roll/A.md", "case"),
+    }
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
+    plain = load(tmp_path / "a", {"en/roll/a.md": edition("A", "## Answer\n\nYes.\n\n- x\n")})
+    folder = write(tmp_path / "b", {})
+    (folder / "en/roll").mkdir(parents=True)
+    text = edition("A", "## Answer\n\nYes.\n\n- x\n").replace("\n", "\r\n")
+    (folder / "en/roll/a.md").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    windows = load_library([folder])
+    one, other = (library.entries["roll/a"].editions[EN] for library in (plain, windows))
+    assert (one.html, one.digest, one.raw) == (other.html, other.digest, other.raw)
+    assert not windows.problems
+
+
+FAULTY = {
+    "unknown key": ("colour: red", "unknown-key", "`colour`"),
+    "unknown topic": ("topics: [memory, cooking]", "unknown-tag", "'cooking'"),
+    "bare number as alias": ("aliases: [2024, good]", "field", "quote it, '2024'"),
+    "bare word with a colon": ("aliases: [a: b]", "field", "must be a text"),
+    "list for a text": ("applies_to: [x]", "field", "`applies_to`"),
+    "text for a list": ("aliases: x", "field", "must be a list"),
+    "bad date": ("updated: yesterday", "field", "2026-01-31"),
+    "impossible date": ("updated: 2026-02-30", "field", "2026-01-31"),
+    "source without license": ("source: [{title: T, url: 'https://e.example'}]", "field", "`license`"),
+    "source with a script": ("source: [{title: T, url: 'javascript:x', license: L}]", "field", "http(s)"),
+    "unquoted signature": ("signatures: [KeyError: 1]", "signature", "single quotes"),
+    "number as signature": ("signatures: [404]", "signature", "single quotes"),
+    "unspecific signature": ("signatures: ['KeyError: {int}']", "signature", "nothing specific"),
+    "unknown placeholder": ("signatures: ['rank {rank} of training']", "signature", "{rank}"),
+    "related to nothing": ("related: [roll/nothing]", "related", "roll/nothing"),
+    "related to itself": ("related: [roll/a]", "related", "this entry"),
+    "error type of a concept": ("error_types: [oom]", "kind", "error_types"),
+    "old id in use": ("formerly: [roll/b]", "formerly", "roll/b"),
+}
+
+
+@pytest.mark.parametrize(("field", "rule", "words"), FAULTY.values(), ids=FAULTY)
+def test_a_faulty_part_is_reported_with_its_line_and_left_out(
+    tmp_path: Path, field: str, rule: str, words: str
+) -> None:
+    name, _, value = field.partition(": ")
+    text = edition("A", **{name: value})
+    library = load(tmp_path, {"en/roll/a.md": text, "en/roll/b.md": edition("B")})
+    path, line, message, served = only_problem(library, rule)
+    assert (path, served) == ("en/roll/a.md", True)
+    assert text.split("\n")[line - 1].startswith(name)
+    assert words in message
+    entry = library.entries["roll/a"]
+    served_text = repr(entry)[: repr(entry).index("raw=")] + entry.edition(EN).html
+    for absent in ("red", "cooking", "javascript", "roll/nothing", "'oom'", "2024'"):
+        assert absent not in served_text
+
+
+def test_words_that_look_like_switches_or_numbers_are_good_tags(tmp_path: Path) -> None:
+    tags = "  on: {name: {en: 'On', zh: '开'}, description: {en: 'x', zh: 'y'}}\n"
+    tags += "  2024: {name: {en: 'Y', zh: '年'}, description: {en: 'x', zh: 'y'}}\n"
+    taxonomy = TAXONOMY.replace("error_types:", tags + "error_types:")
+    library = load(tmp_path, {"taxonomy.yaml": taxonomy, "en/roll/a.md": edition("A", topics="[on, 2024]")})
+    assert library.entries["roll/a"].topics == ("on", "2024")
+    assert not library.problems
+
+
+def test_a_framework_that_the_taxonomy_lacks_is_not_served(tmp_path: Path) -> None:
+    library = load(tmp_path, {"en/other/a.md": edition("A")})
+    assert not library.entries
+    assert only_problem(library, "unknown-tag")[3] is False
+
+
+def test_links_between_entries_are_checked_and_broken_ones_unwrapped(tmp_path: Path) -> None:
+    body = "## Answer\n\n[b](b.md#fix) [c](c.md) [d](b.md#none) [e](#answer) [f](#none) ![p](p.png) ![q](q.png)\n"
+    write(tmp_path, {"en/roll/a.md": edition("A", body)})
+    fix = edition("B", FIX, kind="error", symptoms="[it hangs]")
+    library = load(tmp_path, {"zh/roll/b.md": fix.replace("## Fix", "## 解决办法"), "en/roll/p.png": "png"})
+    html = library.entries["roll/a"].edition(EN).html
+    assert '<a href="entry:roll/b#fix">b</a> c <a href="entry:roll/b">d</a>' in html
+    assert '<a href="#answer">e</a> f <img src="entry-image:roll/p.png" alt="p" loading="lazy"> q' in html
+    faults = [(each.line, each.message) for each in library.problems if each.rule == "link"]
+    assert [line for line, _ in faults] == [11] * 4
+    assert [message.split("'")[1] for _, message in faults] == ["#none", "b.md#none", "c.md", "q.png"]
+
+
+def test_an_image_is_the_one_beside_the_edition_that_is_read(tmp_path: Path) -> None:
+    files = {
+        "en/roll/p.png": "english",
+        "zh/roll/p.png": "chinese",
+        "en/roll/only.gif": "x",
+        "en/roll/x.svg": "<svg>",
+    }
+    library = load(tmp_path, files)
+    assert library.image(EN, "roll/p.png") == tmp_path / "en/roll/p.png"
+    assert library.image(ZH, "roll/p.png") == tmp_path / "zh/roll/p.png"
+    assert library.image(ZH, "roll/only.gif") == tmp_path / "en/roll/only.gif"
+    assert library.image(EN, "roll/x.svg") is None
+    assert only_problem(library, "place")[0] == "en/roll/x.svg"
+
+
+def test_a_draft_is_checked_and_shown_nowhere(tmp_path: Path) -> None:
+    samples = {"samples/roll/d/1.log": "its own text"}
+    library = load(
+        tmp_path,
+        {
+            "en/roll/d.md": edition("D", draft="true", topics="[cooking]", formerly="[roll/old]"),
+            "en/roll/yes.md": edition("Y", draft="yes"),
+            "en/roll/a.md": edition("A", "## Answer\n\n[d](d.md)\n", related="[roll/d]"),
+            "en/roll/half.md": edition("Half"),
+            "zh/roll/half.md": edition("半", "## 回答\n\n是。\n", draft="true"),
+        }
+        | samples,
+    )
+    assert set(library.entries) == {"roll/a", "roll/half"}
+    assert set(library.entries["roll/half"].editions) == {EN}
+    assert library.entries["roll/a"].related == ()
+    assert "<a" not in library.entries["roll/a"].edition(EN).html
+    assert not library.formerly
+    assert not library.samples
+    assert all(
+        "roll/d" not in [other.id for other in library.related(each)] for each in library.entries.values()
+    )
+    assert ("en/roll/d.md", "unknown-tag") in {(each.path, each.rule) for each in library.problems}
+
+
+def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
+    library = load(
+        tmp_path,
+        {
+            "en/roll/a.md": edition("A", formerly="[roll/x, old/y]"),
+            "en/roll/b.md": edition("B", formerly="[roll/x]"),
+        },
+    )
+    assert library.formerly == {"roll/x": "roll/a", "old/y": "roll/a"}
+    assert library.entries["roll/a"].formerly == ("roll/x", "old/y")
+    assert library.entries["roll/b"].formerly == ()
+    assert only_problem(library, "formerly")[0] == "en/roll/b.md"
+
+
+# ---- several directories
+
+
+def test_a_later_directory_overrides_by_id_and_adds_its_own(tmp_path: Path) -> None:
+    base = write(
+        tmp_path / "base",
+        {
+            "en/roll/a.md": edition("Base A", nonsense="1"),
+            "zh/roll/a.md": edition("旧", "## 回答\n\n是。\n"),
+            "en/roll/b.md": edition("Base B"),
+            "samples/roll/a/1.log": "base sample",
+            "glossary.yaml": "- {en: [VRAM], zh: [显存]}\n",
+            "dictionary.txt": "显存\n",
+        },
+    )
+    team = tmp_path / "team"
+    for path, text in {
+        "taxonomy.yaml": "frameworks:\n  mine: {name: {en: Mine, zh: 我的}, description: {en: D., zh: 描述。}}\n",
+        "en/roll/a.md": edition("Team A"),
+        "en/mine/c.md": edition("Team C"),
+        "samples/roll/a/2.log": "team sample",
+        "glossary.yaml": "- {en: [hang], zh: [卡住]}\n",
+        "dictionary.txt": "训推一体 100  # whole\n",
+    }.items():
+        (team / path).parent.mkdir(parents=True, exist_ok=True)
+        (team / path).write_text(text, encoding="utf-8")
+    library = load_library([base, team])
+    titles = {
+        entry.id: [each.title for each in entry.editions.values()] for entry in library.entries.values()
+    }
+    assert titles == {"mine/c": ["Team C"], "roll/a": ["Team A"], "roll/b": ["Base B"]}
+    assert set(library.taxonomy.framework) == {"roll", "mine"}
+    assert [group.zh for group in library.glossary] == [("显存",), ("卡住",)]
+    assert library.dictionary == ("显存", "训推一体 100")
+    assert [sample.text for sample in library.samples] == ["team sample"]
+    assert "unknown-key" not in {each.rule for each in library.problems}
+
+
+def test_a_broken_override_leaves_the_earlier_entry_in_place(tmp_path: Path) -> None:
+    base = write(tmp_path / "base", {"en/roll/a.md": edition("Base A")})
+    team = write(tmp_path / "team", {"en/roll/a.md": "no front matter"})
+    library = load_library([base, team])
+    assert library.entries["roll/a"].edition(EN).title == "Base A"
+    assert only_problem(library, "front-matter")[3] is False
+
+
+def test_only_the_asked_languages_are_there(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "en/roll/a.md": edition("A"),
+            "zh/roll/a.md": edition("甲", "## 回答\n\n是。\n"),
+            "en/roll/b.md": edition("B"),
+        },
+    )
+    both, chinese = load_library([tmp_path]), load_library([tmp_path], languages=frozenset({ZH}))
+    assert {entry.id: set(entry.editions) for entry in chinese.entries.values()} == {"roll/a": {ZH}}
+    assert both.digest != chinese.digest
+
+
+# ---- what must be right
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "words"),
+    [
+        ("taxonomy.yaml", TAXONOMY.replace("{en: Memory, zh: 显存}", "{en: Memory}"), 12, "`name`"),
+        ("taxonomy.yaml", TAXONOMY + "colors: {}\n", 15, "`colors`"),
+        ("taxonomy.yaml", TAXONOMY.replace("  concept:", "  rant:"), 10, "'rant'"),
+        ("taxonomy.yaml", "frameworks: {}\n", 1, "`kinds` lacks error"),
+        ("taxonomy.yaml", TAXONOMY.replace("https://example.com/roll\n", "javascript:x\n"), 5, "`homepage`"),
+        ("taxonomy.yaml", "kinds: [\n", 1, ""),
+        ("glossary.yaml", "- {en: [a], zh: [b]}\n- {fr: [c]}\n", 2, "`fr`"),
+        ("glossary.yaml", "- {en: [], zh: []}\n", 1, "empty"),
+        ("glossary.yaml", "en: x\n", 1, "list"),
+        ("dictionary.txt", "显存\n训推 一体 化\n", 2, "a word"),
+        ("dictionary.txt", "显存 many\n", 1, "frequency"),
+    ],
+)
+def test_a_broken_shared_file_says_where_and_why(
+    tmp_path: Path, name: str, text: str, line: int, words: str
+) -> None:
+    write(tmp_path, {name: text})
+    with pytest.raises(ContentError) as caught:
+        load_library([tmp_path])
+    assert (caught.value.path.name, caught.value.line) == (name, line)
+    assert words in caught.value.message
+
+
+def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: is missing"):
+        load_library([tmp_path])
+
+
+# ---- files
+
+
+def test_a_link_out_of_the_directory_is_refused_and_one_within_is_followed(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text(edition("Secret"), encoding="utf-8")
+    folder = write(tmp_path / "content", {"en/roll/a.md": edition("A"), "..data/b.md": edition("B")})
+    (folder / "en/roll/secret.md").symlink_to(outside / "secret.md")
+    (folder / "en/slime").symlink_to(outside)
+    (folder / "en/roll/b.md").symlink_to(folder / "..data/b.md")
+    (folder / "en/roll/loop.md").symlink_to(folder / "en/roll/loop.md")
+    library = load_library([folder])
+    assert set(library.entries) == {"roll/a", "roll/b"}
+    assert {each.path for each in library.problems if each.rule == "link"} == {
+        "en/roll/secret.md",
+        "en/slime",
+    }
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"en/roll/a.md": edition("A")})
+    os.mkfifo(folder / "en/roll/pipe.md")
+    library = load_library([folder])
+    assert set(library.entries) == {"roll/a"}
+    assert only_problem(library, "place")[0] == "en/roll/pipe.md"
+
+
+def test_a_name_that_is_no_utf8_is_reported_in_printable_form(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"en/roll/a.md": edition("A")})
+    (Path(os.fsdecode(os.fsencode(folder / "en/roll/x") + b"\xff.md"))).write_text("x", encoding="utf-8")
+    library = load_library([folder])
+    assert [str(each).encode() for each in library.problems]
+    assert set(library.entries) == {"roll/a"}
+
+
+def test_hidden_and_backup_files_are_passed_over(tmp_path: Path) -> None:
+    library = load(
+        tmp_path,
+        {"en/roll/a.md": edition("A"), "en/roll/.a.md.swp": "x", "en/roll/a.md~": "x", "en/.git/x": "y"},
+    )
+    assert not library.problems
+
+
+def test_the_order_of_files_and_the_place_of_the_directory_do_not_matter(tmp_path: Path) -> None:
+    files = {f"en/roll/{name}.md": edition(name.upper(), formerly="[roll/old]") for name in "abcdefgh"}
+    one = load(tmp_path / "one", files)
+    other = load(tmp_path / "other", dict(reversed(files.items())))
+    assert list(one.entries) == list(other.entries) == sorted(one.entries)
+    assert (one.digest, one.problems, one.formerly) == (other.digest, other.problems, other.formerly)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("en/roll/a.md", edition("A", "## Answer\n\nNo.\n")),
+        ("en/roll/b.md", edition("B")),
+        ("taxonomy.yaml", TAXONOMY + "\n# x\n"),
+        ("glossary.yaml", "- {en: [a], zh: [b]}\n"),
+        ("dictionary.txt", "显存\n"),
+        ("samples/roll/a/1.log", "text"),
+        ("en/roll/p.png", "png"),
+    ],
+)
+def test_the_digest_covers_every_file(tmp_path: Path, path: str, text: str) -> None:
+    before = load(tmp_path, {"en/roll/a.md": edition("A")}).digest
+    assert load_library([tmp_path]).digest == before
+    assert load(tmp_path, {path: text}).digest != before
+
+
+def test_many_files_load_fast(tmp_path: Path) -> None:
+    import time
+
+    body = "## Answer\n\nText with `code` and **bold**.\n\n```python\nimport os\nprint(os.environ)\n```\n"
+    folder = write(tmp_path, {f"en/roll/e{number}.md": edition(f"T{number}", body) for number in range(84)})
+    start = time.perf_counter()
+    assert len(load_library([folder]).entries) == 84
+    assert time.perf_counter() - start < 1.5

@@ -1,0 +1,119 @@
+"""The content that is shipped: nothing wrong with it, and every fact of its sources in it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from app.content.library import Library
+from app.content.load import load_library
+from app.content.sections import PAGE_IDS
+from app.entry import Edition, Entry, Language
+from app.settings import ROOT
+from tests.content import seed_facts
+
+FACTS: dict[str, dict[str, list[str]]] = json.loads(seed_facts.FACTS.read_text("utf-8"))
+STAY_IN_CHINESE = ("chat template", "stop token", "reward", "YAML", "Efficient memory sharing")
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    return load_library([ROOT / "content"])
+
+
+def code_of(edition: Edition) -> str:
+    """All code, line ends trimmed: a trailing space in a log is no fact."""
+    lines = (line.rstrip() for code in edition.code for line in code.split("\n"))
+    return "\n".join(lines)
+
+
+def test_check_finds_nothing(library: Library) -> None:
+    assert "\n".join(map(str, library.problems)) == ""
+
+
+def test_every_entry_has_both_editions_and_neither_is_stale(library: Library) -> None:
+    assert {entry.id for entry in library.entries.values() if set(entry.editions) != set(Language)} == set()
+    assert {entry.id for entry in library.entries.values() if entry.stale} == set()
+
+
+def test_the_first_entries_are_all_there(library: Library) -> None:
+    assert len(FACTS) == 42
+    assert set(FACTS) <= set(library.entries)
+
+
+@pytest.mark.parametrize("entry_id", FACTS)
+def test_every_fact_of_the_sources_stands_exactly_in_both_editions(library: Library, entry_id: str) -> None:
+    for lang, edition in library.entries[entry_id].editions.items():
+        text, code = f"{edition.title}\n{edition.markdown}", code_of(edition)
+        wanted = FACTS[entry_id]["both"] + FACTS[entry_id][lang]
+        assert [fact for fact in wanted if fact not in text and fact not in code] == [], lang
+        blocks = {code.rstrip() for code in edition.code}
+        lost = [
+            fact
+            for fact in wanted
+            if "\n" in fact and not any(fact in code_of_block(block) for block in blocks)
+        ]
+        assert lost == [], lang
+
+
+def code_of_block(block: str) -> str:
+    return "\n".join(line.rstrip() for line in block.split("\n"))
+
+
+def test_the_facts_are_those_of_the_sources() -> None:
+    if not (seed_facts.SOURCES / "inventory.yaml").is_file():
+        pytest.skip("the documents that the entries were made from are not here")
+    assert seed_facts.extract() == FACTS
+
+
+@pytest.mark.parametrize("term", STAY_IN_CHINESE)
+def test_terms_that_both_languages_use_stay_as_they_are(library: Library, term: str) -> None:
+    for entry in library.entries.values():
+        english, chinese = entry.editions[Language.EN], entry.editions[Language.ZH]
+        if term in FACTS.get(entry.id, {}).get("both", ()):
+            assert term in english.markdown + english.title
+            assert term in chinese.markdown + chinese.title
+
+
+def test_code_blocks_are_the_same_in_both_editions(library: Library) -> None:
+    def blocks(entry: Entry, lang: Language) -> list[str]:
+        return [code for code in entry.editions[lang].code if "\n" in code]
+
+    different = [
+        entry.id
+        for entry in library.entries.values()
+        if blocks(entry, Language.EN) != blocks(entry, Language.ZH)
+    ]
+    assert different == []
+
+
+def test_every_error_can_be_found_by_what_one_sees(library: Library) -> None:
+    for entry in library.entries.values():
+        if entry.kind == "error":
+            assert entry.signatures or all(edition.symptoms for edition in entry.editions.values()), entry.id
+
+
+def test_the_glossary_is_as_rich_as_promised(library: Library) -> None:
+    both = [group for group in library.glossary if group.en and group.zh]
+    assert len(both) >= 60
+
+
+def test_no_heading_can_take_an_id_that_the_pages_use() -> None:
+    templates = (ROOT / "app/web/templates").glob("*.html")
+    used = {name for path in templates for name in re.findall(r'\bid="([\w-]+)"', path.read_text("utf-8"))}
+    assert used <= PAGE_IDS
+
+
+def test_content_names_no_file_of_this_machine() -> None:
+    suspects = re.compile(r"/work/|\bshared/(seeds|upstream)|(?i:the seed file)")
+    found = [
+        str(path)
+        for path in (ROOT / "content").rglob("*")
+        if path.is_file() and suspects.search(text_of(path))
+    ]
+    assert found == []
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
