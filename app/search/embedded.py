@@ -26,7 +26,7 @@ from app.search.sidecar import Sidecar, read_sidecar, write_sidecar
 CACHED_TERMS = 50_000
 """Terms whose decoded postings are kept; at 10,000 entries the most common ones take some 100 KiB each."""
 
-PHRASE_BONUS = 0.35
+PHRASE_BONUS = 0.2
 """A document that holds the whole query word for word scores this much more."""
 
 

@@ -18,21 +18,21 @@ class Zone:
 
 
 ZONES: tuple[Zone, ...] = (
-    Zone("title_en", 6.0, 0.3),
-    Zone("title_zh", 6.0, 0.3),
-    Zone("alias_en", 3.0, 0.4),
-    Zone("alias_zh", 3.0, 0.4),
-    Zone("symptom_en", 2.0, 0.4),
-    Zone("symptom_zh", 2.0, 0.4),
-    Zone("heading_en", 1.5, 0.4),
-    Zone("heading_zh", 1.5, 0.4),
-    Zone("body_en", 1.0, 0.6),
-    Zone("body_zh", 1.0, 0.6),
-    Zone("aside_en", 0.3, 0.6),
-    Zone("aside_zh", 0.3, 0.6),
-    Zone("code", 1.5, 0.5),
-    Zone("signature", 2.5, 0.4),
-    Zone("tag", 1.5, 0.2),
+    Zone("title_en", 16.0, 0.1),
+    Zone("title_zh", 16.0, 0.1),
+    Zone("alias_en", 6.0, 0.15),
+    Zone("alias_zh", 6.0, 0.15),
+    Zone("symptom_en", 2.0, 0.15),
+    Zone("symptom_zh", 2.0, 0.15),
+    Zone("heading_en", 1.7, 0.15),
+    Zone("heading_zh", 1.7, 0.15),
+    Zone("body_en", 0.5, 0.2),
+    Zone("body_zh", 0.5, 0.2),
+    Zone("aside_en", 0.2, 0.2),
+    Zone("aside_zh", 0.2, 0.2),
+    Zone("code", 1.0, 0.2),
+    Zone("signature", 1.2, 0.15),
+    Zone("tag", 1.2, 0.1),
 )
 """What terms are scored in. A document has a list of terms for each. Asides are links to other entries, whose
 titles say what those answer."""
@@ -40,13 +40,13 @@ titles say what those answer."""
 KEY_FIELD = "key"
 ATOM_FIELD = "atoms"
 
-K1 = 1.2
-"""BM25's saturation: how soon a word that occurs again stops counting."""
+K1 = 3.4
+"""BM25's saturation: how soon a word that occurs again stops counting; in the scale of the zones' weights."""
 
 KIND_WEIGHTS = {
-    TokenKind.EXACT: 0.6,
+    TokenKind.EXACT: 0.4,
     TokenKind.TERM: 1.0,
-    TokenKind.PART: 0.5,
+    TokenKind.PART: 0.45,
     TokenKind.GRAM: 1.0,
     TokenKind.CONCEPT: 1.0,
 }

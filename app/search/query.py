@@ -14,11 +14,16 @@ from app.search.engine import Alternative, Clause, Engine, Query, WeightedTerm
 from app.search.spelling import Correction, Speller
 from app.search.words import Word, words_of
 
-GLOSSARY = (0.75, 0.85)
-JOINED = (1.2, 1.0)
-TYPO = (0.6, 0.8)
+GLOSSARY = (0.75, 0.95)
+JOINED = (1.5, 1.0)
+TYPO = (0.45, 0.8)
 COMPLETED = (0.5, 0.7)
 """(weight, cover) of what stands for a word, against (1, 1) for the word itself."""
+
+STAND_IN_GROWTH = 0.45
+SHORTEST_STAND_IN = 0.3
+"""What stands for words of weight w together weighs 1 + STAND_IN_GROWTH · (w − 1): more than one of them, less
+than all of them."""
 
 SHORT_RUN = 3
 LONGEST_JOINED = 6
@@ -179,7 +184,9 @@ def _clause(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Clause:
         stands_for = sum(
             term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
         )
-        term = replace(one.term, weight=max(0.3, min(stands_for, 1 + 0.35 * (stands_for - 1))))
+        term = replace(
+            one.term, weight=max(SHORTEST_STAND_IN, min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
+        )
         alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
     return Clause(tuple(alternatives))
 

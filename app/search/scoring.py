@@ -29,8 +29,8 @@ from app.search.fields import K1, KIND_WEIGHTS
 Scores = NDArray[np.float64]
 """A number for every document, shape (documents,)."""
 
-COVERAGE_FLOOR = 0.25
-COVERAGE_POWER = 1.0
+COVERAGE_FLOOR = 0.33
+COVERAGE_POWER = 0.75
 
 KIND_WEIGHT_BY_PREFIX = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 

@@ -10,18 +10,18 @@ from app.search.engine import Alternative, WeightedTerm
 JOINED_STEMS = "_"
 """Only the stems of a whole identifier, joined, have this in them."""
 
-FUNCTION_WORD_WEIGHT = 0.08
-LONE_CHARACTER_WEIGHT = 0.3
+FUNCTION_WORD_WEIGHT = 0.065
+LONE_CHARACTER_WEIGHT = 0.35
 LOOSE_BIGRAM_WEIGHT = 0.4
-NUMBER_WEIGHT = 0.35
+NUMBER_WEIGHT = 0.4
 """What a number weighs next to words: in an error message it is the part that varies."""
 
 # (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
 WHOLE_CODE = (1.4, 1.0)
 CODE_NAMES = (0.9, 0.9)
-CODE_WORDS = (0.55, 0.8)
+CODE_WORDS = (0.2, 0.9)
 SUBWORDS = (0.85, 0.95)
-BIGRAMS = (0.5, 0.9)
+BIGRAMS = (0.7, 1.0)
 CHARACTERS = (0.2, 0.4)
 
 
