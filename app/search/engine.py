@@ -78,7 +78,7 @@ EXACT_TIER = 5
 HOLDER_TIER = 1
 """The tier of a document that holds the whole query, word for word, where the query is one word or code."""
 
-TIER_STEP = 1000.0
+TIER_STEP = 10.0
 """Lifts a tier above every score below it, so that scores fall from the first hit to the last."""
 
 

@@ -13,7 +13,7 @@ idf of its own, and so counts a word that stands in five fields five times.
 
 Beyond the formula: a clause of the query takes the best of its alternatives, and the sum over clauses is scaled by
 coverage, the share of the query's idf that a document accounts for, so that one common word, however often it is
-repeated, doesn't outweigh the rare ones.
+repeated, doesn't outweigh the rare ones. Last, it is divided by the most that the query could bring.
 """
 
 from collections.abc import Callable, Sequence
@@ -127,7 +127,11 @@ class Scorer:
         return ClauseScores(weight * score, weight * importance * share, weight * importance)
 
     def combine(self, clauses: Sequence[Clause]) -> tuple[Scores, Scores]:
-        """Score and coverage (0 to 1) of every document over all clauses."""
+        """Score and coverage (0 to 1) of every document over all clauses.
+
+        The score is divided by what a document would get in which every word occurs without end, so that it
+        can be compared between queries: about 1 for a perfect match, near 0 for one common word of many.
+        """
         score = np.zeros(self._documents)
         coverage = np.zeros(self._documents)
         total = 0.0
@@ -138,4 +142,5 @@ class Scorer:
             total += result.importance
         if total > 0:
             coverage /= total
+            score /= total * (K1 + 1)
         return score * (COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * coverage**COVERAGE_POWER), coverage

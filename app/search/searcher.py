@@ -22,7 +22,7 @@ from app.search.query import ParsedQuery, QueryParser
 from app.search.reasons import exact_reasons, reasons
 from app.search.snippet import snippet
 
-WEAK_COVERAGE = 0.5
+WEAK_SCORE = 0.22
 """Below this, the best hit accounts for too little of the query to be called an answer."""
 
 NOT_MARKED_BELOW = 0.2
@@ -62,7 +62,7 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, parsed, results.near, found=best is not None)),
             correction=parsed.corrected if best else "",
             phrase_dropped=results.phrase_dropped,
-            weak=best is not None and best.tier == 0 and best.coverage < WEAK_COVERAGE,
+            weak=best is not None and best.tier == 0 and best.score < WEAK_SCORE,
         )
 
     def rank(self, text: str) -> tuple[Scored, ...]:

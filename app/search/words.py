@@ -1,5 +1,6 @@
 """The words of an analyzed query: each with the ways in which an entry may hold it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,9 @@ FUNCTION_WORD_WEIGHT = 0.065
 LONE_CHARACTER_WEIGHT = 0.35
 LOOSE_BIGRAM_WEIGHT = 0.4
 NUMBER_WEIGHT = 0.4
-"""What a number weighs next to words: in an error message it is the part that varies."""
+"""What a number or an address weighs next to words: in an error message it is the part that varies."""
+
+VALUE = re.compile(r"[\d.,:x+*/%=-]+|0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
 
 # (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
 WHOLE_CODE = (1.4, 1.0)
@@ -61,7 +64,7 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
     by_word = [token for token in parts if JOINED_STEMS not in token.text]
     by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
-    weight = NUMBER_WEIGHT if exact.text.isdigit() else 1.0
+    weight = NUMBER_WEIGHT if VALUE.fullmatch(exact.text) else 1.0
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
     alternatives = [Alternative((whole,), *WHOLE_CODE, source="identifier")]
     if len(by_name) > 1:
