@@ -13,6 +13,11 @@ from tests.support.server import Server
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem
 
+FEW = {
+    "en/roll/first.md": edition("Out of memory in node2pg"),
+    "zh/roll/first.md": edition("node2pg 显存不足"),
+}
+"""Enough for tests of how things are served rather than what."""
 RELOAD = "/api/v1/reload"
 TOKEN = {"Authorization": "Bearer s3cret-token"}
 
@@ -58,18 +63,20 @@ def test_a_failed_reload_keeps_serving_and_says_so(
         assert "jieda_degraded 1.0" in client.get("/metrics").text
 
 
-def test_metrics_count_by_route_and_never_by_what_was_typed(start_server: Callable[..., Server]) -> None:
-    with start_server().client() as client:
+def test_metrics_count_by_route_and_never_by_what_was_typed(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    with start_server(write(tmp_path, FEW)).client() as client:
         for path in ("/api/v1/search?q=oom", "/api/v1/search?q=nan", "/nope/abc", "/nope/def"):
             client.get(path)
-        client.get("/api/v1/entries/roll/node2pg-keyerror")
+        client.get("/api/v1/entries/roll/first")
         text = client.get("/metrics").text
     assert 'jieda_requests_total{method="GET",route="/api/v1/search",status="200"} 2.0' in text
     assert 'route="/api/v1/entries/{framework}/{slug}"' in text
     assert 'jieda_requests_total{method="GET",route="unmatched",status="404"} 2.0' in text
     assert "jieda_request_seconds_bucket" in text
-    assert "jieda_entries 42.0" in text
-    assert not re.search("oom|nope|node2pg", text)
+    assert "jieda_entries 1.0" in text
+    assert not re.search("oom|nope|first", text)
 
 
 def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
@@ -88,8 +95,10 @@ def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
     assert server.stop() == 0
 
 
-def test_log_lines_are_json_where_asked_and_never_have_a_query(start_server: Callable[..., Server]) -> None:
-    server = start_server(log_format="json")
+def test_log_lines_are_json_where_asked_and_never_have_a_query(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start_server(write(tmp_path, FEW), log_format="json")
     with server.client() as client:
         client.get("/api/v1/search", params={"q": "zebra\n2026 ERROR fake \x1b[31m"})
         client.get("/en/zebra%0a2026%20ERROR%20fake%1b[31m")
@@ -102,8 +111,10 @@ def test_log_lines_are_json_where_asked_and_never_have_a_query(start_server: Cal
     assert "\x1b" not in server.log()
 
 
-def test_a_text_log_has_one_line_for_a_request_whatever_its_path(start_server: Callable[..., Server]) -> None:
-    server = start_server()
+def test_a_text_log_has_one_line_for_a_request_whatever_its_path(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start_server(write(tmp_path, FEW))
     with server.client() as client:
         client.get("/en/x%0a2026-01-01%20ERROR%20fake%1b[31m%e2%80%a8y")
     server.stop()
@@ -112,8 +123,10 @@ def test_a_text_log_has_one_line_for_a_request_whatever_its_path(start_server: C
     assert len([line for line in server.log().splitlines() if "fake" in line]) == 1
 
 
-def test_a_stop_lets_answers_finish_and_ends_with_0(start_server: Callable[..., Server]) -> None:
-    server = start_server()
+def test_a_stop_lets_answers_finish_and_ends_with_0(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start_server(write(tmp_path, FEW))
     started = time.monotonic()
     assert server.stop() == 0
     assert time.monotonic() - started < 10
@@ -121,9 +134,11 @@ def test_a_stop_lets_answers_finish_and_ends_with_0(start_server: Callable[..., 
 
 
 @pytest.mark.parametrize("prefix", ["", "/kb"])
-def test_under_a_prefix_both_styles_of_proxy_work(start_server: Callable[..., Server], prefix: str) -> None:
+def test_under_a_prefix_both_styles_of_proxy_work(
+    start_server: Callable[..., Server], tmp_path: Path, prefix: str
+) -> None:
     """`prefix` is what the proxy leaves on the path: nothing, or all of it."""
-    with start_server(root_path="/kb").client() as client:
+    with start_server(write(tmp_path, FEW), root_path="/kb").client() as client:
         found = client.get(f"{prefix}/api/v1/search", params={"q": "node2pg"}).json()["hits"][0]
         assert found["url"].startswith("/kb/en/entries/")
         assert found["api_url"].startswith("/kb/api/v1/entries/")
@@ -142,8 +157,12 @@ def test_under_a_prefix_both_styles_of_proxy_work(start_server: Callable[..., Se
         assert client.get(f"{prefix}/healthz").status_code == 200
 
 
-def test_only_named_hosts_are_answered_but_probes_always_are(start_server: Callable[..., Server]) -> None:
-    with start_server(allowed_hosts="faq.example.com,*.corp.example").client() as client:
+def test_only_named_hosts_are_answered_but_probes_always_are(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    with start_server(
+        write(tmp_path, FEW), allowed_hosts="faq.example.com,*.corp.example"
+    ).client() as client:
         for host, status in {
             "faq.example.com": 200,
             "FAQ.example.com:8443": 200,
@@ -159,7 +178,14 @@ def test_only_named_hosts_are_answered_but_probes_always_are(start_server: Calla
         assert client.get("/readyz", headers={"Host": "10.0.0.7:8000"}).status_code == 200
 
 
-def test_no_address_is_ever_taken_from_the_request(start_server: Callable[..., Server]) -> None:
+def test_no_address_is_ever_taken_from_the_request(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    content = {
+        "en/roll/first.md": edition(
+            "node2pg", "## Fix\n\nDo it.\n", kind="error", signatures="['KeyError: 1 node2pg']"
+        )
+    }
     forged = {
         "Host": "evil.example",
         "X-Forwarded-Host": "evil.example",
@@ -168,7 +194,7 @@ def test_no_address_is_ever_taken_from_the_request(start_server: Callable[..., S
         "Referer": "https://evil.example/",
         "Forwarded": "host=evil.example",
     }
-    with start_server(base_url="https://faq.example.com").client() as client:
+    with start_server(write(tmp_path, content), base_url="https://faq.example.com").client() as client:
         for path in ("/", "/en/", "/en", "/docs", "/docs/", "/openapi.json", "/en/search?q=oom", "/nope"):
             answer = client.get(path, headers=forged)
             assert "evil.example" not in answer.text, path
@@ -178,11 +204,11 @@ def test_no_address_is_ever_taken_from_the_request(start_server: Callable[..., S
 
 
 def test_forwarded_addresses_are_believed_from_trusted_proxies_only(
-    start_server: Callable[..., Server],
+    start_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     forged = {"X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
-    trusting = start_server(trusted_proxies="127.0.0.1,203.0.113.9")
-    wary = start_server(trusted_proxies="10.0.0.1")
+    trusting = start_server(write(tmp_path, FEW), trusted_proxies="127.0.0.1,203.0.113.9")
+    wary = start_server(write(tmp_path, FEW), trusted_proxies="10.0.0.1")
     for server, seen in ((trusting, "198.51.100.7"), (wary, "127.0.0.1")):
         with server.client() as client:
             client.get("/api/v1/kinds", headers=forged)

@@ -1,0 +1,1 @@
+"""Tests of the commands, each run as its own process."""

@@ -1,0 +1,104 @@
+"""`jieda serve` and `jieda health` as processes: exit codes and what they say."""
+
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from app.errors import SettingsError
+from app.settings import OPTIONS, RESERVED, Settings
+from app.web.app import create_app
+from tests.support.server import COMMAND, Server, environment, free_port
+from tests.support.small_content import edition, write
+
+ONE = {"en/roll/one.md": edition("One")}
+
+
+def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    named = environment({f"JIEDA_{name.upper()}": value for name, value in settings.items()})
+    return subprocess.run(
+        [*COMMAND, *arguments], env=named, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_every_setting_is_an_option_named_with_its_variable() -> None:
+    shown = run("serve", "--help").stdout
+    for option in OPTIONS:
+        assert option.flag in shown
+        assert option.env in shown.replace("\n", "").replace(" " * 26, "")
+
+
+def test_all_wrong_settings_are_told_at_once_with_2() -> None:
+    ended = run("serve", "--port", "70000", "--base-url", "faq", workers="0", content="/does/not/exist")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    for name in ("JIEDA_PORT", "JIEDA_BASE_URL", "JIEDA_WORKERS", "JIEDA_CONTENT"):
+        assert name in ended.stderr
+    assert len(ended.stderr.splitlines()) == 4
+
+
+def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:
+    ended = run("serve", "--port", "x", port="8000", content=str(write(tmp_path, ONE)))
+    assert ended.returncode == 2
+    assert "'x'" in ended.stderr
+
+
+def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("serve", port=port, content=str(write(tmp_path, ONE)), data=str(tmp_path / "data"))
+    assert ended.returncode == 1
+    assert f"port {port}" in ended.stderr
+    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, workers: str) -> None:
+    content = write(tmp_path / "content", ONE | {"taxonomy.yaml": "frameworks:\n  roll: [unclosed\n"})
+    ended = run(
+        "serve", port=str(free_port()), content=str(content), data=str(tmp_path / "data"), workers=workers
+    )
+    assert ended.returncode == 1
+    assert "taxonomy.yaml:" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_data_that_cannot_be_kept_ends_the_start_plainly(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    content = write(tmp_path / "content", ONE)
+    ended = run("serve", port=str(free_port()), content=str(content), data=str(tmp_path / "file" / "data"))
+    assert ended.returncode == 1
+    assert str(tmp_path / "file") in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start_server(write(tmp_path, ONE), allowed_hosts="faq.example.com")
+    assert run("health", "--url", server.base).returncode == 0
+    port = server.base.rpartition(":")[2]
+    by_settings = run(
+        "health", port=port, host="0.0.0.0", content=str(tmp_path), http_proxy="http://127.0.0.1:1"
+    )
+    assert by_settings.returncode == 0, by_settings.stderr
+    server.stop()
+    ended = run("health", "--url", server.base)
+    assert ended.returncode == 1
+    assert "not ready" in ended.stderr
+    assert run("health", "--url", "file:///etc/passwd").returncode == 2
+
+
+def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) -> None:
+    given = {"JIEDA_CONTENT": str(write(tmp_path, ONE)), "JIEDA_DATA": str(tmp_path / "data")}
+    routes = create_app(Settings.load(given)).routes
+    first = {context.path.split("/")[1] for context in iter_route_contexts(routes) if context.path}
+    addresses = {segment for segment in first if segment and "{" not in segment and "." not in segment}
+    assert addresses | {"en", "zh"} == RESERVED
+    for segment in RESERVED:
+        with pytest.raises(SettingsError, match="JIEDA_ROOT_PATH"):
+            Settings.load({**given, "JIEDA_ROOT_PATH": f"/{segment}/x"})

@@ -1,0 +1,205 @@
+"""What somebody hostile sends, and what must not come of it."""
+
+import http.client
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.support.server import Server
+
+OPERATORS = [
+    *("*", "***", "?", "id:roll*", "draft:true", "draft:true OR *", "NOT node2pg", "node2pg ANDNOT roll"),
+    *("[a TO z]", "{a TO z}", "[TO]", "a^9999", "node2pg~9", '"', '""', '"node2pg', "(", ")", "(" * 900),
+    *("--use-dynamic-batch-size", "-l", "C++", "a AND", "OR", "title:(x OR y)", "\\", "\\\\", "%", "_", "%s"),
+    *("{{7*7}}", "${7*7}", "' OR 1=1 --", "<script>alert(1)</script>", "javascript:alert(1)"),
+]
+HEAVY = [
+    *("(" * 5000, '"' * 5000, "word " * 3000, "字" * 5000, "*?" * 4000, "a" * 20_000, "_" * 5000, "-" * 5000),
+    *(
+        "a." * 5000,
+        "e\u0301" * 4000,
+        "\u0301" * 8000,
+        "\u202e" * 3000,
+        "1" * 20_000,
+        "ａ" * 5000,
+        "顯" * 5000,
+    ),
+    *("x9_" * 4000, "/" * 9000, "0x" + "f" * 9000, "::" * 4000, "\ufdfa" * 3000, "[" * 9000),
+]
+ODD = [
+    *("\x00", "node2pg\x00", "\ufeff", "\u200b", "\u202enode2pg", "\ud7ff", "\U0010ffff", "\uffff", "\r\n"),
+    *("\x1b[31m", "\t", "\u2028", "🤗", "👩‍👩‍👧", "e\u0301", "ｎｏｄｅ２ｐｇ"),
+]
+PATHS = [
+    *(
+        "/api/v1/entries/../../etc/passwd",
+        "/api/v1/entries/..%2f..%2fetc/passwd",
+        "/api/v1/entries/roll/..%2f",
+    ),
+    *("/api/v1/entries/%252e%252e/%252e%252e", "/api/v1/entries/..\\..\\x/y", "/api/v1/entries/roll/%00"),
+    *("/api/v1/entries/roll/node2pg-keyerror%00.md", "/api/v1/entries/%ff%fe/%c0%af", "/api/v1/entries//"),
+    *(
+        "/static/../app/settings.py",
+        "/static/..%2fapp%2fsettings.py",
+        "/static/%2e%2e/README.md",
+        "/static//etc",
+    ),
+    *("/static/%2fetc%2fpasswd", "/docs/../app/settings.py", "/docs/index.html", "/docs/swagger-ui.css.map"),
+    *("/en/entries/roll/..%2f..%2f..%2fetc%2fpasswd", "/en/entries/roll/.git", "//evil.example/", "/%5cevil"),
+    *(
+        "/en/entries/roll/node2pg-keyerror/../../../../..",
+        "/../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+    ),
+]
+
+
+@pytest.mark.parametrize("q", OPERATORS + ODD, ids=ascii)
+def test_operators_and_odd_characters_are_text(client: httpx.Client, q: str) -> None:
+    for path in ("/api/v1/search", "/api/v1/suggest"):
+        answer = client.get(path, params={"q": q})
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("raw", ["%ff", "%c0%af", "%ed%a0%80", "%", "%zz", "%u0041", "a%00b", "%f0%9f"])
+def test_undecodable_queries_are_answered(client: httpx.Client, raw: str) -> None:
+    for name in ("q", "lang", "framework", "limit"):
+        answer = client.get(f"/api/v1/search?{name}={raw}")
+        assert answer.status_code in ({200} if name == "q" else {422}), (name, answer.text)
+
+
+@pytest.mark.parametrize("q", HEAVY, ids=lambda q: ascii(q[:6]))
+def test_no_query_is_slow(client: httpx.Client, q: str) -> None:
+    for path in ("/api/v1/search", "/api/v1/suggest"):
+        started = time.perf_counter()
+        answer = client.get(f"{path}?q={quote(q)[:60_000]}")
+        assert answer.status_code == 200
+        assert time.perf_counter() - started < 1.0, path
+
+
+def test_a_query_string_of_any_size_is_answered_somehow(server: Server) -> None:
+    for size in (60_000, 300_000, 3_000_000):
+        connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=20)
+        # The server may close before it has read such a line to its end.
+        with suppress(ConnectionError):
+            connection.request("GET", "/api/v1/search?q=" + "a" * size)
+            assert connection.getresponse().status < 500
+        connection.close()
+        with server.client() as client:
+            assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_leads_out_of_what_is_served(server: Server, path: str) -> None:
+    # http.client sends the path as it stands; others tidy it up first.
+    connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=20)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read().decode("utf-8", "replace")
+    connection.close()
+    assert answer.status in {400, 404, 405, 422}, body[:200]
+    for leaked in ("root:", "class Settings", "Traceback", "/work/", "site-packages"):
+        assert leaked not in body
+
+
+def test_what_is_reflected_is_escaped(client: httpx.Client) -> None:
+    attack = '"><script>alert(1)</script>'
+    for address in (
+        f"/en/{quote(attack)}",
+        f"/zh/search?q={quote(attack)}",
+        f"/en/search?framework={quote(attack)}",
+        f"/en/entries/roll/{quote(attack)}",
+        f"/{quote(attack)}/",
+    ):
+        page = client.get(address, headers={"Referer": attack, "Accept": "text/html"})
+        assert "<script>alert" not in page.text
+        assert page.headers["content-security-policy"]
+    answer = client.get(f"/api/v1/search?lang={quote(attack)}")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_responses_cannot_be_split(client: httpx.Client) -> None:
+    for address in (
+        "/api/v1/entries/roll/x%0d%0aSet-Cookie:%20a=b",
+        "/%0d%0aLocation:%20//evil",
+        "/en%0d%0aX: y",
+    ):
+        answer = client.get(address)
+        assert not {"set-cookie", "x"} & set(answer.headers)
+        assert "evil" not in answer.headers.get("location", "")
+
+
+def test_no_redirect_leads_to_another_host(client: httpx.Client) -> None:
+    for target in (
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "\\\\evil",
+        "/%09/evil.example",
+    ):
+        for address in (f"/?next={target}", f"/en/search?next={target}"):
+            assert "evil" not in client.get(address).headers.get("location", "")
+        answer = client.post("/preferences", data={"lang": "zh", "theme": "dark", "next": target})
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/")
+        assert not answer.headers["location"].startswith(("//", "/\\"))
+
+
+def test_ranges_without_number_cost_nothing(client: httpx.Client) -> None:
+    ranges = "bytes=" + ",".join(f"{start}-{start}" for start in range(0, 12_000, 2))
+    started = time.perf_counter()
+    answer = client.get("/static/docs.js", headers={"Range": ranges[:60_000]})
+    assert answer.status_code in {200, 206, 400, 416}
+    assert time.perf_counter() - started < 0.5
+
+
+def test_a_slow_client_keeps_nobody_waiting(server: Server) -> None:
+    host, port = server.base.removeprefix("http://").split(":")
+    slow = [socket.create_connection((host, int(port))) for _ in range(50)]
+    for each in slow:
+        each.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nKeyErr")
+    with server.client() as client:
+        started = time.perf_counter()
+        assert client.get("/api/v1/search?q=oom").status_code == 200
+        assert time.perf_counter() - started < 1.0
+    for each in slow:
+        each.close()
+
+
+def test_probes_stay_quick_while_big_logs_are_diagnosed(server: Server) -> None:
+    log = ("(WorkerDict pid=1, ip=10.0.0.1) [rank3]: RuntimeError: CUDA error at 0x7f00\n" * 20_000)[
+        : 1 << 20
+    ]
+    running = threading.Event()
+    running.set()
+
+    def diagnose() -> None:
+        with server.client() as client:
+            while running.is_set():
+                client.post("/api/v1/diagnose", content=log.encode())
+
+    threads = [threading.Thread(target=diagnose) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    taken = list(probe(server, 40))
+    running.clear()
+    for thread in threads:
+        thread.join()
+    # 50 ms with a core to itself; this allows for a machine that is busy with other things.
+    assert statistics.median(taken) < 0.25
+
+
+def probe(server: Server, times: int) -> Iterator[float]:
+    with server.client() as client:
+        for _ in range(times):
+            started = time.perf_counter()
+            assert client.get("/healthz").status_code == 200
+            yield time.perf_counter() - started
