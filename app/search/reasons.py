@@ -52,7 +52,13 @@ def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tupl
 def _reason(one: Contribution, parsed: ParsedQuery, edition: Edition, passages: Passages) -> Reason:
     kind = BY_SOURCE.get(one.source)
     if kind is ReasonType.GLOSSARY:
-        return Reason(kind, one.label, passages.surface(edition, one.term))
+        via = passages.surface(edition, one.term)
+        # A word inside a longer phrase of the glossary may well stand for itself.
+        return (
+            Reason(kind, one.label, via)
+            if via.casefold() != one.label.casefold()
+            else Reason(ReasonType.TEXT, via)
+        )
     if kind is ReasonType.TYPO:
         typed = next((c.typed for c in parsed.corrections if c.word == one.label), one.label)
         return Reason(kind, typed, one.label)
