@@ -11,14 +11,14 @@ WORD_CHARACTER = rf"[^\W{HAN}]"
 # `--flag`, `self.node2pg[node_rank]`, `torch.cuda.OutOfMemoryError`, `vllm==0.6.3.post1`, `~/.cache`,
 # `$CHATLEARN`, `C++`: letters and digits, held together by joiners that have a letter or digit behind them.
 CODE_OR_WORD = (
-    r"(?:--?|[$@]|~?\.{0,2}/+|\.)?"
+    r"(?:--?|[$@]|~?\.{0,2}/{1,3}|\.)?"
     rf"{WORD_CHARACTER}+"
     rf"(?:(?:::|->|==|//|[-.:/\\=+@#\[*]|\]\[|\]\.){WORD_CHARACTER}+|'[a-z]{{1,2}}(?!{WORD_CHARACTER}))*"
     r"(?:\]|\+\+|#)?"
 )
 SEGMENTS = re.compile(rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})|(?P<GAP>(?:(?!{CODE_OR_WORD})[^{HAN}])+)")
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
-INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2}")
+INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 
 def segment(text: str) -> Iterator[Segment]:
