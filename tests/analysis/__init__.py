@@ -1,0 +1,1 @@
+"""Text to tokens: cases that anyone can add, and laws for any text."""

@@ -1,0 +1,187 @@
+"""What holds for the analysis of any text whatever."""
+
+import time
+from collections.abc import Callable
+
+import opencc
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from app.analysis import code
+from app.analysis.normalize import Folder
+from app.analysis.pipeline import Analyzer
+from app.analysis.segment import segment
+from app.analysis.stems import Stemmer
+from app.analysis.token import SegmentKind, Token, TokenKind
+
+ANY_CHARACTER = st.characters(exclude_categories=())
+"""Lone surrogates, NUL and unassigned code points included."""
+WRITINGS = """self.node2pg[node_rank] --use-dynamic-batch-size torch.cuda.OutOfMemoryError max_tokens vllm==0.6.3
+~/.cache $HOME C++ JSONDecodeError don't A100 １２ ＯＯＭ 显存不足 顯存 训推一体 的 ， （ 🎉 ﬁ ½ İ ß
+[ ] - _ . / : -> == ' \"
+""".split()
+INVISIBLE = [" ", "\n", "\x00", "\ud800", "\u00ad", "\u0301", "\u200b", "\u2028", "\u3099"]
+LIKELY = st.sampled_from([*WRITINGS, *INVISIBLE])
+TEXTS = st.lists(st.one_of(LIKELY, st.text(ANY_CHARACTER, max_size=5)), max_size=20).map("".join)
+
+patient = settings(deadline=None)
+"""A machine with other work to do is no reason to fail."""
+
+FOLDER = Folder()
+STEMMER = Stemmer()
+
+
+@patient
+@given(TEXTS)
+def test_segments_joined_give_the_folded_text_back(text: str) -> None:
+    folded = FOLDER.fold(text).text
+    place = 0
+    for piece in segment(folded):
+        assert piece.start == place
+        assert piece.text
+        place = piece.end
+    assert "".join(piece.text for piece in segment(folded)) == folded
+
+
+@patient
+@given(TEXTS)
+def test_no_letter_digit_or_han_character_falls_into_a_gap(text: str) -> None:
+    gaps = [piece.text for piece in segment(FOLDER.fold(text).text) if piece.kind is SegmentKind.GAP]
+    assert not [character for gap in gaps for character in gap if character.isalnum()]
+
+
+@patient
+@given(TEXTS)
+@example("a\u0301" * 30)
+@example("\u0301" * 30 + "e")
+def test_every_folded_character_comes_from_somewhere_in_order(text: str) -> None:
+    folded = FOLDER.fold(text)
+    assert len(folded.starts) == len(folded.ends) == len(folded.text)
+    assert list(folded.starts) == sorted(folded.starts)
+    assert all(0 <= start < end <= len(text) for start, end in zip(folded.starts, folded.ends, strict=True))
+
+
+@patient
+@given(TEXTS)
+def test_a_token_says_what_stands_at_its_place_in_the_original(analyzer: Analyzer, text: str) -> None:
+    analysis = analyzer.analyze(text)
+    for token in analysis.tokens:
+        assert 0 <= token.start < token.end <= len(text)
+        assert token.text
+        assert relates(token, analyzer.fold(text[token.start : token.end])), token
+    for atom in analysis.atoms:
+        assert 0 <= atom.start < atom.end <= len(text)
+        assert atom.text in analyzer.fold(text[atom.start : atom.end])
+        assert atom.stem == STEMMER.stem(atom.text)
+
+
+def relates(token: Token, at_its_place: str) -> bool:
+    """Whether a token's text is what stands there, that text's stem, or its name or words with separators made one."""
+    if token.text in at_its_place:
+        return True
+    words = at_its_place.replace("_", "-").split("-")
+    if token.kind is TokenKind.PART:
+        stems = {STEMMER.stem(word) for word in all_words(at_its_place)}
+        return set(token.text.split("_")) <= stems
+    return token.text in {STEMMER.stem(at_its_place), code.canonical("-".join(words))} or (
+        token.text in code.canonical(at_its_place)
+    )
+
+
+def all_words(text: str) -> list[str]:
+    """Every stretch of letters and digits inside `text`: capitals are folded, so where words part is open."""
+    runs = [text[start:end] for start, end in code.words(text)]
+    return [
+        run[start:end] for run in runs for start in range(len(run)) for end in range(start + 1, len(run) + 1)
+    ]
+
+
+@patient
+@given(TEXTS)
+def test_tokens_and_atoms_of_a_text_never_change(analyzer: Analyzer, text: str) -> None:
+    assert analyzer.analyze(text) == analyzer.analyze(text)
+
+
+@given(st.text(ANY_CHARACTER))
+@settings(patient, max_examples=300)
+@example("\x00")
+@example("\ud800\udfff")
+@example("\U0010ffff" * 3)
+def test_any_string_is_analyzed(analyzer: Analyzer, text: str) -> None:
+    analyzer.analyze(text)
+    analyzer.key(text)
+    analyzer.fold(text)
+
+
+@patient
+@given(TEXTS)
+def test_folding_twice_changes_nothing_more(analyzer: Analyzer, text: str) -> None:
+    once = FOLDER.fold(text).text
+    assert FOLDER.fold(once).text == once
+
+
+WORDS = st.lists(
+    st.sampled_from("显存不足 权重同步 max tokens OOM Ray 训练 chunks 16 error 卡在 提交".split()),
+    min_size=1,
+    max_size=6,
+)
+PUNCTUATION = st.sampled_from(
+    [" ", "，", "：", " - ", "　", "（", "）", "！", "？ ", '" ', " / ", "、", "…", "【"]
+)
+TO_TRADITIONAL = opencc.OpenCC("s2t")
+FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
+
+
+@patient
+@given(WORDS, st.data())
+def test_case_width_script_and_punctuation_leave_the_key_as_it_is(
+    analyzer: Analyzer, words: list[str], data: st.DataObject
+) -> None:
+    plain = " ".join(words)
+    variants: list[Callable[[str], str]] = [
+        str.upper,
+        str.lower,
+        str.title,
+        TO_TRADITIONAL.convert,
+        lambda text: text.translate(FULL_WIDTH),
+    ]
+    mark = data.draw(PUNCTUATION)
+    variant = data.draw(st.sampled_from(variants))(mark.join(words) + mark)
+    assert analyzer.key(variant) == analyzer.key(plain)
+
+
+@patient
+@given(st.lists(st.sampled_from(["max", "tokens", "per", "gpu", "lr"]), min_size=2, max_size=5))
+def test_dash_underscore_and_space_leave_the_key_and_the_name_as_they_are(
+    analyzer: Analyzer, words: list[str]
+) -> None:
+    assert len({analyzer.key(separator.join(words)) for separator in ("-", "_", " ")}) == 1
+    names = {
+        tuple(t.text for t in analyzer.analyze(text).tokens if t.kind is TokenKind.TERM)
+        for text in ("_".join(words), "-".join(words), "--" + "-".join(words), "_".join(words).upper())
+    }
+    assert names == {("_".join(words),)}
+
+
+REPEATED = """a A Aa aA A1 1 1. 1_ A_ a_ a- a. a.b a: a:: a-> a/ //a / ~/ ../ -- - _ . [ ] [x] a[ a][ x] ( * + ' a'
+$ $a \\ ﬁ 啊 的 显存不足 龘 顯 𠮷 🎉 显a e\u0301""".split()
+SPACED = ["--a ", "don't ", "ＯＯＭ ", "显 ", "max_tokens_per_gpu "]
+
+
+@pytest.mark.parametrize("unit", [*REPEATED, *SPACED, *INVISIBLE], ids=repr)
+def test_twice_the_text_costs_about_twice_the_time(analyzer: Analyzer, unit: str) -> None:
+    """Processor time, the best of several: a busy machine does not count. Quadratic cost would be 4 times."""
+    size = 3_000 // len(unit)
+    once, twice = (cost(analyzer, unit * times) for times in (size, 2 * size))
+    assert twice < 3.0 * once + 0.002, f"{once * 1000:.1f} ms, then {twice * 1000:.1f} ms"
+
+
+def cost(analyzer: Analyzer, text: str) -> float:
+    """Seconds of processor time."""
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        analyzer.analyze(text)
+        taken.append(time.process_time() - start)
+    return min(taken)
