@@ -12,10 +12,15 @@ from app.search.wording import Coverage
 CONFIDENCES = (Confidence.EXACT, Confidence.LIKELY, Confidence.POSSIBLE)
 
 
+# What belonging to the log's framework counts among entries of one confidence, against 1 for a matched line.
+OF_FIRST_FRAMEWORK = 100.0
+OF_FRAMEWORK = 10.0
+
 # Shares of a text that an entry must account for, by what else speaks for it.
 TELLING = 0.6
-PARTLY = 0.35
-WORDS_ALONE = 0.5
+PARTLY = 0.25
+WORDS_ALONE = 0.4
+WORDS_ALONE_VERBATIM = 0.6
 SENTENCE = 0.8
 SENTENCE_RETURNED = 0.3
 
@@ -44,11 +49,16 @@ class Evidence:
 
 
 def of_signatures(
-    hits: Sequence[SignatureHit], rivals: Sequence[SignatureHit], origin: Origin, *, foreign: bool
+    hits: Sequence[SignatureHit],
+    rivals: Sequence[SignatureHit],
+    origin: Origin,
+    *,
+    foreign: bool,
+    wording: float,
 ) -> Evidence:
     """What an entry's signatures prove, by the best of them; `rivals` are those of other entries.
 
-    `foreign`: the log is another program's.
+    `foreign`: the log is another program's. `wording` is what the rest of the text adds.
     """
     entry_id = hits[0].entry_id
     framework = entry_id.partition("/")[0]
@@ -56,11 +66,12 @@ def of_signatures(
     best = hits[levels.index(min(levels))]
     places = dict.fromkeys(place for hit in (best, *hits) for place in (*hit.places, *hit.support))
     own = sum(len(hit.places) + len(hit.support) for hit in hits if not hit.generic)
-    strength = (
-        own + 0.1 * len(places) + 100 * (framework in origin.known[:1]) + 10 * (framework in origin.known)
-    )
+    known = OF_FIRST_FRAMEWORK * (framework in origin.known[:1]) + OF_FRAMEWORK * (framework in origin.known)
     return Evidence(
-        entry_id, CONFIDENCES[min(levels)], strength, tuple((place, "signature") for place in places)
+        entry_id,
+        CONFIDENCES[min(levels)],
+        known + own + wording,
+        tuple((place, "signature") for place in places),
     )
 
 
@@ -74,18 +85,20 @@ def _level(hit: SignatureHit, rivals: Sequence[SignatureHit], *, foreign: bool) 
     return 0 if hit.support and not shared else 1
 
 
-def of_words(said: Said, telltale: Telltale | None, *, foreign: bool, prose: bool) -> Confidence | None:
+def of_words(said: Said, telltale: Telltale, *, foreign: bool, verbatim: bool) -> Confidence | None:
     """What words prove where no signature is whole: a part of one, rare names, or most of what was said.
 
-    `foreign`: the log is another program's; `prose`: somebody tells of a symptom.
+    `foreign`: the log is another program's. `verbatim`: there is a failure just as a program printed it; then
+    a part of a signature is most likely another message that begins or ends alike, and proves little. In
+    prose it is what somebody remembers of the message.
     """
-    names = len(telltale.names) if telltale else 0
-    runs = telltale.runs if telltale else 0
-    telling = names >= 2 or runs >= 2 or (names == 1 and said.least >= 0.9)
-    symptom = prose and said.whole.sentence >= SENTENCE and said.whole.returned >= SENTENCE_RETURNED
+    names, runs = len(telltale.names), telltale.runs
+    telling = said.least >= TELLING and (names >= 2 or runs >= 2 or (names == 1 and said.least >= 0.9))
+    symptom = said.whole.sentence >= SENTENCE and said.whole.returned >= SENTENCE_RETURNED
     if foreign:
-        return Confidence.POSSIBLE if telling and said.least >= TELLING else None
-    if symptom or (telling and said.least >= TELLING):
+        return Confidence.POSSIBLE if telling else None
+    if not verbatim and (symptom or telling):
         return Confidence.LIKELY
-    enough = PARTLY if names or runs else WORDS_ALONE
+    alone = WORDS_ALONE_VERBATIM if verbatim else WORDS_ALONE
+    enough = PARTLY if names or runs else alone
     return Confidence.POSSIBLE if said.least >= enough else None

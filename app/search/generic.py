@@ -20,6 +20,8 @@ GENERIC_PHRASES = (
     r"if you were trying to load it from|error no file named|found in directory",
     r"error\(s\) in loading state_dict for|size mismatch for|copying a param with shape",
     r"from checkpoint|the shape in current model is|unexpected key\(s\) in state_dict|missing key\(s\) in state_dict",
+    r"transformers_modules|no available node types can fulfill (?:resource|placement group) requests?",
+    r"pending placement groups?|the following resource request cannot be scheduled right now",
     r"expecting value|extra data|unterminated string starting at|line\s+column\s+\(char\s*\)",
     r"(?:__init__\(\) )?missing\s+(?:\d+\s+)?required positional argument|got an unexpected keyword argument",
     r"traceback \(most recent call last\)|system error|expected all tensors to be on the same device",

@@ -1,7 +1,6 @@
 """What a single line of a log is, whatever stands around it: tables of patterns, one look-up."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -30,6 +29,8 @@ class LineRead:
     first: str = ""
     second: str = ""
     line: int = 0
+    verbatim: bool = False
+    """True for an exception that begins its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,38 +115,39 @@ _FRAMES = (
     re.compile(r"\s{0,8}(\S{1,600}\.py),() in ([\w.<>]{1,200})"),
     re.compile(r"\s{0,8}frame #\d{1,4}: ()()(.{1,400}?) \+ 0x"),
 )
-_FRAME_HINTS = ("File ", ".py", "frame #")
 _HEADER = "Traceback (most recent call last)"
 _CHAINS = ("During handling of the above exception", "was the direct cause of the following")
 
 
-def families_in(text: str) -> tuple[Family, ...]:
-    """The families that a line of `text` can belong to."""
-    return tuple(family for family in FAMILIES if any(hint in text for hint in family.hints))
+Hints = tuple[tuple[str, Family], ...]
+"""Each hint of some families, with its family."""
 
 
-def classify(line: str, families: Iterable[Family]) -> LineRead:
-    """What `line` is. `families` come from `families_in`, asked once for the whole log."""
+def hints_in(text: str) -> Hints:
+    """The hints that lines of `text` can hold."""
+    return tuple((hint, family) for family in FAMILIES for hint in family.hints if hint in text)
+
+
+def classify(line: str, hints: Hints) -> LineRead:
+    """What `line` is. `hints` come from `hints_in`, asked once for the whole log."""
     if _HEADER in line:
-        return LineRead(LineKind.HEADER)
-    if any(hint in line for hint in _FRAME_HINTS) and (frame := _frame(line)):
+        return _HEADER_READ
+    if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
         return frame
-    if "ray::" in line or "RayTaskError(" in line:
-        found = _REMOTE.match(line)
-        if found:
-            return LineRead(LineKind.REMOTE, found[1] or "")
-    if any(words in line for words in _CHAINS):
-        return LineRead(LineKind.CHAIN)
-    return _exception(line) or _of_family(line, families) or _inline(line) or _TEXT
+    if ("ray::" in line or "RayTaskError(" in line) and (found := _REMOTE.match(line)):
+        return LineRead(LineKind.REMOTE, found[1] or "")
+    if " of the " in line and any(words in line for words in _CHAINS):
+        return _CHAIN_READ
+    return _exception(line) or _of_family(line, hints) or _inline(line) or _TEXT_READ
 
 
-_TEXT = LineRead(LineKind.TEXT)
+_HEADER_READ, _CHAIN_READ, _TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.CHAIN, LineKind.TEXT))
 
 
 def raised_at_the_end(line: str) -> LineRead | None:
     """Read the line below the last frame of a traceback, where whatever stands is an exception."""
     found = _ANYTHING_RAISED.match(line)
-    return LineRead(LineKind.EXCEPTION, found[1], found[2] or "") if found else None
+    return LineRead(LineKind.EXCEPTION, found[1], found[2] or "", verbatim=True) if found else None
 
 
 def _frame(line: str) -> LineRead | None:
@@ -157,12 +159,12 @@ def _frame(line: str) -> LineRead | None:
 
 def _exception(line: str) -> LineRead | None:
     found = _EXCEPTION.match(line) or (_LOWERED.match(line) if "error: " in line else None)
-    return LineRead(LineKind.EXCEPTION, found[1], (found[2] or "").strip()) if found else None
+    return LineRead(LineKind.EXCEPTION, found[1], (found[2] or "").strip(), verbatim=True) if found else None
 
 
-def _of_family(line: str, families: Iterable[Family]) -> LineRead | None:
-    for family in families:
-        if any(hint in line for hint in family.hints) and (found := family.pattern.search(line)):
+def _of_family(line: str, hints: Hints) -> LineRead | None:
+    for hint, family in hints:
+        if hint in line and (found := family.pattern.search(line)):
             return LineRead(LineKind.FAMILY, family.name, found[1].strip())
     return None
 

@@ -99,31 +99,30 @@ def fold(text: str) -> FoldedLog:
     numbers: list[int] = []
     counts: list[int] = []
     streams: dict[str, list[tuple[int, int, int]]] = {}
-    for number, source, line in _plain_lines(strip_codes(text)):
-        plain, times = _without_repeats(line)
-        place = index.get(plain)
-        if place is None:
-            if not _says_something(plain):
-                continue
-            place = index[plain] = len(numbers)
-            numbers.append(number)
-            counts.append(times)
-        else:
+    seen: dict[str, tuple[tuple[str, int, int], ...]] = {}
+    for number, physical in enumerate(physical_lines(strip_codes(text)), 1):
+        rows = seen.get(physical)
+        if rows is None:
+            rows = seen[physical] = tuple(_read(physical, index))
+            numbers.extend([number] * (len(index) - len(numbers)))
+            counts.extend([0] * (len(index) - len(counts)))
+        for source, place, times in rows:
             counts[place] += times
-        streams.setdefault(source, []).append((number, place, times))
+            streams.setdefault(source, []).append((number, place, times))
     lines = tuple(map(LogLine, numbers, index, counts))
     return FoldedLog(lines, tuple(tuple(stream) for stream in streams.values()))
 
 
-def _plain_lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Line number, source and text of everything that was printed, blank lines left out."""
-    for number, physical in enumerate(physical_lines(text), 1):
-        if not physical or physical.isspace():
-            continue
-        for written in _unwrapped(physical):
-            for piece in _pieces(written):
-                source, start = _prefix(piece)
-                yield number, source, piece[start:].rstrip(" \t│")
+def _read(physical: str, index: dict[str, int]) -> Iterator[tuple[str, int, int]]:
+    """Source, place in `index` and times printed of all that a physical line holds; new texts get a place."""
+    if not physical or physical.isspace():
+        return
+    for written in _unwrapped(physical):
+        for piece in _pieces(written):
+            source, start = _prefix(piece)
+            line, times = _without_repeats(piece[start:].rstrip(" \t│"))
+            if line in index or _says_something(line):
+                yield source, index.setdefault(line, len(index)), times
 
 
 def _unwrapped(line: str) -> list[str]:

@@ -8,14 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from app.analysis.stems import is_function_word
 from app.entry import Entry
 from app.search.generic import without_generic
+from app.signature import GENERIC_WORDS
 
 Key = TypeVar("Key")
 
 RARE = 2
 """Identifiers and sequences that more entries share tell nothing."""
 _RUN = 3
+_OWN_WORDS = 2
+"""Words of a sequence that are not in every log: "could not find the" tells nothing."""
 
 _WORD = re.compile(r"[^\W\d]\w{1,80}")
 _CODE_WORD = re.compile(r"\w_\w|^_[a-z]{3}|^(?=\w{5}).*?(?:[a-z][A-Z]|[A-Z]{2}[a-z]{2})")
@@ -97,4 +101,6 @@ def _runs(text: str) -> Iterator[tuple[str, ...]]:
     for piece in _BREAK.split(text):
         words = [word.casefold() for word in _WORD.findall(piece)]
         for start in range(len(words) - _RUN + 1):
-            yield tuple(words[start : start + _RUN])
+            run = tuple(words[start : start + _RUN])
+            if sum(not (word in GENERIC_WORDS or is_function_word(word)) for word in run) >= _OWN_WORDS:
+                yield run

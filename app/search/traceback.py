@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.search.line_kinds import LineKind, LineRead, classify, families_in, raised_at_the_end
+from app.search.line_kinds import LineKind, LineRead, classify, hints_in, raised_at_the_end
 from app.search.log_lines import LogLine, fold
 from app.search.placeholders import mask
 
@@ -42,6 +42,8 @@ class Raised:
     count: int
     frames: tuple[Frame, ...]
     chained: bool
+    verbatim: bool
+    """True where it begins its line, as programs print it; False where it is mentioned in the middle of one."""
 
     @property
     def name(self) -> str:
@@ -65,14 +67,16 @@ def parse(text: str) -> ParsedLog:
     """Understand a paste. Never raises; linear in the length of `text`."""
     folded = fold(text)
     texts = [line.text for line in folded.lines]
-    families = families_in("\n".join(texts))
-    reads = [classify(line, families) for line in texts]
+    hints = hints_in("\n".join(texts))
+    reads = [classify(line, hints) for line in texts]
+    plain = [read.kind is LineKind.TEXT for read in reads]
     raised: list[Raised] = []
     frames: dict[tuple[str, int, str], Frame] = {}
     for stream in folded.streams:
         reader = _StreamReader(texts, reads)
         for number, place, times in stream:
-            reader.feed(number, place, times)
+            if reader.listening or not plain[place]:
+                reader.feed(number, place, times)
         reader.end()
         raised.extend(reader.raised)
         for frame in reader.all_frames:
@@ -100,6 +104,8 @@ class _StreamReader:
     def __init__(self, texts: Sequence[str], reads: Sequence[LineRead]) -> None:
         self.raised: list[Raised] = []
         self.all_frames: list[Frame] = []
+        self.listening = False
+        """Whether a line that is nothing by itself could belong to a failure."""
         self._texts = texts
         self._reads = reads
         self._frames: list[Frame] = []
@@ -123,12 +129,13 @@ class _StreamReader:
             self._text(self._texts[place], number, times)
         else:
             self._raise(read, number, times)
+        self.listening = bool(self._frames) or self._unfinished()
 
     def end(self) -> None:
         """No line follows: a remote traceback that broke off is a failure all the same."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
-            self._add(Raised(name, "", number, times, self._taken_frames(), self._chained))
+            self._add(Raised(name, "", number, times, self._taken_frames(), self._chained, verbatim=True))
         self._remote = None
 
     def _is_source(self, read: LineRead, text: str) -> bool:
@@ -147,18 +154,22 @@ class _StreamReader:
     def _text(self, text: str, number: int, times: int) -> None:
         if self._frames and (read := raised_at_the_end(text)):
             self._raise(read, number, times)
-        elif self.raised and not self._frames and self.raised[-1].message[-1:] in {"", ":"}:
+        elif self._unfinished():
             last = self.raised[-1]
             self.raised[-1] = replace(
                 last, message=f"{last.message} {text.strip()}".strip()[:_MESSAGE_LENGTH]
             )
+
+    def _unfinished(self) -> bool:
+        """Whether the last failure's message goes on in the next line."""
+        return not self._frames and bool(self.raised) and self.raised[-1].message[-1:] in {"", ":"}
 
     def _raise(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.first, read.second[:_MESSAGE_LENGTH]
         frames = self._taken_frames()
         if not message and type_ == "AssertionError":
             message = self._assertion(frames)
-        self._add(Raised(type_, message, number, times, frames, self._chained))
+        self._add(Raised(type_, message, number, times, frames, self._chained, read.verbatim))
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
         """The condition that a bare AssertionError is about, where the log shows it."""
