@@ -2,12 +2,13 @@
 
 import click
 
-from app.cli import content_commands, eval_command, health, search_commands, serve
+from app.cli import content_commands, diagnose, eval_command, health, search_commands, serve
 from app.errors import JiedaError
 
 COMMANDS: tuple[click.Command, ...] = (
     serve.command,
     search_commands.search,
+    diagnose.command,
     search_commands.index,
     content_commands.check,
     content_commands.new,
