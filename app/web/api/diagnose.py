@@ -51,6 +51,8 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
         "Cache-Control": "no-store",
         "Vary": "Accept, Accept-Language, Content-Type",
         "Content-Language": lang.tag,
+        # For scripts that print the text: how sure the best match is, without parsing it.
+        "Jieda-Confidence": best,
     }
     if accepted == TEXT:
         address = partial(site.urls.entry, lang)
