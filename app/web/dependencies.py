@@ -9,6 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends
 from starlette.requests import Request
+from starlette.types import Scope
 
 from app.entry import Language
 from app.knowledge import Knowledge, Snapshot
@@ -53,6 +54,12 @@ def site_of(request: Request) -> Site:
     return site
 
 
+def own_path(scope: Scope) -> str:
+    """The path of a request without the hosting prefix."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
 def remember_language(request: Request, lang: Language) -> None:
     """Note what a body asks for, so that a failure later on is told in that language, too."""
     request.scope["jieda.lang"] = lang
@@ -67,7 +74,7 @@ def api_language(request: Request) -> Language:
 
 def page_language(request: Request) -> Language:
     """The language of a page: of its address, the reader's choice, Accept-Language, then English."""
-    segment = request.scope["path"].removeprefix(request.scope.get("root_path", "")).split("/")[1:2]
+    segment = own_path(request.scope).split("/")[1:2]
     if segment and segment[0] in set(Language):
         return Language(segment[0])
     chosen = chosen_language(request.cookies)

@@ -5,6 +5,7 @@ Nothing in it is inline and nothing comes from another host, so it works in a cl
 
 from html import escape
 
+from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -63,4 +64,6 @@ async def docs(request: Request) -> Response:
 async def openapi(request: Request) -> Response:
     """The description, with examples of what is served now."""
     site = site_of(request)
-    return conditional(request, JSONResponse(describe(request.app, site, site.knowledge.snapshot)))
+    # The first time it takes a few searches and a diagnosis, for the examples.
+    document = await run_sync(describe, request.app, site, site.knowledge.snapshot)
+    return conditional(request, JSONResponse(document))

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.metrics import Metrics
+from app.web.dependencies import own_path
 from app.web.problems import Problem, render
 
 ACCESS = logging.getLogger("jieda.access")
@@ -213,7 +214,7 @@ class HostNames:
 
     def accepts(self, scope: Scope) -> bool:
         """Whether the host that a request names is one of ours."""
-        if scope["path"].removeprefix(scope.get("root_path", "")) in PROBES:
+        if own_path(scope) in PROBES:
             return True
         host = Headers(scope=scope).get("host", "")
         match = HOST.fullmatch(host)

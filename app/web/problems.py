@@ -6,13 +6,14 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from app.errors import RequestError
-from app.web.dependencies import api_language, page_language, site_of
+from app.web.dependencies import api_language, own_path, page_language, site_of
 from app.web.negotiation import preferred_media_type
 
 MEDIA_TYPE = "application/problem+json"
@@ -124,17 +125,24 @@ def of_request_error(error: RequestError) -> Problem:
     return Problem(error.status, error.key, error.arguments, errors)
 
 
-def of_http_exception(error: HTTPException) -> Problem:
+def of_http_exception(error: HTTPException, request: Request) -> Problem:
     """What the framework refused."""
     headers = dict(error.headers or {})
-    if "GET" in headers.get("Allow", ""):
-        headers["Allow"] += ", HEAD"  # every GET is answered to HEAD, too
-    return Problem(
-        error.status_code, BY_STATUS.get(error.status_code, "problem.bad_request"), headers=headers
-    )
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(sorted(methods_of(request)))
+    key = BY_STATUS.get(error.status_code, "problem.bad_request")
+    return Problem(error.status_code, key, headers=headers)
 
 
-def problem_of(error: Exception) -> Problem:
+def methods_of(request: Request) -> set[str]:
+    """The methods that some route answers at this address; the framework names those of one route only."""
+    path = own_path(request.scope)
+    routes = iter_route_contexts(request.app.routes)
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+def problem_of(error: Exception, request: Request) -> Problem:
     """The problem that an exception stands for; a 500 for any that nobody raises on purpose."""
     match error:
         case Refusal():
@@ -144,13 +152,13 @@ def problem_of(error: Exception) -> Problem:
         case RequestValidationError():
             return Problem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
         case HTTPException():
-            return of_http_exception(error)
+            return of_http_exception(error, request)
     return Problem(500, "problem.internal")
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
     """The handler of every class in `HANDLED`."""
-    return render(request, problem_of(error))
+    return render(request, problem_of(error, request))
 
 
 HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, Refusal)
@@ -188,10 +196,9 @@ def render(request: Request, problem: Problem) -> Response:
 
 def wants_json(request: Request) -> bool:
     """Whether a failure is told to a program: an address of the API, or an Accept that asks for JSON."""
-    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     offers = ("text/html", MEDIA_TYPE, "application/json")
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
-    return path.startswith("/api/") or accepted in offers[1:]
+    return own_path(request.scope).startswith("/api/") or accepted in offers[1:]
 
 
 def plain_error_page(_request: Request, status: int, title: str, detail: str) -> Response:

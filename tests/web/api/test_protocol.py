@@ -132,6 +132,7 @@ def test_a_method_that_an_address_lacks_is_405_with_those_it_has(client: httpx.C
     answer = client.request("GET", "/api/v1/diagnose")
     assert_problem(answer, 405)
     assert answer.headers["allow"] == "POST"
+    assert client.delete("/en/diagnose").headers["allow"] == "GET, HEAD, POST"
 
 
 def test_a_browser_gets_a_page_and_a_program_json(client: httpx.Client) -> None:
