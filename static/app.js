@@ -223,7 +223,7 @@ function setUpLive() {
   });
   document.addEventListener("keydown", (event) => {
     const all = cards();
-    const place = all.indexOf(document.activeElement);
+    const place = all.indexOf(event.target);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (place < 0 || !step) return;
     event.preventDefault();
@@ -298,7 +298,7 @@ for (const heading of document.querySelectorAll(".article .prose :is(h3, h4)[id]
 }
 
 const parts = [...document.querySelectorAll(".article > .part > h2")];
-const line = 160; // px below the top at which a section counts as the one being read
+const line = 96; // px below the top at which a section counts as the one being read
 const currentPart = () => (scrollY < 40 ? undefined : parts.filter((part) => part.getBoundingClientRect().top < line).at(-1)?.id);
 
 function markCurrent() {

@@ -24,6 +24,8 @@ from app.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 """Sections that are set off as the answer."""
+SHORT = 10
+"""Lines of a symptom, in a column of 80 characters, that leave the fix on the first screen."""
 LONG = 4
 """From so many headings on, a page has a table of contents."""
 
@@ -137,10 +139,15 @@ def _view(
 
 
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """`sections` with the fix right behind the symptom: the cause can wait, the reader cannot."""
-    first = [section for section in sections if section.key == "symptom"]
+    """`sections` with the fix on the first screen: behind a short symptom, before a long one.
+
+    The cause can wait, the reader cannot; and who has a long traceback knows it already.
+    """
+    symptom = [section for section in sections if section.key == "symptom"]
     fix = [section for section in sections if section.key == "fix"]
-    return (*first, *fix, *(section for section in sections if section.key not in {"symptom", "fix"}))
+    rest = [section for section in sections if section.key not in {"symptom", "fix"}]
+    is_short = sum(section.text.count("\n") + len(section.text) // 80 for section in symptom) <= SHORT
+    return tuple([*symptom, *fix, *rest] if is_short else [*fix, *symptom, *rest])
 
 
 def _section(visit: Visit, section: Section) -> SectionView:

@@ -1,0 +1,92 @@
+"""A real browser, the one that is installed, before the shared server. A failed test leaves a screenshot."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.support.server import ROOT, Server
+
+CANDIDATES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--no-sandbox",  # the sandbox cannot be set up by root inside a container
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--no-first-run",
+)
+RESULTS = ROOT / "test-results"
+
+OpenPage = Callable[..., Page]
+
+
+def installed_browser() -> str:
+    """The path of Chromium or Chrome; the environment variable CHROME goes before what is on the PATH."""
+    named = os.environ.get("CHROME", "")
+    return named or next((path for name in CANDIDATES if (path := shutil.which(name))), "")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests. Where none is installed they are skipped, but never in CI."""
+    path = installed_browser()
+    if not path:
+        reason = "no Chromium: install one, or name it in the environment variable CHROME"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """Opens an address of the shared server in a fresh profile; options are those of a browser context.
+
+    Whatever a page reports to the console as an error fails the test, but for requests that it cut off.
+    """
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "error" and "net::ERR_FAILED" not in message.text:
+            errors.append(message.text)
+
+    def opened(address: str, **options: object) -> Page:
+        settings = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}} | options
+        context = browser.new_context(base_url=server.base, **settings)  # type: ignore[arg-type]
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", note)
+        page.goto(address)
+        return page
+
+    request.node.stash[CONTEXTS] = contexts
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+CONTEXTS: pytest.StashKey[list[BrowserContext]] = pytest.StashKey()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep what the pages of a failed test looked like."""
+    report = yield
+    if report.failed and call.when == "call":
+        for place, page in enumerate(page for each in item.stash.get(CONTEXTS, []) for page in each.pages):
+            shot: Path = RESULTS / f"{re.sub(r'[^a-zA-Z0-9_-]+', '-', item.name)}-{place}.png"
+            page.screenshot(path=shot, full_page=True)
+            report.sections.append(("screenshot", f"{shot} of {page.url}"))
+    return report

@@ -1,0 +1,125 @@
+"""axe-core on every kind of page, in both languages and both themes, and what axe cannot see."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.e2e.conftest import OpenPage
+
+PAGES = {
+    "home": "/",
+    "search": "/search?q=oom&framework=slime",
+    "nothing": "/search?q=qqqzzzxxx",
+    "entry": "/entries/slime/oom-max-tokens-per-gpu",
+    "long entry": "/entries/chatlearn/yaml-config",
+    "framework": "/frameworks/chatlearn",
+    "topic": "/topics/memory",
+    "error type": "/error-types/out-of-memory",
+    "diagnose": "/diagnose",
+    "diagnosed": "/diagnose",
+}
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "resultTypes": ["violations"],
+}
+LOG = "Traceback (most recent call last):\n    assert self.lr_decay_steps > 0\nAssertionError\n"
+
+
+def paste(page: Page, log: str = LOG) -> None:
+    """Send a log by the form of the page."""
+    page.locator("#log").fill(log)
+    page.locator("form.paste button[type=submit]").click()
+    page.wait_for_selector("#diagnosis")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, with the elements."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_axe_finds_nothing(open_page: OpenPage, lang: str, theme: str) -> None:
+    page = open_page(f"/{lang}/", color_scheme=theme)
+    found = {}
+    for name, path in PAGES.items():
+        page.goto(f"/{lang}{path}")
+        if name == "diagnosed":
+            paste(page)
+        if problems := violations(page):
+            found[name] = problems
+    assert found == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_while_suggestions_and_menus_are_open(open_page: OpenPage, theme: str) -> None:
+    page = open_page("/en/", color_scheme=theme)
+    page.locator("#q").press_sequentially("max_tok")
+    page.wait_for_selector("#options:not([hidden])")
+    page.keyboard.press("ArrowDown")
+    assert violations(page) == []
+    page.goto("/zh/diagnose")
+    page.locator(".menu summary").click()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("width", [320, 640])
+def test_nothing_scrolls_sideways(open_page: OpenPage, lang: str, width: int) -> None:
+    """320 px is a small phone, or a laptop at 400 % zoom; 640 px is a laptop at 200 %."""
+    page = open_page(f"/{lang}/", viewport={"width": width, "height": 640})
+    for name, path in PAGES.items():
+        page.goto(f"/{lang}{path}")
+        if name == "diagnosed":
+            paste(page, LOG + "x" * 500)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_everything_is_reached_by_tab_and_shows_where_focus_is(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/slime/oom-max-tokens-per-gpu")
+    reachable = page.locator("a[href], button, input:not([type=hidden]), summary, select, textarea").count()
+    seen = set()
+    for _ in range(reachable + 20):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(
+            """() => {
+              const element = document.activeElement;
+              if (element === document.body) return null;
+              const style = getComputedStyle(element);
+              const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+              return { name: element.outerHTML.slice(0, 120), outline };
+            }"""
+        )
+        if focus is None:
+            break
+        assert focus["outline"], focus["name"]
+        seen.add(focus["name"])
+    assert any("permalink" in name for name in seen)
+    assert any("copy" in name for name in seen) or page.locator(".copy").count() == 0
+    assert len(seen) > 20
+
+
+def test_the_skip_link_leads_past_the_header(open_page: OpenPage) -> None:
+    page = open_page("/en/frameworks/slime")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+def test_motion_is_left_out_where_it_is_not_wanted(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/roll/node2pg-keyerror", reduced_motion="reduce")
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    assert page.evaluate("getComputedStyle(document.querySelector('.copy')).transitionDuration") == "0s"
+
+
+def test_targets_are_large_enough_for_a_finger(open_page: OpenPage) -> None:
+    page = open_page("/zh/search?q=oom", viewport={"width": 360, "height": 740}, has_touch=True)
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("button, summary, .chip, .nav a, .brand, .crumbs a, .pager a")]
+          .map((element) => [element.getBoundingClientRect(), element.outerHTML.slice(0, 80)])
+          .filter(([box]) => box.width > 1 && (box.width < 24 || box.height < 24)).map(([, name]) => name)"""
+    )
+    assert small == []

@@ -1,0 +1,238 @@
+"""Reading an entry: the fix in sight, code to copy, the twin at the same place, the page on paper."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import OpenPage
+from tests.support.server import ROOT
+
+LAPTOP = {"width": 1366, "height": 650}
+"""What a browser leaves of a laptop's 768 lines."""
+CODE = "/en/entries/chatlearn/yaml-config"
+
+
+def error_entries() -> list[str]:
+    """The ids of the shipped error entries."""
+    files = sorted((ROOT / "content" / "en").glob("*/*.md"))
+    found = [
+        path for path in files if re.search(r"^kind: error$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    return [f"{path.parent.name}/{path.stem}" for path in found]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_fix_is_on_the_first_screen_of_a_laptop(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/", viewport=LAPTOP)
+    tops = {}
+    for entry in error_entries():
+        page.goto(f"/{lang}/entries/{entry}")
+        tops[entry] = page.locator("#fix").bounding_box()["y"]  # type: ignore[index]
+    late = {entry: top for entry, top in tops.items() if top > LAPTOP["height"] - 50}
+    assert late == {}
+
+
+def test_a_copy_button_copies_exactly_the_code(open_page: OpenPage) -> None:
+    page = open_page(CODE, permissions=["clipboard-read", "clipboard-write"])
+    for place in range(page.locator(".code").count()):
+        block = page.locator(".code").nth(place)
+        block.hover()
+        block.locator(".copy").click()
+        expect(block.locator(".copy")).to_have_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        source = (ROOT / "content" / "en" / "chatlearn" / "yaml-config.md").read_text(encoding="utf-8")
+        assert copied in source
+        assert copied == block.locator("pre").text_content().removesuffix("\n")  # type: ignore[union-attr]
+
+
+def test_code_is_copied_where_there_is_no_clipboard_object(open_page: OpenPage) -> None:
+    """Plain http in a company network: browsers hide the clipboard there."""
+    page = open_page(CODE, permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate(
+        """() => {
+          window.clipboard = navigator.clipboard;
+          Object.defineProperty(navigator, "clipboard", { value: undefined });
+        }"""
+    )
+    block = page.locator(".code").first
+    block.hover()
+    block.locator(".copy").click()
+    expect(block.locator(".copy")).to_have_text("Copied")
+    assert page.evaluate("window.clipboard.readText()") == block.locator("pre").text_content().removesuffix(
+        "\n"
+    )  # type: ignore[union-attr]
+
+
+def test_the_twin_opens_at_the_section_that_is_being_read(open_page: OpenPage) -> None:
+    page = open_page("/zh/entries/slime/oom-max-tokens-per-gpu", viewport={"width": 1000, "height": 500})
+    page.evaluate("document.getElementById('notes').scrollIntoView({ behavior: 'instant' })")
+    page.locator("a.twin").first.dispatch_event("click")
+    page.wait_for_url("**/en/entries/slime/oom-max-tokens-per-gpu#notes")
+    page.evaluate("document.getElementById('verify').scrollIntoView({ behavior: 'instant' })")
+    page.locator(".language").dispatch_event("click")
+    page.wait_for_url("**/zh/entries/slime/oom-max-tokens-per-gpu#verify")
+
+
+def test_from_the_top_the_twin_opens_at_the_top(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/slime/oom-max-tokens-per-gpu")
+    page.locator("a.twin").first.click()
+    page.wait_for_url("**/zh/entries/slime/oom-max-tokens-per-gpu")
+
+
+def test_the_language_is_switched_mid_search_and_remembered(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom&framework=slime")
+    page.locator("#q").fill("resume training")
+    page.wait_for_url("**q=resume**")
+    page.locator(".language").click()
+    page.wait_for_url("**/zh/search?q=resume+training&framework=slime")
+    expect(page.locator("#q")).to_have_value("resume training")
+    expect(page.locator("#results .card h2 a").first).to_have_attribute(
+        "href", "/zh/entries/slime/resume-training"
+    )
+    page.goto("/")
+    page.wait_for_url("**/zh/")
+
+
+def test_a_theme_is_chosen_and_kept_at_the_place(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/roll/node2pg-keyerror#cause", color_scheme="light")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator(".menu summary").click()
+    page.locator(".menu button[value=dark]").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.url.endswith("#cause")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+
+
+def test_escape_closes_the_menu_and_gives_the_focus_back(open_page: OpenPage) -> None:
+    page = open_page("/en/")
+    page.locator(".menu summary").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".menu-items")).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu-items")).not_to_be_visible()
+    expect(page.locator(".menu summary")).to_be_focused()
+
+
+def test_a_heading_can_be_linked_to(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/roll/node2pg-keyerror")
+    page.locator("#cause").hover()
+    page.locator("#cause .permalink").click()
+    assert page.url.endswith("#cause")
+
+
+def test_on_paper_there_is_the_article_and_nothing_to_click(open_page: OpenPage) -> None:
+    page = open_page(CODE)
+    page.emulate_media(media="print")
+    for hidden in (".top", ".bottom", ".copy", ".related"):
+        assert not page.locator(hidden).first.is_visible(), hidden
+    assert page.locator(".sources").is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('pre')).whiteSpace") == "pre-wrap"
+
+
+def test_zero_and_letter_o_look_different_in_code(open_page: OpenPage) -> None:
+    page = open_page(CODE)
+    assert '"zero"' in page.evaluate("getComputedStyle(document.querySelector('code')).fontFeatureSettings")
+
+
+@pytest.mark.parametrize(
+    "path", ["/en/", "/zh/search?q=oom", "/en/entries/slime/oom-max-tokens-per-gpu", "/zh/diagnose"]
+)
+def test_nothing_moves_while_a_page_loads_and_nothing_blocks_its_first_paint(
+    open_page: OpenPage, path: str
+) -> None:
+    page = open_page("about:blank")
+    page.add_init_script(
+        """window.shifts = [];
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries())
+            for (const { node, previousRect, currentRect } of entry.sources)
+              shifts.push([node?.outerHTML?.slice(0, 80) ?? node?.textContent, previousRect, currentRect]);
+        }).observe({ type: "layout-shift", buffered: true });"""
+    )
+    # The page must be painted although its script never comes.
+    page.route("**/static/app.js*", lambda route: None)
+    page.goto(path, wait_until="commit")
+    painted = "performance.getEntriesByName('first-contentful-paint').length > 0"
+    for _ in range(50):
+        if page.evaluate(painted):
+            break
+        page.wait_for_timeout(100)
+    assert page.evaluate(painted)
+    page.unroute_all(behavior="ignoreErrors")
+    page.goto("about:blank")
+    page.goto(path)
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.shifts") == []
+
+
+def test_structured_data_is_json(open_page: OpenPage) -> None:
+    page = open_page("/zh/entries/slime/oom-max-tokens-per-gpu")
+    data = json.loads(page.locator("script[type='application/ld+json']").text_content() or "")
+    assert {item["@type"] for item in data} == {"TechArticle", "BreadcrumbList"}
+
+
+def test_dropping_a_file_fills_the_log(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("/zh/diagnose")
+    drop = """([text, size]) => {
+      const files = new DataTransfer();
+      files.items.add(new File([text.padEnd(size)], "train.log"));
+      document.querySelector("form.paste").dispatchEvent(new DragEvent("drop", { dataTransfer: files, bubbles: true }));
+    }"""
+    page.evaluate(drop, ["assert self.lr_decay_steps > 0", 0])
+    expect(page.locator("#log")).to_have_value("assert self.lr_decay_steps > 0")
+    page.evaluate(drop, ["x", (1 << 20) + 1])
+    expect(page.locator("[role=alert]")).to_contain_text("文件超过 1024 KiB")
+    expect(page.locator("#log")).to_have_value("assert self.lr_decay_steps > 0")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_log_pasted_into_the_search_box_is_diagnosed(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/", permissions=["clipboard-read", "clipboard-write"])
+    log = "step 3\n    assert self.lr_decay_steps > 0\nAssertionError\n"
+    page.evaluate("text => navigator.clipboard.writeText(text)", log)
+    page.locator("#q").focus()
+    page.keyboard.press("Control+V")
+    page.wait_for_url(f"**/{lang}/diagnose")
+    expect(page.locator(".match h3 a").first).to_have_attribute(
+        "href", f"/{lang}/entries/roll/lr-decay-steps-assertion"
+    )
+    expect(page.locator(".match mark").first).to_contain_text("assert self.lr_decay_steps > 0")
+    expect(page.locator(".match .answer")).to_be_visible()
+    page.locator(".language").click()
+    other = {"en": "zh", "zh": "en"}[lang]
+    expect(page.locator(".match h3 a").first).to_have_attribute(
+        "href", f"/{other}/entries/roll/lr-decay-steps-assertion"
+    )
+    assert "lr_decay" not in page.url
+
+
+def test_a_single_line_pasted_into_the_search_box_is_searched(open_page: OpenPage) -> None:
+    page = open_page("/en/search", permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('assert self.lr_decay_steps > 0\\n')")
+    page.locator("#q").focus()
+    page.keyboard.press("Control+V")
+    expect(page.locator("#results .card:first-child h2 a")).to_have_attribute(
+        "href", "/en/entries/roll/lr-decay-steps-assertion"
+    )
+
+
+def test_a_phone_in_the_dark(open_page: OpenPage) -> None:
+    page = open_page(
+        "/zh/", viewport={"width": 360, "height": 740}, color_scheme="dark", has_touch=True, is_mobile=True
+    )
+    page.locator("#q").fill("显存不足")
+    page.locator(".searchbox button").tap()
+    page.wait_for_url("**/zh/search**")
+    page.locator(".filters > summary").tap()
+    page.locator(".filter .chip", has_text="slime").tap()
+    page.wait_for_url("**framework=slime**")
+    page.locator("#results .card h2 a").first.tap()
+    expect(page.locator(".answer")).to_be_visible()
+    red, green, blue = map(
+        int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3]
+    )
+    assert max(red, green, blue) < 60

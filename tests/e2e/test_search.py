@@ -1,0 +1,247 @@
+"""Searching in the browser: while typing, by keyboard, with an input method, and back again."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.e2e.conftest import OpenPage
+
+FIRST = "#results .card:first-child h2 a"
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The parameters of the page's address."""
+    return parse_qs(urlsplit(page.url).query)
+
+
+def asked(page: Page) -> list[str]:
+    """Collects what the page asks the server for from now on, as paths with their query."""
+    seen: list[str] = []
+
+    def note(request: Request) -> None:
+        parts = urlsplit(request.url)
+        seen.append(f"{parts.path}?{parts.query}")
+
+    page.on("request", note)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("lang", "symptom", "entry"),
+    [
+        ("en", "KeyError: 1 node2pg", "roll/node2pg-keyerror"),
+        ("zh", "训练出现乱码", "slime/garbled-output"),
+        ("zh", "--no-check-for-nan-in-loss-and-grad", "slime/grad-nan-inf"),
+    ],
+)
+def test_somebody_finds_the_fix_from_a_symptom(
+    open_page: OpenPage, lang: str, symptom: str, entry: str
+) -> None:
+    page = open_page(f"/{lang}/")
+    page.locator("#q").fill(symptom)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{lang}/search**")
+    expect(page.locator(FIRST)).to_have_attribute("href", f"/{lang}/entries/{entry}")
+    page.locator(FIRST).click()
+    expect(page.locator(".answer h2")).to_be_visible()
+
+
+def test_results_follow_the_typing_and_the_address_follows_the_results(open_page: OpenPage) -> None:
+    page = open_page("/en/search")
+    page.locator("#q").press_sequentially("garbled", delay=20)
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/slime/garbled-output")
+    assert query(page)["q"] == ["garbled"]
+    assert page.title().startswith("garbled")
+    page.locator("#q").fill("node2pg")
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
+    assert query(page)["q"] == ["node2pg"]
+    language = page.locator("#language [name=next]").get_attribute("value")
+    assert language == "/zh/search?q=node2pg"
+
+
+def test_back_leads_to_the_search_before(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=garbled")
+    page.locator("#q").fill("node2pg")
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
+    page.go_back()
+    expect(page.locator("#q")).to_have_value("garbled")
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/slime/garbled-output")
+    page.locator(FIRST).click()
+    page.wait_for_selector(".article")
+    page.go_back()
+    expect(page.locator("#q")).to_have_value("garbled")
+
+
+def test_an_answer_that_comes_late_does_not_replace_a_newer_one(open_page: OpenPage) -> None:
+    page = open_page("/en/search")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/en/search?q=garbled", hold)
+    page.locator("#q").fill("garbled")
+    page.wait_for_timeout(400)
+    page.locator("#q").fill("node2pg")
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
+    for route in held:
+        route.fallback()
+    page.wait_for_timeout(300)
+    expect(page.locator(FIRST)).to_have_attribute("href", "/en/entries/roll/node2pg-keyerror")
+
+
+def test_the_count_is_announced(open_page: OpenPage) -> None:
+    page = open_page("/zh/search")
+    page.locator("#q").fill("显存不足")
+    expect(page.locator("[role=status]")).to_contain_text("条结果")
+
+
+def test_a_filter_is_put_on_and_off_without_losing_the_query(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom")
+    page.locator(".filter .chip", has_text="slime").click()
+    page.wait_for_url("**framework=slime**")
+    assert query(page) == {"q": ["oom"], "framework": ["slime"]}
+    page.locator("#q").fill("resume")
+    page.wait_for_url("**q=resume**")
+    assert query(page) == {"q": ["resume"], "framework": ["slime"]}
+    page.locator(".found .chip[aria-current]").click()
+    page.wait_for_url(lambda url: "framework" not in url)
+    assert query(page) == {"q": ["resume"]}
+    page.locator("#q").fill("hang")
+    page.wait_for_url("**q=hang**")
+    assert query(page) == {"q": ["hang"]}
+
+
+def test_a_server_that_is_gone_is_said_in_words(open_page: OpenPage) -> None:
+    page = open_page("/zh/search?q=oom")
+    page.route("**/zh/search?**", lambda route: route.abort())
+    page.route("**/api/**", lambda route: route.fulfill(json=[]))
+    with page.expect_request("**/zh/search?**"):
+        page.locator("#q").fill("显存")
+    expect(page.locator("#results .status")).to_contain_text("按回车重试")
+    assert page.locator(FIRST).count() == 1
+
+
+def test_keyboard_only_from_the_start_page_to_an_entry(open_page: OpenPage) -> None:
+    page = open_page("/en/")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("node2pg", delay=20)
+    expect(page.locator("#q")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    active = page.locator("#q").get_attribute("aria-activedescendant")
+    assert page.locator(f"#{active}").get_attribute("aria-selected") == "true"
+    page.keyboard.press("Escape")
+    expect(page.locator("#q")).to_have_attribute("aria-expanded", "false")
+    expect(page.locator("#q")).to_have_value("node2pg")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/en/search?q=node2pg")
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(FIRST)).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/en/entries/roll/node2pg-keyerror")
+
+
+def test_a_suggested_entry_is_opened_with_enter(open_page: OpenPage) -> None:
+    page = open_page("/zh/frameworks/slime")
+    page.keyboard.press("/")
+    page.keyboard.type("node2pg", delay=20)
+    option = page.locator("#options [data-url$='/zh/entries/roll/node2pg-keyerror']").first
+    expect(option).to_be_visible()
+    for _ in range(10):
+        page.keyboard.press("ArrowDown")
+        if option.get_attribute("aria-selected") == "true":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/zh/entries/roll/node2pg-keyerror")
+
+
+def test_arrows_walk_the_results_and_back_to_the_box(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom")
+    page.locator("#q").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#results .card:nth-child(2) h2 a")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#q")).to_be_focused()
+
+
+def test_escape_leaves_the_box_and_keeps_what_was_typed(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom")
+    page.locator("#q").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator("#q")).not_to_be_focused()
+    expect(page.locator("#q")).to_have_value("oom")
+
+
+def test_a_slash_in_a_text_is_a_slash(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    page.locator("#log").focus()
+    page.keyboard.type("a/b")
+    expect(page.locator("#log")).to_have_value("a/b")
+
+
+@pytest.mark.parametrize("path", ["/zh/search", "/zh/", "/zh/entries/slime/resume-training"])
+def test_an_input_method_sends_nothing_while_composing(open_page: OpenPage, path: str) -> None:
+    page = open_page(path)
+    address = page.url
+    page.locator("#q").focus()
+    requests = asked(page)
+    keyboard = page.context.new_cdp_session(page)
+    for text in ("x", "xian", "xian c", "xian cun"):
+        keyboard.send(
+            "Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+        )
+        page.wait_for_timeout(200)
+    # Enter takes the candidate: browsers report it as part of the composition, some only by its code.
+    page.evaluate(
+        """() => {
+          const input = document.getElementById("q");
+          for (const event of [
+            { key: "Enter", isComposing: true },
+            { key: "Enter", keyCode: 229 },
+            { key: "ArrowDown", isComposing: true },
+          ]) input.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...event }));
+          input.form.requestSubmit();
+        }"""
+    )
+    page.wait_for_timeout(300)
+    assert requests == []
+    assert page.url == address
+    expect(page.locator("#q")).to_be_focused()
+    keyboard.send("Input.insertText", {"text": "显存不足"})
+    expect(page.locator("#q")).to_have_value("显存不足")
+    page.wait_for_timeout(500)
+    assert requests, "nothing was asked after the composition had ended"
+    texts = {parse_qs(urlsplit(each).query)["q"][0] for each in requests if "q=" in each}
+    assert texts == {"显存不足"}
+
+
+def test_without_javascript_everything_is_a_form_and_a_link(open_page: OpenPage) -> None:
+    page = open_page("/zh/", java_script_enabled=False)
+    page.locator("#q").fill("显存不足")
+    page.locator(".searchbox button").click()
+    page.locator(".found .chip, .filter .chip", has_text="slime").first.click(force=True)
+    assert query(page) == {"q": ["显存不足"], "framework": ["slime"]}
+    page.locator(FIRST).click()
+    assert "/zh/entries/slime/" in page.url
+    page.locator(".language").click()
+    assert "/en/entries/slime/" in page.url
+    page.locator(".menu summary").click()
+    page.locator(".menu button[value=dark]").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert "/en/entries/slime/" in page.url
+    page.goto("/zh/diagnose")
+    page.locator("#log").fill("    assert self.lr_decay_steps > 0\nAssertionError")
+    page.locator("form.paste button[type=submit]").click()
+    expect(page.locator(".match h3 a").first).to_have_attribute(
+        "href", "/zh/entries/roll/lr-decay-steps-assertion"
+    )
+    page.locator(".language").click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.locator(".match h3 a").first).to_have_attribute(
+        "href", "/en/entries/roll/lr-decay-steps-assertion"
+    )
