@@ -85,7 +85,9 @@ def complete(operation: Json, route: Route, example: Json) -> None:
         responses["304"] = {"description": "The client has it already (If-None-Match)."}
     for status in (*route.refusals, 500):
         responses[str(status)] = refusal(status)
-    for parameter in operation.get("parameters", []):
+    parameters: list[Json] = operation.get("parameters", [])
+    parameters.sort(key=lambda parameter: parameter["name"] != "q")  # what one looks for comes first
+    for parameter in parameters:
         if parameter["name"] in example.get("parameters", {}):
             parameter["example"] = example["parameters"][parameter["name"]]
     if route.operation == "diagnose":

@@ -25,7 +25,7 @@ def _language(value: object) -> Language:
 AskedLanguage = Annotated[
     Language,
     BeforeValidator(_language),
-    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN, "example": "zh"}),
+    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
 ]
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
 
