@@ -17,6 +17,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.support.server import free_port
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ("build.txt", "dev.txt", "lock.txt", "runtime.txt")
 PIN = re.compile(r"^([a-z0-9][\w.-]*)==([^\s;]+)(?: ; (.+?))?(?: \\)?$", re.MULTILINE)
@@ -141,9 +143,7 @@ def test_installing_again_does_nothing_and_a_moved_checkout_is_installed_anew(ch
     not (ROOT / ".venv" / ".installed").is_file(), reason="this checkout was not installed with make install"
 )
 def test_make_run_serves_what_the_readme_promises(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = tmp_path / "log"
     with log.open("wb") as output:
         environ = unnested() | {"JIEDA_DATA": str(tmp_path / "data")}

@@ -1,0 +1,222 @@
+"""The documents say what is there, all of it, the same in both languages."""
+
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli.main import main
+from app.settings import OPTIONS
+from tests.support.server import COMMAND, environment
+
+ROOT = Path(__file__).resolve().parent.parent
+TWINS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/decisions.md",
+    "docs/design-language.md",
+    "docs/self-hosting.md",
+)
+PATH_IN_BACKTICKS = re.compile(
+    r"`((?:app|bench|content|docs|requirements|static|tests)/[\w./-]*|[A-Z][\w.-]+\.md)`"
+)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def chinese(name: str) -> str:
+    return name.removesuffix(".md") + ".zh-CN.md"
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def prose(name: str) -> str:
+    return FENCE.sub("", read(name))
+
+
+ENGLISH = tuple(name for name in TWINS if (ROOT / name).is_file())
+BOTH = tuple(page for name in ENGLISH for page in (name, chinese(name)))
+
+
+def headings(name: str) -> list[str]:
+    return re.findall(r"^(#+) ", prose(name), re.MULTILINE)
+
+
+def rows(name: str) -> list[int]:
+    """How many cells each table row has."""
+    return [line.count("|") for line in prose(name).splitlines() if line.startswith("|")]
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_both_languages_have_the_same_outline(name: str) -> None:
+    assert headings(name) == headings(chinese(name))
+    assert rows(name) == rows(chinese(name))
+
+
+def commands_of(name: str) -> list[tuple[str, str]]:
+    """Code blocks without what is said in the reader's language: comments, and the output of a command,
+    which may be in either language."""
+    blocks = []
+    for language, block in FENCE.findall(read(name)):
+        lines = block.splitlines()
+        if language == "console":
+            lines = [re.sub(r"--lang \w+", "--lang", line) for line in lines if line.startswith("$ ")]
+        if language == "text":
+            lines = [line.split("  ")[0] for line in lines]
+        blocks.append((language, "\n".join(line.split(" #")[0].rstrip() for line in lines)))
+    return blocks
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_both_languages_show_the_same_commands(name: str) -> None:
+    assert commands_of(name) == commands_of(chinese(name))
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_each_language_links_to_the_other(name: str) -> None:
+    assert f"({Path(chinese(name)).name})" in read(name)
+    assert f"({Path(name).name})" in read(chinese(name))
+
+
+@pytest.mark.parametrize("name", [*BOTH, "CHANGELOG.md"])
+def test_every_file_that_a_page_names_exists(name: str) -> None:
+    text = prose(name)
+    linked = [(ROOT / name).parent / target for target in LINK.findall(text) if "://" not in target]
+    named = [ROOT / path for path in PATH_IN_BACKTICKS.findall(text)]
+    examples = {
+        "content/samples/slime/nccl-timeout",
+        "content/en/slime/my-error.md",
+        "content/zh/slime/my-error.md",
+    }
+    missing = [path for path in linked + named if not path.exists()]
+    assert [path for path in missing if path.relative_to(ROOT).as_posix() not in examples] == []
+
+
+@pytest.mark.parametrize("name", ["docs/self-hosting.md", "docs/self-hosting.zh-CN.md"])
+def test_the_settings_table_is_the_settings(name: str) -> None:
+    described = re.findall(r"^\| `(JIEDA_\w+)` \| ([^|]+) \|", read(name), re.MULTILINE)
+    assert [variable for variable, _ in described] == [option.env for option in OPTIONS]
+    shown = {
+        variable: default.strip().split("（")[0].split(" (")[0].strip("`") for variable, default in described
+    }
+    for option in OPTIONS:
+        if not option.default.startswith(str(ROOT)):
+            assert shown[option.env] in {option.default, "empty" if not option.default else "", "空"}
+
+
+def test_every_setting_that_is_named_anywhere_exists() -> None:
+    known = {option.env for option in OPTIONS} | {"JIEDA_PUBLISH", "JIEDA_TEAM_CONTENT"}
+    for name in (*BOTH, "Dockerfile", "compose.yaml", "Makefile"):
+        assert set(re.findall(r"JIEDA_\w+", read(name))) <= known, name
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+def shown_commands() -> list[tuple[str, str, str]]:
+    """Page, command and output of every command that a page shows with what it prints."""
+    blocks = [
+        (name, block)
+        for name in BOTH
+        for language, block in FENCE.findall(read(name))
+        if language == "console"
+    ]
+    pieces = [
+        (name, piece) for name, block in blocks for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
+    return [(name, *piece.split("\n", 1)) for name, piece in pieces]
+
+
+@pytest.mark.parametrize(("name", "command", "output"), shown_commands())
+def test_a_command_prints_what_the_page_shows(name: str, command: str, output: str, data: Path) -> None:
+    program, *arguments = shlex.split(command)
+    assert program == ".venv/bin/jieda"
+    environ = environment({"JIEDA_DATA": str(data), "NO_COLOR": "1"})
+    run = subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+    )
+    assert run.stdout.strip() == output.strip(), f"{name}: {command} prints\n{run.stdout}{run.stderr}"
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):.*## ", read("Makefile"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"])
+def test_every_make_target_is_described(name: str) -> None:
+    assert set(re.findall(r"^\| `make (\w+)` \|", read(name), re.MULTILINE)) == make_targets()
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    for name in (*BOTH, ".ci/run"):
+        named = set(re.findall(r"(?:`|^|\s)make ([a-z]+)\b(?=[`\s]| [A-Z]+=)", code(name), re.MULTILINE))
+        assert named <= make_targets(), name
+
+
+def code(name: str) -> str:
+    """Code spans and code blocks of a page; all of a script."""
+    text = read(name)
+    if not name.endswith(".md"):
+        return re.sub(r"^\s*#.*", "", text, flags=re.MULTILINE)
+    spans = re.findall(r"`([^`\n]+)`", prose(name))
+    return "\n".join([block for _, block in FENCE.findall(text)] + spans)
+
+
+def test_every_command_is_described_and_every_command_described_exists() -> None:
+    commands = set(click.Group.list_commands(main, click.Context(main)))
+    named = {word for name in BOTH for word in re.findall(r"\bjieda ([a-z]+)\b(?! -f| <)", code(name))} - {
+        "jieda"
+    }
+    assert named <= commands
+    changelog = set(
+        re.findall(r"`(\w+)`", re.search(r"`jieda` command:([^\n]*)", read("CHANGELOG.md")).group(1))
+    )
+    assert changelog == commands
+
+
+@pytest.mark.parametrize("name", ["docs/decisions.md", "docs/decisions.zh-CN.md"])
+def test_every_dependency_has_its_reason(name: str) -> None:
+    project = tomllib.loads(read("pyproject.toml"))
+    declared = project["project"]["dependencies"] + [
+        line for group in project["dependency-groups"].values() for line in group if isinstance(line, str)
+    ]
+    packages = {re.match(r"[\w-]+", line).group() for line in declared}
+    reasoned = {
+        package
+        for row in re.findall(r"^\| ([^|]+) \|[^|]+\|$", read(name), re.MULTILINE)
+        for package in re.findall(r"`([\w-]+)`", row)
+    }
+    assert packages == reasoned
+
+
+def test_the_changelog_ends_at_the_version_of_the_package() -> None:
+    version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
+    assert re.search(r"^## \[([^]]+)\]", read("CHANGELOG.md"), re.MULTILINE).group(1) == version
+    assert f'image.version="{version}"' in read("Dockerfile")
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_nothing_names_the_machine_it_was_written_on() -> None:
+    # Logs and entries quote paths of their authors' machines, and may.
+    quoted = ("content/", "tests/fixtures/", "tests/judged.jsonl")
+    places = [str(ROOT), str(Path.home()) if len(Path.home().parts) > 2 else str(ROOT)]
+    machine = re.compile("|".join([*map(re.escape, places), r"/(?:home|Users)/[a-z]\w*/"]))
+    for name in tracked():
+        if not name.startswith(quoted):
+            text = (ROOT / name).read_bytes().decode("utf-8", "replace")
+            assert not machine.search(text), name
