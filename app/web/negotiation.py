@@ -16,7 +16,9 @@ LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
 MAX_HEADER = 1000
 QUALITY = re.compile(r"^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$", re.IGNORECASE)
 
-KEPT_BY_304 = {"etag", "cache-control", "vary", "content-location", "content-language"}
+ABOUT_THE_BODY = {"content-length", "content-type"}
+"""What a 304 leaves out. Everything else it repeats, because a browser puts it in place of what it has kept: the
+policy of a page would be lost to the one that every answer gets."""
 
 
 def parse_language(tag: str) -> Language | None:
@@ -49,7 +51,7 @@ def preferred_language(header: str) -> Language | None:
 def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
     """The offer that an Accept header likes best; the first of equals. None where it accepts none of them.
 
-    Of equal qualities, one that is named goes before one that a wildcard covers, as RFC 9110 has it.
+    Of equal qualities, one that is named goes before one that a wildcard covers.
     """
     members = weighted(header) or [("*/*", 1.0)]
     ranked = [(_quality(offer, members), -position, offer) for position, offer in enumerate(offers)]
@@ -77,10 +79,8 @@ def conditional(request: Request, response: Response) -> Response:
     known = request.headers.get("if-none-match", "")
     if response.status_code != 200 or not _matches(known, tag):
         return response
-    kept = ("etag", "cache-control", "vary", "content-location", "content-language")
-    return Response(
-        status_code=304, headers={name: response.headers[name] for name in kept if name in response.headers}
-    )
+    kept = {name: text for name, text in response.headers.items() if name not in ABOUT_THE_BODY}
+    return Response(status_code=304, headers=kept)
 
 
 def _matches(header: str, tag: str) -> bool:
