@@ -69,7 +69,8 @@ eval: install ## Measure relevance over judged queries (EVAL=file.jsonl)
 	$(BIN)/jieda eval $(EVAL) $(ARGS)
 
 bench: install ## Run every benchmark in bench/
-	@for bench in bench/[a-z]*.py; do echo "== $$bench"; $(BIN)/python "$$bench" || exit 1; done
+	@for file in $$(grep -l __main__ bench/*.py); do \
+		echo "== $$file"; $(BIN)/python -m "bench.$$(basename "$$file" .py)" || exit 1; done
 
 # uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it.
 LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 $(ARGS)
