@@ -1,0 +1,60 @@
+"""In a closed network and behind a proxy: what the browser itself asks for."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Request, Route, expect
+
+from tests.e2e.conftest import OpenPage
+from tests.support.proxy import proxied
+from tests.support.server import Server
+
+
+def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Server) -> None:
+    with server.client() as client:
+        addresses = re.findall(r"<loc>([^<]+)</loc>", client.get("/sitemap.xml").text)
+    assert len(addresses) > 150
+    page = open_page("/docs")
+    elsewhere: list[str] = []
+
+    def watch(route: Route, request: Request) -> None:
+        if request.url.startswith(server.base):
+            route.continue_()
+        else:
+            elsewhere.append(request.url)
+            route.abort()
+
+    page.context.route("**/*", watch)
+    for address in ["/docs", *addresses]:
+        page.goto(address, wait_until="load" if address == "/docs" else "domcontentloaded")
+    page.goto("/zh/search")
+    page.locator("#q").fill("显存")
+    expect(page.locator("#results .card").first).to_be_visible()
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize("strips", [True, False])
+def test_the_script_works_under_a_path(
+    open_page: OpenPage, start_server: Callable[..., Server], strips: bool
+) -> None:
+    running = start_server(root_path="/kb")
+    with proxied(running.base, "/kb", strips=strips) as base:
+        failed: list[str] = []
+        page = open_page(f"{base}/kb/")
+        page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+        page.locator("#q").press_sequentially("node2pg", delay=20)
+        expect(
+            page.locator("#options [data-url='/kb/en/entries/roll/node2pg-keyerror']").first
+        ).to_be_visible()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/kb/en/search?q=node2pg")
+        page.locator("#q").fill("garbled")
+        first = page.locator("#results .card:first-child h2 a")
+        expect(first).to_have_attribute("href", "/kb/en/entries/slime/garbled-output")
+        assert page.url == f"{base}/kb/en/search?q=garbled"
+        page.locator(".language").click()
+        page.wait_for_url("**/kb/zh/search?q=garbled")
+        page.goto(f"{base}/kb/docs")
+        expect(page.locator(".opblock-tag, .opblock").first).to_be_visible()
+        assert failed == []

@@ -1,0 +1,62 @@
+"""A reverse proxy that serves an application under a path, in either of the two usual styles."""
+
+import http.client
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "host"}
+
+
+@contextmanager
+def proxied(upstream: str, prefix: str, *, strips: bool) -> Iterator[str]:
+    """Serves `upstream` below `prefix` on a port of its own and gives its base address.
+
+    `strips`: the application does not see the prefix. Anything outside of the prefix is 502: nothing may
+    lead there.
+    """
+    target = urlsplit(upstream).netloc
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def pass_on(self) -> None:
+            if not self.path.startswith(prefix + "/"):
+                self.send_error(502, "outside of the prefix")
+                return
+            path = self.path.removeprefix(prefix) if strips else self.path
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP}
+            connection = http.client.HTTPConnection(target, timeout=30)
+            try:
+                connection.request(self.command, path, body, headers | {"Host": self.headers["Host"]})
+                answer = connection.getresponse()
+                content = answer.read()
+            finally:
+                connection.close()
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in HOP_BY_HOP | {"content-length", "date", "server"}:
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+
+        do_GET = do_HEAD = do_POST = pass_on  # noqa: N815 - the names that the base class looks for
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

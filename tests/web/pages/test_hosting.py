@@ -1,0 +1,193 @@
+"""Under a path behind a proxy of either style: every link leads to something, and none leads outside."""
+
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from urllib.parse import urldefrag, urljoin, urlsplit
+from xml.etree import ElementTree
+
+import html5lib
+import httpx
+import pytest
+
+from tests.support import server as servers
+from tests.support.proxy import proxied
+from tests.support.server import Server
+from tests.support.small_content import edition, write
+
+PREFIX = "/kb"
+BASE = "https://faq.example.com"
+
+
+@pytest.fixture(scope="module")
+def under_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that is told where it is hosted."""
+    running = servers.start(tmp_path_factory.mktemp("hosted"), root_path=PREFIX, base_url=BASE)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module", params=["strips", "keeps"])
+def hosted(request: pytest.FixtureRequest, under_path: Server) -> Iterator[httpx.Client]:
+    """A client of the proxy, whose addresses start with the prefix."""
+    proxy = proxied(under_path.base, PREFIX, strips=request.param == "strips")
+    with proxy as base, httpx.Client(base_url=base, trust_env=False, timeout=30) as client:
+        yield client
+
+
+def addresses(response: httpx.Response) -> set[str]:
+    """Every address that a page names, fragments left out, as the browser would resolve it."""
+    named = re.findall(
+        r'(?:href|src|action|data-(?:search|suggest|api-search|diagnose))="([^"]*)"', response.text
+    )
+    path = response.request.url.path
+    return {urldefrag(urljoin(path, unescape(address))).url for address in named}
+
+
+def test_every_link_of_every_page_leads_to_something(hosted: httpx.Client) -> None:
+    waiting, seen, pages = [f"{PREFIX}/"], {f"{PREFIX}/"}, 0
+    while waiting:
+        address = waiting.pop()
+        response = hosted.get(address, follow_redirects=False)
+        if response.status_code in {301, 302, 303, 307, 308}:
+            found = {response.headers["location"]}
+        else:
+            assert response.status_code == 200, f"{address}: {response.status_code}"
+            if not response.headers["content-type"].startswith("text/html") or "/docs" in address:
+                continue
+            pages += 1
+            found = addresses(response)
+        for each in found:
+            parts = urlsplit(each)
+            if parts.scheme:
+                # Sources, other sites, and what is absolute because a base address is configured.
+                assert each.startswith((f"{BASE}{PREFIX}/", "https://")), f"{address} leads to {each}"
+                assert not each.startswith(f"{BASE}/") or each.startswith(f"{BASE}{PREFIX}/"), each
+            local = each.removeprefix(BASE)
+            if not local.startswith("/"):
+                continue
+            assert local.startswith(f"{PREFIX}/"), f"{address} leads to {each}"
+            # Searches lead to further searches without end: only those with one filter are followed.
+            endless = parts.path.endswith("/search") and "&" in parts.query
+            if local not in seen and not endless and parts.path != f"{PREFIX}/preferences":
+                seen.add(local)
+                waiting.append(local)
+    assert pages > 150
+
+
+def test_fragments_lead_to_something(hosted: httpx.Client) -> None:
+    for name in ("slime/oom-max-tokens-per-gpu", "roll/lr-decay-steps-assertion"):
+        page = html5lib.parse(hosted.get(f"{PREFIX}/zh/entries/{name}").text, namespaceHTMLElements=False)
+        ids = {element.get("id") for element in page.iter()}
+        named = {link.get("href")[1:] for link in page.iter("a") if link.get("href").startswith("#")}
+        assert named <= ids
+
+
+def test_redirects_forms_and_cookies_stay_under_the_prefix(hosted: httpx.Client) -> None:
+    assert hosted.get(f"{PREFIX}/").headers["location"] == f"{PREFIX}/en/"
+    answer = hosted.post(f"{PREFIX}/preferences", data={"lang": "zh", "next": f"{PREFIX}/en/search?q=a"})
+    assert answer.headers["location"] == f"{PREFIX}/en/search?q=a"
+    assert f"Path={PREFIX}/" in answer.headers["set-cookie"]
+    assert "Secure" in answer.headers["set-cookie"]
+    outside = hosted.post(f"{PREFIX}/preferences", data={"lang": "zh", "next": "/other/"})
+    assert outside.headers["location"].startswith(f"{PREFIX}/")
+    diagnosed = hosted.post(
+        f"{PREFIX}/en/diagnose", data={"text": "assert self.lr_decay_steps > 0\nAssertionError"}
+    )
+    assert f'href="{PREFIX}/en/entries/roll/lr-decay-steps-assertion"' in diagnosed.text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sitemap.xml",
+        "/en/feed.xml",
+        "/zh/feed.xml",
+        "/zh/opensearch.xml",
+        "/robots.txt",
+        "/llms.txt",
+        "/en/llms-full.txt",
+    ],
+)
+def test_pages_for_programs_name_absolute_addresses_under_the_prefix(hosted: httpx.Client, path: str) -> None:
+    response = hosted.get(PREFIX + path, headers={"Host": "evil.example", "X-Forwarded-Host": "evil.example"})
+    assert response.status_code == 200
+    assert "evil.example" not in response.text
+    ours = re.findall(rf"{re.escape(BASE)}[^\s\"'<>)]*", response.text)
+    assert ours
+    assert all(address.startswith(f"{BASE}{PREFIX}/") for address in ours)
+    assert not re.findall(r"(?:href=\"|\]\(|href=&#34;|href=&quot;)/(?!kb/)", response.text)
+
+
+def test_every_address_of_the_sitemap_is_a_page_that_calls_itself_so(hosted: httpx.Client) -> None:
+    names = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9"}
+    found = ElementTree.fromstring(hosted.get(f"{PREFIX}/sitemap.xml").content).findall("s:url/s:loc", names)
+    assert len(found) > 150
+    for place in found[:: len(found) // 20]:
+        assert place.text is not None
+        response = hosted.get(place.text.removeprefix(BASE))
+        assert response.status_code == 200
+        assert f'<link rel="canonical" href="{place.text}">' in response.text
+
+
+def test_the_feed_is_atom_with_entries_of_one_language(client: httpx.Client) -> None:
+    atom = {"a": "http://www.w3.org/2005/Atom"}
+    for lang, tag in (("en", "en"), ("zh", "zh-CN")):
+        response = client.get(f"/{lang}/feed.xml")
+        assert response.headers["content-type"].startswith("application/atom+xml")
+        feed = ElementTree.fromstring(response.content)
+        assert feed.get("{http://www.w3.org/XML/1998/namespace}lang") == tag
+        entries = feed.findall("a:entry", atom)
+        assert len(entries) == 42
+        ids = [entry.findtext("a:id", "", atom) for entry in entries]
+        assert len(set(ids)) == 42
+        for entry in entries:
+            assert re.fullmatch(r"\d{4}-\d\d-\d\dT00:00:00Z", entry.findtext("a:updated", "", atom))
+            assert entry.findtext("a:title", "", atom)
+            assert "entry:" not in entry.findtext("a:content", "", atom)
+
+
+def test_every_link_of_llms_txt_is_markdown(client: httpx.Client) -> None:
+    for lang in ("en", "zh"):
+        text = client.get(f"/{lang}/llms.txt").text
+        entries = re.findall(r"\]\((/\S+/entries/\S+)\)", text)
+        assert len(entries) == 42
+        for address in entries[::6]:
+            assert client.get(address).headers["content-type"].startswith("text/markdown")
+        assert text.startswith("# ")
+        assert "\n> " in text
+    both = client.get("/llms.txt").text
+    assert "/en/entries/" in both
+    assert "/zh/entries/" in both
+    full = client.get("/zh/llms-full.txt").text
+    assert full.count("\n---\n") == 42
+
+
+def test_a_browser_can_add_the_site_as_a_search_engine(client: httpx.Client) -> None:
+    names = {"o": "http://a9.com/-/spec/opensearch/1.1/"}
+    described = ElementTree.fromstring(client.get("/zh/opensearch.xml").content)
+    template = described.find("o:Url", names).get("template")  # type: ignore[union-attr]
+    assert template == "/zh/search?q={searchTerms}"
+    assert len(described.findtext("o:ShortName", "", names)) <= 16
+
+
+def test_a_draft_is_told_to_nobody(
+    tmp_path_factory: pytest.TempPathFactory, start_server: Callable[..., Server]
+) -> None:
+    content = write(
+        tmp_path_factory.mktemp("content"),
+        {"en/roll/secret.md": edition("Hidden draft", draft="true"), "en/roll/open.md": edition("Open")},
+    )
+    with start_server(content).client() as client:
+        assert client.get("/en/entries/roll/secret").status_code == 404
+        assert client.get("/en/entries/roll/secret.md").status_code == 404
+        paths = (
+            "/en/",
+            "/en/search?q=hidden",
+            "/en/frameworks/roll",
+            "/en/topics/memory",
+            "/en/entries/roll/open",
+        )
+        for path in (*paths, "/sitemap.xml", "/en/feed.xml", "/llms.txt", "/en/llms-full.txt"):
+            assert "Hidden draft" not in client.get(path).text, path
+            assert "roll/secret" not in client.get(path).text, path
