@@ -1,8 +1,10 @@
 """Every signature tried on every sample."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from app.content.check_editions import Finding
 from app.content.corpus import Corpus
@@ -49,14 +51,16 @@ def unhelpful_samples(corpus: Corpus) -> Iterator[Finding]:
 def overreaching_signatures(corpus: Corpus) -> Iterator[Finding]:
     """Signatures that find another entry's sample, unless that entry has the very same signature."""
     logs = _logs(corpus)
-    shared = {file.id: set(file.front.signatures) for file in _speakers(corpus)}
+    holders: dict[Signature, list[ParsedFile]] = defaultdict(list)
     for file in _speakers(corpus):
         for signature in file.front.signatures:
-            for log in logs:
-                owner = log.sample.entry_id
-                if owner != file.id and signature not in shared.get(owner, ()) and _occurs(signature, log):
-                    message = f"{' + '.join(signature.all)!r} also finds {sample_path(log.sample)}"
-                    yield Finding(file.where, file.line("signatures"), message)
+            holders[signature].append(file)
+    for signature, files in holders.items():
+        owners = {file.id for file in files}
+        found = [log for log in logs if log.sample.entry_id not in owners and _occurs(signature, log)]
+        for file, log in product(files, found):
+            message = f"{' + '.join(signature.all)!r} also finds {sample_path(log.sample)}"
+            yield Finding(file.where, file.line("signatures"), message)
 
 
 def sample_path(sample: Sample) -> str:

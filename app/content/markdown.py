@@ -91,19 +91,21 @@ def render_body(body: Body, keep: Keep) -> Rendered:
     starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
     lines = body.markdown.split("\n")
     sections: list[Section] = []
+    html = [write_html(body.tokens[: starts[0] if starts else None], keep)]
     for start, end in pairwise([*starts, len(body.tokens)]):
         opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
         last_line = _map(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
+        html += [write_html(body.tokens[start : start + 3], keep), write_html(tokens, keep)]
         sections.append(
             Section(
                 key=str(opening.attrs["id"]),
                 title=inline_text(body.tokens[start + 1]),
                 markdown="\n".join(lines[_map(opening)[1] : last_line]).strip("\n"),
-                html=write_html(tokens, keep),
+                html=html[-1],
                 text="\n".join(lines_of_text(tokens)),
             )
         )
-    return Rendered(write_html(body.tokens, keep), tuple(sections))
+    return Rendered("".join(html), tuple(sections))
 
 
 def _map(token: Token) -> list[int]:

@@ -412,6 +412,6 @@ def test_many_files_load_fast(tmp_path: Path) -> None:
 
     body = "## Answer\n\nText with `code` and **bold**.\n\n```python\nimport os\nprint(os.environ)\n```\n"
     folder = write(tmp_path, {f"en/roll/e{number}.md": edition(f"T{number}", body) for number in range(84)})
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(load_library([folder]).entries) == 84
-    assert time.perf_counter() - start < 1.5
+    assert time.process_time() - start < 1.5
