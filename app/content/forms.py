@@ -70,6 +70,7 @@ def word_of(node: Node) -> str:
 
 
 def matching(form: re.Pattern[str], what: str) -> Form:
+    """A bare word of the given shape; `what` names it in the message."""
     def read(node: Node, _report: Report) -> str:
         word = word_of(node)
         if not form.fullmatch(word):
@@ -80,6 +81,7 @@ def matching(form: re.Pattern[str], what: str) -> Form:
 
 
 def kind(node: Node, _report: Report) -> Kind:
+    """One of the three kinds."""
     word = word_of(node)
     if word not in list(Kind):
         raise WrongValueError(node, f"must be one of {', '.join(Kind)}; it is {word!r}")
@@ -87,6 +89,7 @@ def kind(node: Node, _report: Report) -> Kind:
 
 
 def list_of(item: Form) -> Form:
+    """A list; items that are wrong or stand twice are reported and left out."""
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
             raise WrongValueError(node, "must be a list")
@@ -107,6 +110,7 @@ def list_of(item: Form) -> Form:
 
 
 def signature(node: Node, report: Report) -> Signature:
+    """A line, or `{all: [...], any: [...]}`, with something specific in it. Contract §2."""
     if not isinstance(node, Fields):
         return _specific(node, Signature((_signature_line(node),)))
     if unknown := set(node.values) - {"all", "any"}:
@@ -145,6 +149,7 @@ def _signature_line(node: Node) -> str:
 
 
 def source(node: Node, _report: Report) -> Source:
+    """`{title, url, license}`, the address http(s)."""
     if not isinstance(node, Fields) or set(node.values) != {"title", "url", "license"}:
         raise WrongValueError(node, "must have `title`, `url` and `license`, and nothing else")
     values = {key: text_of(value).strip() for key, value in node.values.items()}
@@ -154,6 +159,7 @@ def source(node: Node, _report: Report) -> Source:
 
 
 def day(node: Node, _report: Report) -> date:
+    """A day as YYYY-MM-DD."""
     word = word_of(node)
     try:
         return date.fromisoformat(word)
@@ -162,6 +168,7 @@ def day(node: Node, _report: Report) -> date:
 
 
 def switch(node: Node, _report: Report) -> bool:
+    """True or false, in any of the words that YAML readers know for it."""
     word = word_of(node)
     if word.lower() not in {"true", "yes", "on", "false", "no", "off"}:
         raise WrongValueError(node, f"must be true or false; it is {word!r}")
