@@ -71,6 +71,7 @@ def word_of(node: Node) -> str:
 
 def matching(form: re.Pattern[str], what: str) -> Form:
     """A bare word of the given shape; `what` names it in the message."""
+
     def read(node: Node, _report: Report) -> str:
         word = word_of(node)
         if not form.fullmatch(word):
@@ -90,6 +91,7 @@ def kind(node: Node, _report: Report) -> Kind:
 
 def list_of(item: Form) -> Form:
     """A list; items that are wrong or stand twice are reported and left out."""
+
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
             raise WrongValueError(node, "must be a list")
