@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.analysis.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
+from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
 from app.entry import Entry, Signature
 from app.search.generic import is_generic
 
