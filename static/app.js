@@ -34,8 +34,8 @@ function addressOf(form) {
   return `${searchPath}${params.size ? "?" : ""}${params}`;
 }
 
-/** Shows the results page at `address` in place. `history`: push, replace, or none. */
-async function showResults(address, history) {
+/** Shows the results page at `address` in place. `step`: push, replace, or none. */
+async function showResults(address, step) {
   state.results?.abort();
   const request = (state.results = new AbortController());
   region().setAttribute("aria-busy", "true");
@@ -52,8 +52,7 @@ async function showResults(address, history) {
     for (const id of ["preferences", "language"]) {
       document.forms[id].elements.next.value = page.forms[id].elements.next.value;
     }
-    if (history === "push") window.history.pushState(null, "", address);
-    if (history === "replace") window.history.replaceState(null, "", address);
+    if (step !== "none") history[`${step}State`](null, "", address);
     keepFilters();
     announce(fresh.querySelector(".status").textContent);
   } catch (error) {
@@ -105,9 +104,11 @@ async function suggest(text) {
       live ? null : askJson(words.apiSearch, { ...asked, limit: POPUP_RESULTS }, request.signal),
     ]);
     if (request.signal.aborted || document.activeElement !== input) return;
-    const hits = (answer?.hits ?? []).map((hit) => ({ text: hit.title, type: "title", url: hit.url, id: hit.id }));
-    const known = new Set(hits.map((hit) => hit.url));
-    showOptions([...(completions ?? []).filter((each) => !known.has(each.url)), ...hits]);
+    const names = new Map(answer?.facets.framework.map(({ value, label }) => [value, label]));
+    const hits = (answer?.hits ?? []).map(({ title, url, framework }) => ({ text: title, type: "title", url, note: names.get(framework) }));
+    const known = new Set(hits.map(({ url }) => url));
+    const isNew = ({ text: completed, type, url }) => !known.has(url) && (type === "tag" || completed !== text);
+    showOptions([...(completions ?? []).filter(isNew), ...hits]);
   } catch (error) {
     if (error.name !== "AbortError") closeOptions();
   }
@@ -116,7 +117,7 @@ async function suggest(text) {
 function showOptions(options) {
   const label = { title: words.typeTitle, identifier: words.typeIdentifier, tag: words.typeTag, glossary: words.typeGlossary };
   list.replaceChildren(...options.map((option, place) => {
-    const item = make("li", { id: `option-${place}`, role: "option" }, make("span", { textContent: option.text }), make("small", { textContent: option.id?.split("/")[0] ?? label[option.type] }));
+    const item = make("li", { id: `option-${place}`, role: "option" }, make("span", { textContent: option.text }), make("small", { textContent: option.note ?? label[option.type] }));
     item.ariaSelected = "false";
     item.dataset.type = option.type;
     item.dataset.url = option.url;
@@ -150,7 +151,9 @@ function choose(item) {
 function submitLive() {
   clearTimeout(state.timer);
   state.asked = input.value.trim();
-  showResults(addressOf(input.form), location.pathname + location.search === addressOf(input.form) ? "none" : state.typed ? "replace" : "push");
+  const address = addressOf(input.form);
+  const same = location.pathname + location.search === address;
+  showResults(address, same ? "none" : state.typed ? "replace" : "push");
   state.typed = false;
 }
 
@@ -310,7 +313,7 @@ function markCurrent() {
 }
 if (document.querySelector(".toc")) addEventListener("scroll", markCurrent, { passive: true });
 
-const fragment = () => (parts.length ? (currentPart() ? `#${currentPart()}` : "") : location.hash);
+const fragment = () => (parts.length ? currentPart()?.replace(/^/, "#") ?? "" : location.hash);
 document.addEventListener("click", (event) => {
   const twin = event.target.closest("a.twin");
   if (twin) twin.hash = fragment();
