@@ -18,6 +18,10 @@ ANSWER_COVERAGE = 0.12
 ANSWER_SHARE = 0.25
 NEAR_MISSES = 5
 
+HIGHEST = 0.999 * TIER_STEP
+"""What a score above it is shown as: where a query's words are everywhere and what stands for them is rare,
+scores know no bound, and tiers must."""
+
 
 class FacetIndex:
     """Which documents carry which tag, as masks."""
@@ -82,10 +86,10 @@ class Standings:
         return mask
 
     def ranked(self, ids: Sequence[str], chosen: Mask, limit: int | None = None) -> tuple[Scored, ...]:
-        """The chosen documents, best first; equals in the order of `ids`."""
+        """The chosen documents, best tier first, within one best score; equals in the order of `ids`."""
         numbers = np.flatnonzero(chosen)
-        lifted = self.score + TIER_STEP * self.tiers
-        order = numbers[np.argsort(-lifted[numbers], kind="stable")][:limit]
+        lifted = np.minimum(self.score, HIGHEST) + TIER_STEP * self.tiers
+        order = numbers[np.lexsort((-self.score[numbers], -self.tiers[numbers]))][:limit]
         return tuple(
             Scored(ids[n], float(lifted[n]), float(self.coverage[n]), int(self.tiers[n])) for n in order
         )
