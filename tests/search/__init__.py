@@ -1,0 +1,1 @@
+"""The index and everything that is asked of it."""
