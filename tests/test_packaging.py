@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -190,3 +191,17 @@ def test_the_image_does_not_run_as_root() -> None:
     users = re.findall(r"^USER (\d+)", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
     assert users
     assert users[-1] != "0"
+
+
+def test_compose_mounts_what_the_image_declares_and_takes_every_privilege_away() -> None:
+    service = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["jieda"]
+    declared_volumes = re.search(
+        r"^VOLUME (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert declared_volumes
+    mounted = {re.search(r":(/\w+)(?::ro)?$", volume).group(1) for volume in service["volumes"]}
+    assert mounted == set(json.loads(declared_volumes.group(1)))
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert service["tmpfs"] == ["/tmp"]
