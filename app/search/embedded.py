@@ -34,13 +34,15 @@ def build(directory: Path, documents: Iterable[Document]) -> None:
     """Writes an index of `documents` into an empty directory, its sidecar last."""
     storage = FileStorage(str(directory))
     index = storage.create_index(_schema())
-    writer = index.writer(limitmb=256)
     written: list[Document] = []
-    for document in documents:
-        fields = {name: list(terms) for name, terms in document.zones.items() if terms}
-        writer.add_document(**fields, **{KEY_FIELD: list(document.keys), ATOM_FIELD: list(document.atoms)})
-        written.append(document)
-    writer.commit(optimize=True)
+    # Leaving the block commits, or lets go of all files where the documents or the disk came to an end.
+    with index.writer(limitmb=256) as writer:
+        for document in documents:
+            fields = {name: list(terms) for name, terms in document.zones.items() if terms}
+            writer.add_document(
+                **fields, **{KEY_FIELD: list(document.keys), ATOM_FIELD: list(document.atoms)}
+            )
+            written.append(document)
     index.close()
     write_sidecar(directory, written)
 

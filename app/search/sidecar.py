@@ -1,7 +1,7 @@
 """What lies beside the postings: ids, tags and lengths of the documents, and a checksum of every file.
 
-Written last: an index without it is unfinished. Read first: an index that differs from it by a bit is damaged, and
-none of its files, some of which Whoosh unpickles, is looked into.
+Written last: an index without it is unfinished. Read first: an index that differs from it by a bit or a file is
+damaged, and none of its files, some of which Whoosh unpickles, is looked into.
 """
 
 import hashlib
@@ -44,22 +44,33 @@ def write_sidecar(directory: Path, documents: Sequence[Document]) -> None:
         "facets": [
             {facet: list(values) for facet, values in document.facets.items()} for document in documents
         ],
-        "files": {path.name: _checksum(path) for path in sorted(directory.iterdir()) if path.is_file()},
+        "files": _checksums(directory),
     }
-    (directory / MANIFEST).write_text(json.dumps(manifest, sort_keys=True), encoding="utf-8")
+    signed = manifest | {"checksum": _own_checksum(manifest)}
+    (directory / MANIFEST).write_text(json.dumps(signed, sort_keys=True), encoding="utf-8")
 
 
 def read_sidecar(directory: Path) -> Sidecar:
     """Raises IndexUnreadable where the manifest can't be read or any file is not what it says."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        for name, checksum in manifest["files"].items():
-            if _checksum(directory / name) != checksum:
-                raise IndexUnreadable(f"{directory / name}: checksum differs")
+        if manifest.pop("checksum") != _own_checksum(manifest):
+            raise IndexUnreadable(f"{directory / MANIFEST}: checksum differs")
+        if _checksums(directory) != manifest["files"]:
+            raise IndexUnreadable(f"{directory}: files differ from those that were written")
         lengths = np.load(directory / LENGTHS, allow_pickle=False)
         return Sidecar(tuple(manifest["ids"]), tuple(manifest["facets"]), lengths)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexUnreadable(f"{directory}: {error}") from error
+
+
+def _checksums(directory: Path) -> dict[str, str]:
+    """By name, for everything in an index directory but the manifest."""
+    return {path.name: _checksum(path) for path in sorted(directory.iterdir()) if path.name != MANIFEST}
+
+
+def _own_checksum(manifest: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
 
 def _checksum(path: Path) -> str:
