@@ -1,0 +1,153 @@
+"""`jieda diagnose` as it is used: from files, pipes and terminals, with and without a server."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.server import COMMAND, Server, environment
+
+KNOWN = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    self.node2pg[node_rank]\nKeyError: 1\n'
+UNKNOWN = "mytools.ToolError: no quota left for tenant 7\n"
+WEAK = '  File "train_resnet.py", line 8, in <module>\nRuntimeError: CUDA out of memory. Tried to allocate 98.00 MiB\n'
+ESCAPE = re.compile(r"\x1b\[")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the index is kept, built once."""
+    return tmp_path_factory.mktemp("cli-diagnose")
+
+
+def run(
+    data: Path, *arguments: str, log: str | bytes = "", **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command with `log` on its standard input."""
+    settings = {"JIEDA_DATA": str(data), "LANG": "C.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""} | variables
+    given = log.encode() if isinstance(log, str) else log
+    return subprocess.run(
+        [*COMMAND, "diagnose", *arguments],
+        input=given,
+        env=environment(settings),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def on_a_terminal(data: Path, *arguments: str, log: str, **variables: str) -> str:
+    """What the command writes to a terminal, its log coming from a pipe."""
+    ours, theirs = pty.openpty()
+    try:
+        settings: Mapping[str, str] = {"JIEDA_DATA": str(data), "TERM": "xterm"} | variables
+        subprocess.run(
+            [*COMMAND, "diagnose", *arguments],
+            input=log.encode(),
+            env=environment(settings),
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=120,
+        )
+        os.close(theirs)
+        return b"".join(chunks(ours)).decode()
+    finally:
+        os.close(ours)
+
+
+def chunks(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            chunk = os.read(descriptor, 65536)
+        except OSError:  # Linux says EIO where the other end of a terminal is closed
+            return
+        if not chunk:
+            return
+        yield chunk
+
+
+Done = subprocess.CompletedProcess[bytes]
+
+
+@pytest.fixture(scope="module")
+def answers(data: Path) -> dict[str, Done]:
+    """What comes out for each of these logs through a pipe; starting a process takes a second."""
+    return {log: run(data, log=log) for log in (KNOWN, WEAK, UNKNOWN)}
+
+
+def test_a_pipe_gets_plain_text_with_the_fix(answers: dict[str, Done]) -> None:
+    out = answers[KNOWN].stdout.decode()
+    assert "roll/node2pg-keyerror" in out
+    assert "device_mapping" in out
+    assert "KeyError: 1" in out
+    assert not ESCAPE.search(out)
+
+
+def test_exit_code_tells_how_sure_the_answer_is(answers: dict[str, Done]) -> None:
+    assert [answers[log].returncode for log in (KNOWN, WEAK, UNKNOWN)] == [0, 1, 1]
+
+
+def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> None:
+    assert {done.stderr for done in answers.values()} == {b""}
+
+
+def test_a_terminal_gets_colour_unless_it_says_no(data: Path) -> None:
+    assert ESCAPE.search(on_a_terminal(data, log=KNOWN))
+    assert not ESCAPE.search(on_a_terminal(data, log=KNOWN, NO_COLOR="1"))
+
+
+def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[str, Done]) -> None:
+    path = tmp_path / "train.log"
+    path.write_text(KNOWN)
+    assert run(data, str(path)).stdout == answers[KNOWN].stdout
+
+
+def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
+    missing = run(data, str(tmp_path / "no.log"))
+    assert missing.returncode == 2
+    assert b"no.log" in missing.stderr
+    assert run(data, "--framework", "nosuch", log=KNOWN).returncode == 2
+    assert run(data, "--server", "file:///etc", log=KNOWN).returncode == 2
+
+
+def test_the_answer_is_in_the_language_asked_or_the_terminals(data: Path, answers: dict[str, Done]) -> None:
+    assert "分配" in run(data, "--lang", "zh", log=KNOWN).stdout.decode()
+    assert "分配" in run(data, log=KNOWN, LC_ALL="zh_CN.UTF-8").stdout.decode()
+    assert "分配" not in answers[KNOWN].stdout.decode()
+
+
+def test_json_is_what_the_api_answers(data: Path, server: Server) -> None:
+    local = json.loads(run(data, "--json", log=KNOWN).stdout)
+    with server.client() as client:
+        remote = client.post("/api/v1/diagnose", json={"text": KNOWN, "lang": "en"}).json()
+    assert local == remote
+    assert json.loads(run(data, "--server", server.base, "--json", log=KNOWN).stdout) == remote
+
+
+def test_a_server_gives_the_same_answer_and_exit_code(
+    data: Path, server: Server, answers: dict[str, Done]
+) -> None:
+    for log, here in answers.items():
+        there = run(data, "--server", server.base, log=log)
+        assert there.returncode == here.returncode
+        assert there.stdout.splitlines()[0] == here.stdout.splitlines()[0]
+    assert ESCAPE.search(on_a_terminal(data, "--server", server.base, log=KNOWN))
+
+
+def test_a_server_that_is_not_there_is_said_so(data: Path) -> None:
+    done = run(data, "--server", "http://127.0.0.1:9", log=KNOWN)
+    assert done.returncode == 2
+    assert b"does not answer" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_of_an_endless_log_the_end_is_read_and_bytes_that_are_no_text_are_no_obstacle(data: Path) -> None:
+    log = b"\xff\xfe\x00\n" + b"step done\n" * 300_000 + KNOWN.encode() + b"\xff"
+    done = run(data, log=log)
+    assert done.returncode == 0
+    assert b"reading its last 1,048,576 bytes" in done.stderr

@@ -1,0 +1,147 @@
+"""What the confidence words mean (contract, section 2), on entries made for the purpose."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from app.entry import Language
+from app.search.answers import Diagnosis
+from app.search.diagnose import Diagnoser
+
+Make = Callable[[Mapping[str, str]], Diagnoser]
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+OOM_SIGNATURE = "signatures: ['CUDA out of memory. Tried to allocate {size}']"
+
+
+def found(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    return [(match.entry.slug, match.confidence.value) for match in diagnosis.matches]
+
+
+def diagnose(diagnoser: Diagnoser, log: str, framework: str = "") -> list[tuple[str, str]]:
+    return found(diagnoser.diagnose(log, Language.EN, framework))
+
+
+def test_a_specific_signature_of_one_entry_is_exact(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: ['frobnicator {int} < widgets {int}']"})
+    assert diagnose(diagnoser, "AssertionError: frobnicator 3 < widgets 8") == [("one", "exact")]
+
+
+def test_a_signature_that_two_entries_share_is_likely(diagnoser_of: Make) -> None:
+    shared = "signatures: ['frobnicator {int} < widgets {int}']"
+    diagnoser = diagnoser_of({"roll/one": shared, "roll/two": shared})
+    assert diagnose(diagnoser, "AssertionError: frobnicator 3 < widgets 8") == [
+        ("one", "likely"),
+        ("two", "likely"),
+    ]
+
+
+def test_the_longer_of_two_signatures_on_one_line_is_not_shared(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of(
+        {
+            "roll/any": "signatures: ['frobnicator overheated']",
+            "roll/this": "signatures: ['frobnicator overheated in the left engine room']",
+        }
+    )
+    log = "RuntimeError: frobnicator overheated in the left engine room"
+    assert diagnose(diagnoser, log) == [("this", "exact"), ("any", "likely")]
+
+
+def test_what_any_pytorch_program_prints_is_likely(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/oom": OOM_SIGNATURE})
+    assert diagnose(diagnoser, OOM) == [("oom", "likely")]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        '  File "/opt/conda/lib/python3.10/site-packages/trl/trainer/grpo_trainer.py", line 1020, in compute_loss\n',
+        '  File "/root/verl/verl/workers/fsdp_workers.py", line 404, in update_actor\n',
+        '  File "train_resnet.py", line 88, in <module>\n',
+        '  File "/usr/lib/python3.12/dist-packages/vllm/v1/engine/core.py", line 506, in run_engine_core\n',
+    ],
+    ids=["another library", "another framework", "somebody's script", "an engine the entry never mentions"],
+)
+def test_what_any_program_prints_is_possible_from_another_one(frames: str, diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/oom": OOM_SIGNATURE})
+    assert diagnose(diagnoser, frames + OOM) == [("oom", "possible")]
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        '  File "/workspace/ROLL/roll/pipeline/base_worker.py", line 74, in train_step\n',
+        '  File "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py", line 116, in forward\n',
+    ],
+    ids=["its own framework", "nobody's"],
+)
+def test_what_any_program_prints_stays_likely_from_its_own(frames: str, diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/oom": OOM_SIGNATURE})
+    assert diagnose(diagnoser, frames + OOM) == [("oom", "likely")]
+
+
+def test_frames_of_another_framework_do_not_weaken_a_specific_signature(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: ['frobnicator {int} < widgets {int}']"})
+    log = '  File "/root/verl/verl/workers/x.py", line 4, in f\nAssertionError: frobnicator 3 < widgets 8'
+    assert diagnose(diagnoser, log) == [("one", "exact")]
+
+
+def test_every_line_of_all_must_be_there(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: [{all: ['self.frobs[widget]', 'KeyError: {int}']}]"})
+    assert diagnose(diagnoser, "    return self.frobs[widget]\nKeyError: 3") == [("one", "exact")]
+    assert diagnose(diagnoser, "    return other[1]\nKeyError: 3") == []
+
+
+def test_any_lines_raise_confidence(diagnoser_of: Make) -> None:
+    front = "signatures: [{all: ['CUDA out of memory. Tried to allocate {size}'], any: ['frob_worker.py']}]"
+    diagnoser = diagnoser_of({"roll/oom": front})
+    assert diagnose(diagnoser, OOM) == [("oom", "likely")]
+    assert diagnose(diagnoser, f'  File "frob_worker.py", line 3, in f\n{OOM}')[0][0] == "oom"
+    assert diagnose(diagnoser, f"see frob_worker.py\n{OOM}") == [("oom", "exact")]
+
+
+def test_a_symptom_is_likely_at_most(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/hang": "symptoms: ['The frobnicator hangs without any message']"})
+    assert diagnose(diagnoser, "The frobnicator hangs without any message") == [("hang", "likely")]
+
+
+def test_the_framework_named_by_the_owner_comes_first(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/oom": OOM_SIGNATURE})
+    log = f'  File "train.py", line 88, in <module>\n{OOM}'
+    assert diagnose(diagnoser, log) == [("oom", "possible")]
+    assert diagnose(diagnoser, log, framework="roll") == [("oom", "likely")]
+
+
+def test_quotes_and_widths_may_differ(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": """signatures: ["frob {{'GPU': 1.0}} is pending"]"""})
+    for log in (
+        'frob {"GPU": 1.0} is pending',
+        "frob {‘GPU’: 1.0} is pending",
+        "ｆｒｏｂ {'GPU'： 1.0} is pending",
+    ):
+        assert diagnose(diagnoser, log) == [("one", "exact")], log
+
+
+def test_a_message_wrapped_by_the_terminal_is_found(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: ['frobnicator overheated in the left engine room']"})
+    assert diagnose(diagnoser, "it says frobnicator over\nheated in the left engine room") == [
+        ("one", "exact")
+    ]
+    assert diagnose(diagnoser, "it says frobnicator overheated in\n    the left engine room") == [
+        ("one", "exact")
+    ]
+
+
+def test_a_broken_signature_takes_no_other_down(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: ['frob {nonsense}', 'frobnicator overheated']"})
+    assert diagnose(diagnoser, "frobnicator overheated") == [("one", "exact")]
+
+
+def test_drafts_are_never_an_answer(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "draft: true\nsignatures: ['frobnicator overheated']"})
+    assert diagnose(diagnoser, "RuntimeError: frobnicator overheated") == []
+
+
+def test_at_most_five_entries_are_answered(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({f"roll/e{n}": "signatures: ['frobnicator overheated']" for n in range(9)})
+    assert len(diagnose(diagnoser, "RuntimeError: frobnicator overheated")) == 5

@@ -1,0 +1,124 @@
+"""What is found to have gone wrong in a log, whether an entry knows it or not."""
+
+import pytest
+
+from app.search.traceback import Raised, parse
+
+
+def failures(log: str) -> list[tuple[str, str]]:
+    return [(each.type, each.message) for each in parse(log).raised]
+
+
+def only(log: str) -> Raised:
+    (one,) = parse(log).raised
+    return one
+
+
+@pytest.mark.parametrize(
+    ("log", "type_", "message"),
+    [
+        ("ValueError: no", "ValueError", "no"),
+        ("torch.OutOfMemoryError: CUDA out of memory.", "torch.OutOfMemoryError", "CUDA out of memory."),
+        ("ray.exceptions.outofmemoryerror: killed", "ray.exceptions.outofmemoryerror", "killed"),
+        ("[ERROR] RuntimeError: no", "RuntimeError", "no"),
+        ("KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("httpx ConnectError all attempts failed", "ConnectError", "all attempts failed"),
+        (
+            "RuntimeError: Error(s) in loading:\n\tsize mismatch",
+            "RuntimeError",
+            "Error(s) in loading: size mismatch",
+        ),
+        ("NVRM: Xid (PCI:0000:9d:00): 94, pid=1", "Xid", "NVRM: Xid (PCI:0000:9d:00): 94, pid=1"),
+        ("x.cpp:1 NCCL WARN Cuda failure 'oom'", "NCCL", "NCCL WARN Cuda failure 'oom'"),
+        ("bash: nvcc: command not found", "shell", "bash: nvcc: command not found"),
+        ("/bin/sh: 1: ray: not found", "shell", "sh: 1: ray: not found"),
+        ("mapping values are not allowed here", "YAML", "mapping values are not allowed here"),
+        ("Segmentation fault (core dumped)", "signal", "Segmentation fault (core dumped)"),
+        ("subprocess died with <Signals.SIGKILL: 9>.", "signal", "<Signals.SIGKILL: 9>."),
+        ("terminate called after throwing an instance of 'c10::Error'", "C++", "c10::Error"),
+        (
+            "Out of memory: Killed process 23 (python)",
+            "out of memory",
+            "Out of memory: Killed process 23 (python)",
+        ),
+        ("train/grad_norm: 48211.7", "gradient norm", "grad_norm: 48211.7"),
+    ],
+)
+def test_failure_is_found(log: str, type_: str, message: str) -> None:
+    assert failures(log) == [(type_, message)]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "num_errors: 0",
+        "raise ValueError(",
+        "    except KeyError:",
+        "class MyError(Exception):",
+        "UserWarning: this is slow",
+        "grad norm: 1.318 | number of nan iterations: 0",
+        "如何选择 template？",
+    ],
+)
+def test_what_only_looks_like_a_failure_is_none(log: str) -> None:
+    assert not failures(log)
+
+
+def test_frames_have_place_function_and_source() -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "/a/b.py", line 12, in run\n    go(1)\n    ^^^^^\n'
+        '  File "/a/c.py", line 3, in go\n    raise ValueError("no")\nValueError: no'
+    )
+    raised = only(log)
+    assert [(f.path, f.line, f.function, f.source) for f in raised.frames] == [
+        ("/a/b.py", 12, "run", "go(1)"),
+        ("/a/c.py", 3, "go", 'raise ValueError("no")'),
+    ]
+    assert raised.line == 7
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        '  File "/a/b.py", line 12, in run',
+        "File /a/b.py:12, in run(x)",
+        "/a/b.py:12 in run",
+        "/a/b.py:12: in run",
+        "b.py, in run",
+    ],
+    ids=["python", "ipython", "rich", "pytest", "half remembered"],
+)
+def test_frames_are_known_in_every_form(frame: str) -> None:
+    (found,) = only(f"{frame}\nKeyError: 1").frames
+    assert (found.path.rpartition("/")[2], found.function[:3]) == ("b.py", "run")
+
+
+def test_any_name_below_a_traceback_is_its_exception() -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nmylib.Unplugged: no power'
+    )
+    assert failures(log) == [("mylib.Unplugged", "no power")]
+
+
+def test_a_bare_assertion_tells_its_condition() -> None:
+    log = '  File "a.py", line 1, in f\n    assert x > 0\nAssertionError'
+    assert failures(log) == [("AssertionError", "assert x > 0")]
+
+
+def test_a_remote_traceback_that_breaks_off_names_its_exception() -> None:
+    log = 'ray.exceptions.RayTaskError(ImportError): ray::W.f() (pid=1, ip=1.2.3.4)\n  File "a.py", line 1, in f'
+    raised = only(log)
+    assert (raised.type, len(raised.frames)) == ("ImportError", 1)
+
+
+def test_the_same_failure_of_many_ranks_is_one() -> None:
+    log = "\n".join(
+        f"[rank{n}]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {n}.5 GiB. GPU {n} is full"
+        for n in range(64)
+    )
+    assert (only(log).count, only(log).line) == (64, 1)
+
+
+def test_different_messages_of_one_type_stay_apart() -> None:
+    assert len(failures("ValueError: no such layer\nValueError: no such optimizer")) == 2

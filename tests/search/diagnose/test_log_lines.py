@@ -1,0 +1,110 @@
+"""What a log says once decoration, repeats and ranks are taken off it."""
+
+import pytest
+
+from app.search.log_lines import PIECE, fold
+from app.search.traceback import parse
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "(WorkerDict pid=123, ip=10.0.0.4) ",
+        "(pid=123) ",
+        "(raylet, ip=10.0.0.4) ",
+        "\x1b[36m(RolloutManager pid=88)\x1b[0m ",
+        "[36m(RolloutManager pid=88)[0m ",
+        "[rank3]: ",
+        "[default0]:",
+        "[1,3]<stderr>:",
+        "12: ",
+        "trainer-0  | ",
+        "2025-08-30 03:11:57,123 ",
+        "[2025-08-30 03:11:57] ",
+        "[2025-08-30 03:11:57 DP0 TP2] ",
+        "2025-08-30T03:11:57.118273645Z stderr F ",
+        "Nov 20 21:52:57 gpu-07 ",
+        "[11142981.340231] ",
+        "ERROR 06-19 14:20:51 [core.py:515] ",
+        "2026-11-20 21:52:58,160\tERR cli.py:75 -- ",
+        "2025-03-01 10:00:00,123 - root - ERROR - ",
+        "E   ",
+        "> ",
+        "│ ",
+        "[rank3]:[E1120 09:01:55.118123 ProcessGroupNCCL.cpp:629] ",
+        "(WorkerDict pid=123, ip=10.0.0.4) [rank3]: 2025-08-30 03:11:57 ",
+    ],
+)
+def test_decoration_is_taken_off(prefix: str) -> None:
+    (line,) = fold(prefix + "KeyError: 'a'").lines
+    assert line.text == "KeyError: 'a'"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: could not find the metadata file /a/latest_checkpointed_iteration.txt",
+        "(DRIVER) dispatch failed: batch_size 1 < chunks 2",
+        "12 samples of 30 failed",
+        "    return self.node2pg[node_rank]",
+    ],
+)
+def test_what_is_part_of_the_message_stays(line: str) -> None:
+    assert [each.text for each in fold(line).lines] == [line]
+
+
+def test_ranks_are_folded_and_the_first_line_is_remembered() -> None:
+    log = "start\n" + "\n".join(f"[rank{rank}]: KeyError: 1" for rank in range(64))
+    assert [(line.number, line.text, line.count) for line in fold(log).lines] == [
+        (1, "start", 1),
+        (2, "KeyError: 1", 64),
+    ]
+
+
+def test_what_ray_repeats_is_counted() -> None:
+    (line,) = fold(
+        "(W pid=1) KeyError: 1 [repeated 7x across cluster] (Ray deduplicates logs by default.)"
+    ).lines
+    assert (line.text, line.count) == ("KeyError: 1", 7)
+
+
+@pytest.mark.parametrize(
+    ("log", "numbers"),
+    [
+        ("a\nb\n\nc", [1, 2, 4]),
+        ("a\r\nb\r\n\r\nc", [1, 2, 4]),
+        ("a\rb\r\rc", [1, 2, 4]),
+        ("a\r\nb\n\nc\r\n", [1, 2, 4]),
+        ("a\nb\x0c\u2028\n\nc", [1, 2, 4]),
+    ],
+    ids=["unix", "windows", "old mac", "mixed", "separators that editors do not count"],
+)
+def test_lines_are_numbered_as_an_editor_does(log: str, numbers: list[int]) -> None:
+    assert [line.number for line in fold(log).lines] == numbers
+
+
+def test_a_progress_bar_hides_nothing_behind_its_carriage_returns() -> None:
+    log = "Map:  10%|█         | 1/10 [00:01<00:09]\rMap:  20%|██        | 2/10 [00:02<00:08]\rKeyError: 1\n"
+    assert [(line.number, line.text) for line in fold(log).lines] == [(1, "KeyError: 1")]
+
+
+def test_an_endless_line_is_read_to_its_end_in_pieces() -> None:
+    log = "x" * 50_000 + " ValueError: at the very end"
+    lines = fold(log).lines
+    assert max(len(line.text) for line in lines) <= PIECE
+    assert {line.number for line in lines} == {1}
+    assert [each.type for each in parse(log).raised] == ["ValueError"]
+
+
+def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
+    first = ["Traceback (most recent call last):", '  File "a.py", line 1, in left', "KeyError: 1"]
+    other = ["Traceback (most recent call last):", '  File "b.py", line 2, in right', "ValueError: no"]
+    log = "\n".join(
+        line
+        for pair in zip(first, other, strict=True)
+        for line in (f"[rank0]: {pair[0]}", f"[rank1]: {pair[1]}")
+    )
+    assert [(each.type, [frame.function for frame in each.frames]) for each in parse(log).raised] == [
+        ("KeyError", ["left"]),
+        ("ValueError", ["right"]),
+    ]

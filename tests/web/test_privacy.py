@@ -1,0 +1,55 @@
+"""Pasted text is read, matched and forgotten: it is nowhere that the process writes."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from tests.support.server import Server
+
+SECRET = "hf-planted-secret-5f1d"
+LOG = (
+    "Traceback (most recent call last):\n"
+    f'  File "/home/{SECRET}/train.py", line 3, in f\n    return self.node2pg[node_rank]\nKeyError: 1\n'
+    f"token={SECRET}\n"
+)
+
+
+def paste_in_every_way(client: httpx.Client) -> list[httpx.Response]:
+    big = SECRET * 100_000
+    return [
+        client.post("/api/v1/diagnose", content=LOG),
+        client.post("/api/v1/diagnose", json={"text": LOG, "lang": "zh"}),
+        client.post("/api/v1/diagnose", json={"text": SECRET, "framework": "nosuch"}),
+        client.post("/api/v1/diagnose", json={"text": [SECRET]}),
+        client.post(
+            "/api/v1/diagnose", content=f'{{"text": "{SECRET}', headers={"Content-Type": "application/json"}
+        ),
+        client.post("/api/v1/diagnose", content=big),
+        client.post("/en/diagnose", data={"text": LOG}),
+        client.post("/zh/diagnose", data={"text": big}),
+    ]
+
+
+def test_a_planted_secret_is_nowhere(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    with server.client() as client:
+        answers = paste_in_every_way(client)
+        metrics = client.get("/metrics").text
+    assert answers[0].status_code == answers[1].status_code == answers[6].status_code == 200
+    assert {answers[5].status_code, answers[7].status_code} == {413}
+    assert SECRET not in metrics
+    for answer in answers:
+        assert SECRET not in str(answer.url)
+        assert not [name for name, value in answer.headers.items() if SECRET in value]
+    # An error never quotes what was sent.
+    assert not [answer.url for answer in answers if answer.status_code >= 400 and SECRET in answer.text]
+    time.sleep(0.2)
+    server.stop()
+    assert SECRET not in server.log()
+    assert not [path for path in files(server.output.parent) if SECRET.encode() in path.read_bytes()]
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
