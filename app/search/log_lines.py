@@ -43,7 +43,7 @@ _PREFIX = re.compile(
   | {_LEVEL}\ {{1,5}}\d{{2}}-\d{{2}}\ {_CLOCK}(?:\ {_PLACE})?                        # vLLM
   | [-|\s]{{0,4}}\[?{_LEVEL}\]?[\s|]{{1,10}}{_PLACE}(?:\ --?|\ \||:)?(?=\s)          # logger with its place
   | -\ [\w.]{{1,60}}\ -\ {_LEVEL}\ -                                             # logging's classic format
-  | [│>](?=\ ) | [E>](?=\ {{3}})                                                  # rich, quoted mail, pytest
+  | [│>](?=\ ) | E\ \ (?=\ )                                                           # rich, quoted mail, pytest
     """,
     re.VERBOSE,
 )

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
 from app.entry import Entry, Signature
 from app.search.generic import is_generic
+from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
 
 WRAPPED_LINES = 200
 """In pastes of up to so many lines, a signature may run over the end of a line: a terminal has wrapped it."""

@@ -85,16 +85,21 @@ def parse(text: str) -> ParsedLog:
 
 
 def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
-    """Each failure once: those that differ in values and ranks only are one."""
+    """Each failure once: those that differ in values and ranks only are one.
+
+    A message that comes again without its traceback, as Ray shortens what it repeats, is the one above.
+    """
     folded: dict[tuple[str, str, str], Raised] = {}
+    last: dict[tuple[str, str], str] = {}
     for one in sorted(raised, key=lambda failure: failure.line):
-        inner = one.frames[-1].function if one.frames else ""
-        key = (one.type, mask(one.message[:200]), inner)
-        first = folded.get(key)
+        said = (one.type, mask(one.message[:200]))
+        inner = one.frames[-1].function if one.frames else last.get(said, "")
+        last[said] = inner
+        first = folded.get((*said, inner))
         if first is not None:
-            folded[key] = replace(first, count=first.count + one.count)
+            folded[*said, inner] = replace(first, count=first.count + one.count)
         elif len(folded) < MOST_RAISED:
-            folded[key] = one
+            folded[*said, inner] = one
     return tuple(folded.values())
 
 

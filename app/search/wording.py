@@ -114,6 +114,5 @@ def _other_lines(entry: Entry) -> Iterator[str]:
         yield from signature.all
         yield from signature.any
     for edition in entry.editions.values():
-        for key in ("symptom", "cause"):
-            if section := edition.section(key):
-                yield from section.text.splitlines()
+        if section := edition.section("symptom"):
+            yield from section.text.splitlines()
