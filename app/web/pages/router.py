@@ -51,6 +51,12 @@ async def home(request: Request, visit: CurrentVisit, snapshot: CurrentSnapshot)
     return page_answer(request, visit, home_page(visit, snapshot.library))
 
 
+@router.get("/{lang}")
+async def home_without_slash(visit: CurrentVisit) -> Response:
+    """To the start page of a language, for those who typed the address."""
+    return RedirectResponse(visit.urls.home(visit.lang), 308)
+
+
 @router.get("/{lang}/search")
 async def search(request: Request, visit: CurrentVisit, snapshot: CurrentSnapshot) -> Response:
     """Results for `q` under filters."""

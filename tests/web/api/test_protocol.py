@@ -147,6 +147,12 @@ def test_a_browser_gets_a_page_and_a_program_json(client: httpx.Client) -> None:
     assert_problem(client.get("/api/v1/nope", headers=browser), 404)
 
 
+def test_a_language_typed_without_its_slash_leads_to_its_start_page(client: httpx.Client) -> None:
+    answer = client.get("/zh", headers={"Host": "evil.example"})
+    assert (answer.status_code, answer.headers["location"]) == (308, "/zh/")
+    assert client.get("/fr").status_code == 404
+
+
 def test_an_id_is_given_and_a_sensible_one_is_kept(client: httpx.Client) -> None:
     ids = {client.get("/healthz").headers["x-request-id"] for _ in range(3)}
     assert len(ids) == 3
