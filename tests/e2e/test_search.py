@@ -220,6 +220,24 @@ def test_an_input_method_sends_nothing_while_composing(open_page: OpenPage, path
     assert texts == {"显存不足"}
 
 
+def test_enter_that_takes_a_candidate_does_not_take_a_suggestion(open_page: OpenPage) -> None:
+    page = open_page("/zh/")
+    address = page.url
+    page.locator("#q").press_sequentially("node2pg", delay=20)
+    expect(page.locator("#q")).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("#q").get_attribute("aria-activedescendant")
+    for event in (
+        {"key": "Enter", "isComposing": True},
+        {"key": "Enter", "keyCode": 229},
+        {"key": "ArrowDown", "isComposing": True},
+    ):
+        page.locator("#q").dispatch_event("keydown", event)
+    page.wait_for_timeout(300)
+    assert page.url == address
+    expect(page.locator("#q")).to_have_attribute("aria-activedescendant", chosen or "")
+
+
 def test_without_javascript_everything_is_a_form_and_a_link(open_page: OpenPage) -> None:
     page = open_page("/zh/", java_script_enabled=False)
     page.locator("#q").fill("显存不足")

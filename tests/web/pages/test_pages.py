@@ -182,6 +182,14 @@ def test_an_entry_as_markdown(client: httpx.Client) -> None:
     )
 
 
+def test_a_page_leads_to_where_it_is_edited(tmp_path: Path, start_server: Callable[..., Server]) -> None:
+    content = write(tmp_path, {"en/roll/only.md": edition("Only")})
+    running = start_server(content, edit_url="https://git.example.com/edit/main/content/{path}?a=1&b=2")
+    with running.client() as client:
+        hrefs = [link.get("href") for link in parse(client.get("/en/entries/roll/only").text).iter("a")]
+        assert "https://git.example.com/edit/main/content/en/roll/only.md?a=1&b=2" in hrefs
+
+
 def test_structured_data_cannot_end_its_script(tmp_path: Path, start_server: Callable[..., Server]) -> None:
     evil = '</title></script><script>alert(1)</script> "{{7*7}}" <!--'
     content = write(tmp_path, {"en/roll/evil.md": edition(evil)})
