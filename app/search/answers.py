@@ -191,5 +191,6 @@ class Diagnosis:
     matches: tuple[Match, ...]
     errors: tuple[LogError, ...]
     framework: str
-    """Guessed from paths and module names; empty where nothing speaks for one."""
+    """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
+    taxonomy: a log of another program names that program."""
     query: str
