@@ -1,0 +1,476 @@
+"""What somebody who searches sees, over entries written for the purpose."""
+
+import threading
+
+import pytest
+
+from app.knowledge import Snapshot
+from app.search.answers import SuggestionType
+from tests.search.small import MakeSnapshot, ask, concept, error, first, found, reasons
+
+FILLERS = {
+    f"en/filler{number}": concept(f"Filler {number}", "Rain, tea and old songs.") for number in range(6)
+}
+"""Entries about nothing, so that words can be rare."""
+GLOSSARY = """\
+- {en: ["GPU memory", "VRAM"], zh: ["显存"]}
+- {en: ["hang", "stuck"], zh: ["卡住"]}
+"""
+
+# ---- what comes first
+
+
+def test_what_is_a_title_comes_first_however_often_others_say_it(small: MakeSnapshot) -> None:
+    often = concept("Something else", "Resume training. " * 30, aliases="[resume training a lot]")
+    snapshot = small(FILLERS | {"en/often": often, "en/titled": concept("Resume training")})
+    for text in (
+        "Resume training",
+        "resume TRAINING?",
+        "ＲＥＳＵＭＥ　training",
+        "resume-training",
+        " resume, training ",
+    ):
+        assert found(snapshot, text)[0] == "titled", text
+    assert reasons(first(snapshot, "resume training")) == [("title", "Resume training", "")]
+
+
+def test_what_is_an_alias_comes_first_too(small: MakeSnapshot) -> None:
+    often = concept("Carry on with a run", "Carry on with a run. " * 20)
+    named = concept("Resuming", aliases="[carry on]")
+    snapshot = small(FILLERS | {"en/often": often, "en/named": named})
+    assert found(snapshot, "Carry on!") == ["named", "often"]
+    assert reasons(first(snapshot, "carry on")) == [("alias", "carry on", "")]
+
+
+def test_title_then_alias_then_heading_then_text(small: MakeSnapshot) -> None:
+    files = {
+        "en/text": concept("One", "About zebras."),
+        "en/heading": concept("Two", "Hello.\n\n### Zebras\n\nHello."),
+        "en/alias": concept("Three", aliases="[a few zebras]"),
+        "en/title": concept("Four zebras"),
+    }
+    assert found(small(FILLERS | files), "zebras everywhere today") == ["title", "alias", "heading", "text"]
+
+
+def test_an_exact_identifier_beats_longer_names_and_its_parts(small: MakeSnapshot) -> None:
+    files = {
+        "en/longer": concept("One", "`max_tokens_per_gpu` and `max_tokens_per_gpu`, `max_tokens_per_node`."),
+        "en/parts": concept("Two", "Max tokens, max tokens, max tokens."),
+        "en/exact": concept("Three", "Set `max_tokens` once."),
+    }
+    snapshot = small(FILLERS | files)
+    assert found(snapshot, "max_tokens") == ["exact", "longer", "parts"]
+    assert reasons(first(snapshot, "max_tokens")) == [("identifier", "max_tokens", "")]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "rollout_batch_size",
+        "rollout-batch-size",
+        "rollout batch size",
+        "--rollout-batch-size",
+        "Rollout_Batch_Size",
+    ],
+)
+def test_dash_underscore_and_space_find_the_same_identifier(small: MakeSnapshot, typed: str) -> None:
+    files = {
+        "en/words": concept("One", "The batch is small. A rollout has a size. Another batch, another size."),
+        "en/name": concept("Two", "Set `rollout_batch_size` to 8."),
+    }
+    assert found(small(FILLERS | files), typed)[0] == "name"
+
+
+def test_a_rare_word_once_beats_a_common_one_repeated(small: MakeSnapshot) -> None:
+    files = {
+        "en/common": concept("One", "Rain, rain, rain, rain, rain and songs. " * 5),
+        "en/rare": concept("Two", "A walrus in the rain."),
+    }
+    assert found(small(FILLERS | files), "walrus rain")[0] == "rare"
+
+
+def test_the_word_itself_beats_its_synonym_and_that_a_correction(small: MakeSnapshot) -> None:
+    """Where all are equally rare: two entries each know the synonyms and the corrected word."""
+    files = {
+        "en/corrected": concept("One", "It is garbled now."),
+        "en/corrected-too": concept("Four", "It is garbled now."),
+        "en/literal": concept("Two", "It is sluggish now."),
+        "en/synonym": concept("Three", "It is lethargic now."),
+    }
+    snapshot = small(FILLERS | files, "- {en: [sluggish, lethargic], zh: [迟缓]}\n")
+    assert found(snapshot, "garbeld sluggish walrus") == ["literal", "synonym", "corrected", "corrected-too"]
+
+
+def test_words_in_the_order_asked_for_beat_the_same_words_apart(small: MakeSnapshot) -> None:
+    files = {
+        "en/apart": concept("One", "The walrus is tired. A purple day. Nobody knows a zebra."),
+        "en/together": concept("Two", "Nobody here is tired. It saw a purple zebra walrus one day."),
+    }
+    assert found(small(FILLERS | files), "purple zebra walrus")[0] == "together"
+
+
+# ---- languages
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_question_finds_an_entry_that_exists_only_in_the_other_language(
+    small: MakeSnapshot, lang: str
+) -> None:
+    files = {
+        "zh/zh-only": concept("怎样省显存", "减小批次。").replace("## Answer", "## 回答"),
+        "en/en-only": concept("The job is stuck"),
+    }
+    snapshot = small(FILLERS | files, GLOSSARY)
+    hit = first(snapshot, "GPU memory", lang)
+    assert (hit.entry.slug, hit.edition.lang) == ("zh-only", "zh")
+    assert reasons(hit) == [("glossary", "GPU memory", "显存")]
+    hit = first(snapshot, "任务卡住了", lang)
+    assert (hit.entry.slug, hit.edition.lang) == ("en-only", "en")
+    assert ("glossary", "卡住", "stuck") in reasons(hit)
+
+
+def test_hits_are_the_same_in_both_languages_and_shown_in_the_readers(small: MakeSnapshot) -> None:
+    both = {
+        "en/twin": concept("Zebra crossing", "English words."),
+        "zh/twin": concept("斑马线", "中文文字。").replace("## Answer", "## 回答"),
+    }
+    snapshot = small(FILLERS | both)
+    for query in ("zebra crossing", "斑马线"):
+        english, chinese = (ask(snapshot, query, lang) for lang in ("en", "zh"))
+        assert (
+            [hit.entry.slug for hit in english.hits] == [hit.entry.slug for hit in chinese.hits] == ["twin"]
+        )
+        assert (english.hits[0].edition.title, chinese.hits[0].edition.title) == ("Zebra crossing", "斑马线")
+        assert "English" in english.hits[0].snippet
+        assert "中文" in chinese.hits[0].snippet
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_content_directory_of_one_language_works_for_readers_of_both(
+    small: MakeSnapshot, lang: str
+) -> None:
+    chinese = {
+        "zh/memory": concept("显存占用", "减小批次。").replace("## Answer", "## 回答"),
+        "zh/stuck": concept("任务卡住", "重启任务。").replace("## Answer", "## 回答"),
+    }
+    snapshot = small(chinese, GLOSSARY)
+    assert found(snapshot, "the job is stuck", lang=lang) == ["stuck"]
+    assert found(snapshot, "显存", lang=lang) == ["memory"]
+    assert ask(snapshot, "显存", lang, filters={"edition": "en"}).hits == ()
+
+
+def test_a_synonym_may_be_inflected_and_stand_anywhere_in_a_question(small: MakeSnapshot) -> None:
+    files = {"zh/stuck": concept("任务卡住", "重启。").replace("## Answer", "## 回答")}
+    snapshot = small(FILLERS | files, GLOSSARY)
+    assert found(snapshot, "my run hangs forever") == ["stuck"]
+
+
+# ---- spelling
+
+
+@pytest.fixture
+def spelled(small: MakeSnapshot) -> Snapshot:
+    return small(
+        FILLERS
+        | {
+            "en/garbled": error(
+                "Garbled output", "Set `max_tokens=8` and fp8 on `node2pg`, version 0.6.3, rank-zero."
+            ),
+            "zh/memory": concept("显存不足", "减小批次。").replace("## Answer", "## 回答"),
+        },
+        GLOSSARY,
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected"),
+    [
+        ("garbeld output", "garbled output"),
+        ("gabled output", "garbled output"),
+        ("Garbeld OUTPUT（日志）", "garbled OUTPUT（日志）"),
+        ("outptu is garbled", "output is garbled"),
+        ("vresion", "version"),
+        ("显村", "显存"),
+    ],
+)
+def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
+    answer = ask(spelled, typed)
+    assert answer.correction == corrected
+    assert answer.hits
+    assert any(reason[0] == "typo" for reason in reasons(answer.hits[0]))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("max_tokns", "max-tokns", "--max-tokns", "node2gp", "fp9", "0.6.4", "rank-zreo", "outptu.garbled"),
+        *("sogn", "GARBLED", "garbles", "显存", "wholly unknown words"),
+    ],
+)
+def test_code_numbers_short_words_and_words_that_occur_are_never_corrected(
+    spelled: Snapshot, typed: str
+) -> None:
+    answer = ask(spelled, typed)
+    assert answer.correction == ""
+    assert not [reason for hit in answer.hits for reason in reasons(hit) if reason[0] == "typo"]
+
+
+def test_verbatim_corrects_nothing_and_offers_to(spelled: Snapshot) -> None:
+    answer = ask(spelled, "garbeld output", verbatim=True)
+    assert answer.correction == ""
+    assert [(one.type, one.query) for one in answer.suggestions] == [
+        (SuggestionType.SPELLING, "garbled output")
+    ]
+    assert not [reason for hit in answer.hits for reason in reasons(hit) if reason[0] == "typo"]
+
+
+# ---- quotes, and what is no operator
+
+
+@pytest.fixture
+def phrased(small: MakeSnapshot) -> Snapshot:
+    files = {
+        "en/turned": concept("One", "The decay of the lr."),
+        "en/whole": concept("Two", "Watch the lr decay style."),
+        "zh/whole": concept("权重", "先看权重同步。").replace("## Answer", "## 回答"),
+        "zh/turned": concept("同步", "同步之后看权重。").replace("## Answer", "## 回答"),
+    }
+    return small(FILLERS | files)
+
+
+@pytest.mark.parametrize(
+    "quoted", ['"lr decay"', "“lr decay”", "「lr decay」", '"LR decay" style', '"lr-decay"']
+)
+def test_quotes_of_any_kind_ask_for_the_words_side_by_side(phrased: Snapshot, quoted: str) -> None:
+    assert found(phrased, quoted) == ["whole"]
+    assert not ask(phrased, quoted).phrase_dropped
+
+
+def test_a_chinese_phrase_is_a_phrase(phrased: Snapshot) -> None:
+    assert found(phrased, "「权重同步」") == ["whole"]
+    assert set(found(phrased, "权重同步")) == {"whole", "turned"}
+
+
+def test_a_phrase_that_stands_nowhere_is_searched_as_words_and_said_so(phrased: Snapshot) -> None:
+    answer = ask(phrased, '"decay lr"')
+    assert answer.phrase_dropped
+    assert {hit.entry.slug for hit in answer.hits} == {"turned", "whole"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"lr decay', 'lr "decay', '{"lr": "decay"}', 'lr="decay"', 'File "lr.py", line 1\n"decay lr"', '""'],
+)
+def test_quotes_that_belong_to_the_text_ask_for_nothing(phrased: Snapshot, text: str) -> None:
+    answer = ask(phrased, text)
+    assert not answer.phrase_dropped
+    assert text == '""' or {hit.entry.slug for hit in answer.hits} == {"whole", "turned"}
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            "NOT garbled",
+            "-garbled",
+            "+garbled",
+            "garbled*",
+            "*garbled",
+            "garbled?",
+            "garbled~9",
+            "garbled^99",
+        ),
+        *(
+            "(garbled",
+            "garbled)))",
+            "[garbled",
+            "garbled TO z]",
+            "{garbled",
+            "title:garbled",
+            "-id:x garbled",
+        ),
+        *(
+            "garbled AND",
+            "OR garbled",
+            "garbled ANDNOT garbled",
+            "garbled\\",
+            "'garbled",
+            "garbled || x",
+            "<garbled>",
+        ),
+    ],
+)
+def test_signs_that_other_engines_read_as_operators_are_text(spelled: Snapshot, typed: str) -> None:
+    assert found(spelled, typed)[0] == "garbled"
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "   ", "***", "---", "？？？", "...", "(((", "\n", "\x00", '"', "！", "🎉", "\ud800"]
+)
+def test_nothing_but_signs_finds_nothing(spelled: Snapshot, typed: str) -> None:
+    answer = ask(spelled, typed)
+    assert (answer.total, answer.hits, answer.weak, answer.suggestions) == (0, (), False, ())
+
+
+def test_a_draft_is_found_by_nothing(small: MakeSnapshot) -> None:
+    files = {
+        "en/draft": concept("Zebra draft", "Zebra.", draft="true"),
+        "en/served": concept("Zebra served", "Zebra."),
+    }
+    snapshot = small(FILLERS | files)
+    for typed in ("zebra", "Zebra draft", "draft:true OR zebra", '"Zebra draft"', "zebra*"):
+        assert found(snapshot, typed) == ["served"], typed
+
+
+# ---- little or nothing found
+
+
+@pytest.fixture
+def tagged(small: MakeSnapshot) -> Snapshot:
+    return small(
+        FILLERS
+        | {
+            "en/roll/zebra": concept("Zebra one", topics="[storage]"),
+            "en/slime/zebra-two": error("Zebra two", topics="[network]", error_types="[crash]"),
+            "zh/slime/zebra-three": concept("Zebra 三", topics="[storage, network]").replace(
+                "## Answer", "## 回答"
+            ),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("filters", "kept"),
+    [
+        ({}, {"zebra", "zebra-two", "zebra-three"}),
+        ({"framework": ("slime",)}, {"zebra-two", "zebra-three"}),
+        ({"framework": ("slime", "roll")}, {"zebra", "zebra-two", "zebra-three"}),
+        ({"framework": ("slime",), "kind": ("error",)}, {"zebra-two"}),
+        ({"topic": ("storage",)}, {"zebra", "zebra-three"}),
+        ({"topic": ("storage",), "edition": "zh"}, {"zebra-three"}),
+        ({"error_type": ("crash",)}, {"zebra-two"}),
+    ],
+)
+def test_filters_keep_what_carries_the_tags(
+    tagged: Snapshot, filters: dict[str, object], kept: set[str]
+) -> None:
+    assert set(found(tagged, "zebra", filters=filters)) == kept
+
+
+def test_a_filter_that_hides_everything_is_offered_to_be_dropped(tagged: Snapshot) -> None:
+    answer = ask(
+        tagged, "Zebra one", filters={"framework": ("slime",), "topic": ("storage",), "kind": ("error",)}
+    )
+    assert answer.hits == ()
+    offered = {(one.facet, one.count) for one in answer.suggestions if one.type is SuggestionType.DROP_FILTER}
+    for one in answer.suggestions:
+        if one.type is SuggestionType.DROP_FILTER:
+            assert one.count == ask(tagged, "Zebra one", filters=filters_of(one)).total
+    assert {facet for facet, _ in offered} <= {"framework", "topic", "kind"}
+    assert offered
+
+
+def filters_of(suggestion: object) -> dict[str, object]:
+    chosen = suggestion.filters  # type: ignore[attr-defined]
+    names = ("framework", "kind", "topic", "error_type", "edition")
+    return {name: getattr(chosen, name) for name in names}
+
+
+def test_where_no_single_filter_is_to_blame_dropping_all_is_offered(tagged: Snapshot) -> None:
+    answer = ask(tagged, "zebra", filters={"error_type": ("crash",), "edition": "zh", "framework": ("roll",)})
+    assert [(one.facet, one.count) for one in answer.suggestions] == [("", 3)]
+
+
+def test_a_filter_is_not_blamed_for_what_would_be_found_nowhere(tagged: Snapshot) -> None:
+    answer = ask(tagged, "walrus", filters={"framework": ("roll",)})
+    assert (answer.total, answer.suggestions) == (0, ())
+
+
+def test_near_misses_are_kept_apart_from_hits(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/zebra": concept("Zebra")})
+    answer = ask(snapshot, "quantum flux capacitor overheats whenever rain falls upon mars")
+    assert (answer.total, answer.hits) == (0, ())
+    assert {one.type for one in answer.suggestions} == {SuggestionType.NEAR_MISS}
+    near = [one.entry.slug for one in answer.suggestions if one.entry]
+    assert near
+    assert all(slug.startswith("filler") for slug in near)
+
+
+def test_words_that_stand_nowhere_find_nothing(spelled: Snapshot) -> None:
+    for typed in ("qwrtzpsd", "xkcd zzyzx", "饕餮", "node9zz"):
+        answer = ask(spelled, typed)
+        assert (answer.total, answer.suggestions) == (0, ()), typed
+
+
+def test_little_in_common_is_called_weak_and_much_is_not(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/zebra": concept("Zebra crossing", "Look left, then right.")})
+    assert ask(snapshot, "purple quantum flux beside one zebra").weak
+    assert not ask(snapshot, "Zebra crossing").weak
+    assert not ask(snapshot, "crossing a zebra").weak
+
+
+def test_words_that_only_serve_a_sentence_weigh_next_to_nothing(small: MakeSnapshot) -> None:
+    files = {
+        "en/served": concept("What is the way to do this and how", "What is it? How is it? Why is it?"),
+        "en/zebra": concept("Zebras"),
+    }
+    snapshot = small(FILLERS | files)
+    assert found(snapshot, "what is the way to do a zebra and how is it")[0] == "zebra"
+    assert found(snapshot, "what is the") == ["served"]
+
+
+def test_not_and_none_carry_meaning(small: MakeSnapshot) -> None:
+    files = {
+        "en/not": concept("One", "This operator is not implemented."),
+        "en/is": concept("Two", "This operator is implemented, implemented, implemented."),
+        "en/none": concept("Three", "It gives None."),
+    }
+    snapshot = small(FILLERS | files)
+    assert found(snapshot, "is not implemented")[0] == "not"
+    assert found(snapshot, "None") == ["none"]
+
+
+# ---- pages of hits, and many who search at once
+
+
+def test_pages_follow_one_another_and_the_total_stays(small: MakeSnapshot) -> None:
+    files = {
+        f"en/zebra{number:02}": concept(f"{number} zebras", "Zebra. " * number) for number in range(1, 14)
+    }
+    snapshot = small(FILLERS | files)
+    whole = found(snapshot, "zebra", limit=50)
+    assert len(whole) == 13
+    paged = [found(snapshot, "zebra", limit=5, offset=offset) for offset in (0, 5, 10, 15)]
+    assert [slug for page in paged for slug in page] == whole
+    assert {ask(snapshot, "zebra", limit=5, offset=offset).total for offset in (0, 5, 99)} == {13}
+
+
+def test_scores_fall_from_the_first_hit_to_the_last(tagged: Snapshot) -> None:
+    for typed in ("zebra", "Zebra one", "rain tea zebra"):
+        scores = [hit.score for hit in ask(tagged, typed, limit=50).hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_many_who_search_at_once_get_what_each_alone_would(spelled: Snapshot) -> None:
+    asked = [
+        "garbled",
+        "garbeld output",
+        "显存",
+        "VRAM",
+        '"garbled output"',
+        "rain tea",
+        "max_tokens",
+        "filler",
+    ]
+    alone = [ask(spelled, text) for text in asked]
+    together: dict[int, object] = {}
+
+    def run(number: int) -> None:
+        together[number] = ask(spelled, asked[number % len(asked)])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(3 * len(asked))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(together[number] == alone[number % len(asked)] for number in range(3 * len(asked)))
