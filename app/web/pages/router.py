@@ -17,6 +17,7 @@ from app.web.pages.browse import page_count, tag_page
 from app.web.pages.diagnose import Paste, diagnose_page
 from app.web.pages.entry import entry_page
 from app.web.pages.home import home_page
+from app.web.pages.listing import list_entries
 from app.web.pages.requests import CurrentVisit, asked_filters, asked_page, page_answer, read_form
 from app.web.pages.search import PAGE_SIZE, search_page
 from app.web.pages.visit import Visit
@@ -68,6 +69,9 @@ async def search(request: Request, visit: CurrentVisit, snapshot: CurrentSnapsho
         offset=(asked_page(request) - 1) * PAGE_SIZE,
         verbatim=request.query_params.get("verbatim", "") in {"1", "true"},
     )
+    if not wanted.text.strip():
+        answer = list_entries(snapshot.library, wanted)
+        return page_answer(request, visit, search_page(visit, snapshot.library, wanted, answer))
     answer = snapshot.searcher.search(wanted)
     outcome = "weak" if answer.weak else "found" if answer.total else "nothing"
     visit.site.metrics.searches.labels(outcome).inc()

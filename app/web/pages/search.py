@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.content.library import Library
+from app.content.library import Library, count_tags
 from app.search.answers import (
     Hit,
     Reason,
@@ -15,7 +15,7 @@ from app.search.answers import (
     SuggestionType,
 )
 from app.web.pages.filters import FilterBar, filter_bar
-from app.web.pages.parts import EntryRow, Pager, build_pager, entry_row
+from app.web.pages.parts import EntryRow, Pager, TagLink, build_pager, entry_row, tag_link
 from app.web.pages.shell import Head, render_page
 from app.web.pages.visit import Visit
 from app.web.templating import safe
@@ -58,7 +58,6 @@ class SearchView:
     """What `search.html` shows."""
 
     query: str
-    asked: bool
     status: str
     """How much was found, in words; announced to screen readers."""
     bar: FilterBar
@@ -71,6 +70,8 @@ class SearchView:
     nothing: bool
     offers: tuple[Offer, ...]
     near: tuple[EntryRow, ...]
+    topics: tuple[TagLink, ...]
+    """Other ways in, where nothing was found."""
     pager: Pager | None
     diagnose: str
 
@@ -98,10 +99,8 @@ def search_page(visit: Visit, library: Library, request: SearchRequest, answer: 
 def _view(visit: Visit, library: Library, request: SearchRequest, answer: SearchAnswer) -> SearchView:
     pages = -(-answer.total // PAGE_SIZE)
     near = [found.entry for found in answer.suggestions if found.type is SuggestionType.NEAR_MISS]
-    asked = bool(request.text.strip() or request.filters)
     return SearchView(
         query=request.text,
-        asked=asked,
         status=_status(visit, request, answer),
         bar=filter_bar(visit, library, request.text, request.filters, answer.facets),
         cards=tuple(_card(visit, hit) for hit in answer.hits),
@@ -111,8 +110,9 @@ def _view(visit: Visit, library: Library, request: SearchRequest, answer: Search
         else "",
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak and bool(answer.hits),
-        nothing=asked and not answer.total,
+        nothing=not answer.total,
         offers=tuple(_offers(visit, request, answer)),
+        topics=_topics(visit, library) if not answer.total else (),
         near=tuple(entry_row(visit, entry) for entry in near if entry),
         pager=build_pager(visit, _number(request), pages, lambda number: _page(visit, request, number)),
         diagnose=visit.urls.diagnose(visit.lang),
@@ -137,6 +137,12 @@ def _status(visit: Visit, request: SearchRequest, answer: SearchAnswer) -> str:
     if not request.text.strip():
         return visit.say("count.entries", count=answer.total)
     return visit.say("search.status", count=answer.total) if answer.total else visit.say("search.nothing")
+
+
+def _topics(visit: Visit, library: Library) -> tuple[TagLink, ...]:
+    counts = count_tags(library.entries.values(), "topic")
+    tags = library.taxonomy.topic.values()
+    return tuple(tag_link(visit, "topic", tag, counts[tag.id]) for tag in tags if counts.get(tag.id))
 
 
 def _card(visit: Visit, hit: Hit) -> Card:
