@@ -2,7 +2,7 @@
 
 import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import swagger_ui_bundle
@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from app.web.compression import pack, takes_gzip
 from app.web.urls import digest_files
 
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
@@ -24,11 +25,14 @@ class StaticFile:
     path: Path
     digest: str
     media_type: str
+    packed: bytes = b""
+    """The file as gzip; empty where it is sent as it is."""
 
 
 def own_files(directory: Path) -> dict[str, StaticFile]:
-    """The files below `directory`, by their path in it."""
-    return {name: _file(directory / name, digest) for name, digest in digest_files(directory).items()}
+    """The files below `directory`, by their path in it. They are small text, packed here once for all."""
+    files = {name: _file(directory / name, digest) for name, digest in digest_files(directory).items()}
+    return {name: replace(file, packed=pack(file.path.read_bytes())) for name, file in files.items()}
 
 
 def swagger_files() -> dict[str, StaticFile]:
@@ -57,6 +61,11 @@ def serve(files: Mapping[str, StaticFile]) -> Callable[[Request, str], Awaitable
         headers = {"ETag": tag, "Cache-Control": FOREVER if current else EACH_TIME}
         if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
+        if found.packed:
+            headers["Vary"] = "Accept-Encoding"
+        if found.packed and takes_gzip(request):
+            headers["Content-Encoding"] = "gzip"
+            return Response(found.packed, media_type=found.media_type, headers=headers)
         return FileResponse(found.path, media_type=found.media_type, headers=headers)
 
     return static_file

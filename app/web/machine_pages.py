@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from app.content.library import Library
 from app.entry import Entry, Language
+from app.web.compression import packed
 from app.web.dependencies import CurrentSite, CurrentSnapshot, Site
 from app.web.feeds import feed
 from app.web.negotiation import conditional
@@ -177,4 +178,4 @@ def _page(
 
 
 def _answer(request: Request, text: str, media_type: str) -> Response:
-    return conditional(request, Response(text, media_type=media_type))
+    return packed(request, conditional(request, Response(text, media_type=media_type)))

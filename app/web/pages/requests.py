@@ -13,6 +13,7 @@ from app.entry import FACETS, Language
 from app.errors import BadParameter, UnknownTag
 from app.search.answers import Filters
 from app.web.api.body import read_bytes
+from app.web.compression import packed
 from app.web.dependencies import CurrentSite, CurrentSnapshot
 from app.web.negotiation import conditional
 from app.web.pages.visit import Visit
@@ -39,7 +40,7 @@ CurrentVisit = Annotated[Visit, Depends(get_visit)]
 def page_answer(request: Request, visit: Visit, html: str, vary: str = "Cookie") -> Response:
     """A page with its ETag, or 304. Its look depends on the cookies."""
     headers = {"Vary": vary, "Content-Language": visit.lang.tag}
-    return conditional(request, HTMLResponse(html, headers=headers))
+    return packed(request, conditional(request, HTMLResponse(html, headers=headers)))
 
 
 def asked_filters(request: Request, library: Library) -> Filters:

@@ -273,6 +273,19 @@ def test_a_filter_is_a_link_and_can_be_taken_off(client: httpx.Client) -> None:
     assert {link.get("href") for link in on} == {"/en/search?q=oom"}
 
 
+def test_filters_without_words_list_what_passes_them(client: httpx.Client, lang: str) -> None:
+    page = parse(client.get(f"/{lang}/frameworks/slime").text)
+    chips = [
+        link for link in page.iter("a") if link.get("class") == "chip" and "kind=error" in link.get("href")
+    ]
+    count = int("".join(chips[0].itertext()).split()[-1])
+    found = client.get(chips[0].get("href")).text
+    assert f"{count} entries" in found or f"{count} 个条目" in found
+    assert parse(found).find(".//ol[@class='cards']") is not None
+    everything = client.get(f"/{lang}/search").text
+    assert "42 entries" in everything or "42 个条目" in everything
+
+
 def test_nothing_found_keeps_near_misses_apart(client: httpx.Client) -> None:
     text = client.get("/en/search?q=resume&framework=roll&kind=concept").text
     page = parse(text)
@@ -384,13 +397,33 @@ def test_a_list_of_hundreds_is_paged(tmp_path: Path, start_server: Callable[...,
         )
 
 
+def bytes_on_the_wire(client: httpx.Client, address: str) -> tuple[int, str]:
+    """What a browser downloads for an address, and the text of it."""
+    with client.stream("GET", address, headers={"Accept-Encoding": "gzip"}) as response:
+        text = response.read().decode()
+        return response.num_bytes_downloaded, text
+
+
 def test_a_page_weighs_little(client: httpx.Client, lang: str) -> None:
     assert (ROOT / "static" / "app.js").stat().st_size <= 15 * KIB
     for path in PAGES:
-        response = client.get(f"/{lang}{path}", headers={"Accept-Encoding": "identity"})
-        page = parse(response.text)
+        total, text = bytes_on_the_wire(client, f"/{lang}{path}")
+        page = parse(text)
         loaded = [script.get("src") for script in page.iter("script")]
         loaded += [link["href"] for link in links(page, "stylesheet") + links(page, "icon")]
         files = [name for name in loaded if name and name.startswith("/static/")]
-        total = len(response.content) + sum(len(client.get(name).content) for name in files)
-        assert total <= 60 * KIB, path
+        assert len(files) == 3
+        assert total + sum(bytes_on_the_wire(client, name)[0] for name in files) <= 30 * KIB, path
+
+
+def test_packing_is_for_those_who_take_it(client: httpx.Client) -> None:
+    for address in ("/en/", "/static/app.css", "/en/feed.xml"):
+        plain = client.get(address, headers={"Accept-Encoding": "gzip;q=0"})
+        packed = client.get(address, headers={"Accept-Encoding": "br, gzip"})
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.text == plain.text
+        assert "Accept-Encoding" in plain.headers["vary"]
+        assert "Accept-Encoding" in packed.headers["vary"]
+        tag = packed.headers["etag"]
+        assert client.get(address, headers={"If-None-Match": tag}).status_code == 304
