@@ -1,0 +1,178 @@
+"""What a hit shows of its entry and gives as its reasons: exact marks, whole words, nothing but text."""
+
+import random
+import re
+from html import unescape
+
+import pytest
+
+from app.entry import Language
+from app.search.snippet import LENGTH
+from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
+
+MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
+FILLERS = {
+    f"en/filler{number}": concept(f"Filler {number}", "Rain, tea and old songs.") for number in range(4)
+}
+
+
+def marks(snippet: str) -> list[str]:
+    return [unescape(text) for text in MARK.findall(snippet)]
+
+
+def plain(snippet: str) -> str:
+    return unescape(re.sub("</?mark>", "", snippet))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("先看ＢＡＴＣＨ再说。", "batch", ["ＢＡＴＣＨ"]),
+        ("先看batch再说。", "ＢＡＴＣＨ", ["batch"]),
+        ("這裡顯存不夠用。", "显存", ["顯存"]),
+        ("这里显存不够用。", "顯存", ["显存"]),
+        ("安装简单，没有复杂的配置。", "简单配置", ["简单", "配置"]),
+        ("The models were resumed twice.", "resuming model", ["models", "resumed"]),
+        ("Then max_tokens_per_gpu is low.", "tokens", ["tokens"]),
+        ("Then max_tokens_per_gpu is low.", "max-tokens-per-gpu", ["max_tokens_per_gpu"]),
+        ("It raises torch.cuda.OutOfMemoryError there.", "OutOfMemoryError", ["OutOfMemoryError"]),
+        ("It reads self.node2pg[node_rank] there.", "node_rank", ["node_rank"]),
+        (
+            "Start it with --use-dynamic-batch-size now.",
+            "use_dynamic_batch_size",
+            ["--use-dynamic-batch-size"],
+        ),
+        ("Add ﬁne words.", "fine", ["ﬁne"]),
+        ("看🎉完成🎉了", "完成", ["完成"]),
+        ("数字𠮷在这里", "𠮷", ["𠮷"]),
+    ],
+)
+def test_exactly_what_was_found_is_marked_in_the_text_as_written(
+    small: MakeSnapshot, text: str, query: str, marked: list[str]
+) -> None:
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), query).snippet
+    assert marks(shown) == marked
+    assert plain(shown) == text
+
+
+def test_a_synonym_is_marked_where_it_stands(small: MakeSnapshot) -> None:
+    snapshot = small(
+        FILLERS | {"en/one": concept("About it", "The job got stuck here.")}, "- {en: [stuck], zh: [卡住]}\n"
+    )
+    assert marks(first(snapshot, "卡住").snippet) == ["stuck"]
+
+
+def test_what_looks_like_markup_is_text(small: MakeSnapshot) -> None:
+    text = 'Zebra `<script>alert("x")</script>` & `a<b>c</b>` `&lt;` zebra.'
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra script <b>").snippet
+    assert re.findall(r"<(?!/?mark>)|(?<!mark)>", shown) == []
+    assert plain(shown) == text.replace("`", "")
+    assert {"Zebra", "script", "zebra", "b"} <= set(marks(shown))
+
+
+def test_the_fix_is_shown_rather_than_the_symptom(small: MakeSnapshot) -> None:
+    entry = error("About it", fix="Zebras go away by feeding.", symptom="Zebras are everywhere.")
+    assert plain(first(small(FILLERS | {"en/one": entry}), "zebras").snippet) == "Zebras go away by feeding."
+
+
+def test_the_line_that_holds_most_of_the_question_is_shown(small: MakeSnapshot) -> None:
+    text = "A zebra stands here.\n\nA zebra met a walrus there.\n\nA walrus lies there."
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "walrus and zebra").snippet
+    assert plain(shown).startswith("A zebra met a walrus there.")
+    assert marks(shown)[:2] == ["zebra", "walrus"]
+
+
+def test_where_only_the_title_matches_the_answer_is_shown(small: MakeSnapshot) -> None:
+    entry = error("Zebra", fix="Feed it twice.", symptom="It is striped.")
+    assert first(small(FILLERS | {"en/one": entry}), "zebra").snippet == "Feed it twice."
+
+
+@pytest.mark.parametrize("before", range(0, 24, 3))
+def test_no_word_or_identifier_is_cut(small: MakeSnapshot, before: int) -> None:
+    names = [f"--some-very-long-option-name-{number}=value_{number}" for number in range(12)]
+    text = f"{'x' * before} {' '.join(names)} zebra {' '.join(names)}"
+    shown = plain(first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra").snippet)
+    assert "zebra" in shown
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert set(shown.strip("… ").split()) <= set(text.split())
+    assert len(shown) < LENGTH + 2 * len(names[0]) + 10
+
+
+def test_a_line_without_any_break_is_shown_whole_rather_than_cut(small: MakeSnapshot) -> None:
+    text = "a_" * 300 + "zebra"
+    shown = plain(first(small(FILLERS | {"en/one": concept("About it", f"`{text}`")}), "zebra").snippet)
+    assert shown == text
+
+
+def test_any_snippet_is_a_stretch_of_the_text_between_whole_characters(small: MakeSnapshot) -> None:
+    chance = random.Random(7)
+    words = "显存 不足 zebra 🎉 𠮷 max_tokens ＯＯＭ a<b & é ， e\u0301 rain".split()
+    texts = {
+        f"one{number}": chance.choice(["", " "]).join(chance.choices(words, k=chance.randint(1, 150)))
+        for number in range(40)
+    }
+    snapshot = small({f"en/{slug}": concept(f"About {slug}", text) for slug, text in texts.items()})
+    for query in ("显存 zebra oom", "𠮷", "tokens", "不足", "é <b"):
+        for hit in ask(snapshot, query, limit=50).hits:
+            text = texts[hit.entry.slug]
+            assert plain(hit.snippet).removeprefix("… ").removesuffix(" …").strip() in text
+            assert all(mark in text for mark in marks(hit.snippet))
+            hit.snippet.encode()
+
+
+# ---- reasons
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("zebra crossing", ("title", "Zebra crossing", "")),
+        ("striped horse", ("alias", "striped horse", "")),
+        ("a zebra there", ("title", "zebra", "")),
+        ("one striped thing", ("alias", "striped", "")),
+        ("max_stripes now", ("identifier", "max_stripes", "")),
+        ("galloped wildly", ("signature", "galloped", "")),
+        ("looking left", ("text", "looking", "")),
+        ("斑马 tomorrow", ("glossary", "斑马", "Zebra")),
+        ("crosing", ("typo", "crosing", "crossing")),
+    ],
+)
+def test_a_hit_says_why_it_was_found(small: MakeSnapshot, query: str, expected: tuple[str, str, str]) -> None:
+    entry = error(
+        "Zebra crossing",
+        fix="Set `max_stripes` after looking left.",
+        aliases="[striped horse]",
+        signatures="['it galloped {int} times']",
+    )
+    snapshot = small(FILLERS | {"en/one": entry}, "- {en: [zebra], zh: [斑马]}\n")
+    assert expected in reasons(first(snapshot, query))
+
+
+@pytest.mark.xfail(strict=True, reason="words inside an identifier are labelled by their stems")
+def test_a_reason_names_what_was_typed_and_not_its_stem(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/one": concept("About it", "Use `max_dynamic_batches` there.")})
+    hit = first(snapshot, "dynamic-batches")
+    assert {text for _, text, _ in reasons(hit)} <= {
+        "dynamic",
+        "batches",
+        "dynamic-batches",
+        "dynamic_batches",
+    }
+
+
+def test_each_word_is_named_once_by_its_best_reason(small: MakeSnapshot) -> None:
+    entry = concept("Zebra", "A zebra `zebra` zebra.", aliases="[my zebra]")
+    hit = first(small(FILLERS | {"en/one": entry}), "zebra walrus")
+    assert reasons(hit) == [("title", "zebra", "")]
+
+
+def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> None:
+    files = {
+        "en/one": concept("Batch", "The batch is big."),
+        "zh/one": concept("批次", "批次太大。").replace("## Answer", "## 回答"),
+    }
+    snapshot = small(FILLERS | files, "- {en: [batch], zh: [批次]}\n")
+    hit = first(snapshot, "batch size", "zh")
+    assert hit.edition.lang is Language.ZH
+    assert marks(hit.snippet) == ["批次"]
