@@ -3,7 +3,9 @@
 Whoosh stores and finds; it never sees text, and its own scoring loop is not used.
 """
 
+import sys
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +27,10 @@ from app.search.sidecar import Sidecar, read_sidecar, write_sidecar
 
 CACHED_TERMS = 50_000
 """Terms whose decoded postings are kept; at 10,000 entries the most common ones take some 100 KiB each."""
+
+NOWHERE = Postings(np.zeros(0, dtype=np.int64), np.zeros(0))
+
+LAST_CHARACTER = chr(sys.maxunicode)
 
 PHRASE_BONUS = 0.2
 """A document that holds the whole query word for word scores this much more."""
@@ -73,6 +79,8 @@ class EmbeddedEngine:
         self._facets = FacetIndex(self._sidecar.facets)
         self._norms = _norms(self._sidecar.lengths)
         self._lock = threading.Lock()
+        self._terms = self._all_terms()
+        self._known = frozenset(self._terms)
         self._merged = lru_cache(CACHED_TERMS)(self._merge)
         self._decoded = lru_cache(CACHED_TERMS)(self._decode)
         self._positions = lru_cache(CACHED_TERMS)(self._decode_positions)
@@ -107,19 +115,21 @@ class EmbeddedEngine:
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
         """All index terms that start with `prefix`, sorted."""
-        with self._lock:
-            found = {
-                term.decode() for zone in ZONES for term in self._reader.expand_prefix(zone.name, prefix)
-            }
-        return sorted(found)
+        return self._terms[
+            bisect_left(self._terms, prefix) : bisect_left(self._terms, prefix + LAST_CHARACTER)
+        ]
 
     def postings(self, term: str) -> Postings:
         """tf~ of an index term wherever it occurs, all zones together."""
-        return self._merged(term)
+        return self._merged(term) if term in self._known else NOWHERE
 
     def zone_postings(self, term: str) -> tuple[tuple[str, Postings], ...]:
         """tf~ of an index term by zone, for the zones that hold it."""
-        return self._decoded(term)
+        return self._decoded(term) if term in self._known else ()
+
+    def _all_terms(self) -> tuple[str, ...]:
+        """Every term of every zone, sorted. Kept, so that what occurs nowhere costs no look-up and no cache."""
+        return tuple(sorted({term.decode() for zone in ZONES for term in self._reader.lexicon(zone.name)}))
 
     def _merge(self, term: str) -> Postings:
         frequencies = np.zeros(len(self._ids))

@@ -1,6 +1,8 @@
-"""The lines of an edition with the index terms that stand in them: what snippets and reasons are cut from."""
+"""The lines of an edition and where index terms stand in them: what snippets and reasons are cut from."""
 
-from collections.abc import Mapping
+import struct
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,53 +11,60 @@ from app.analysis.pipeline import Analyzer
 from app.entry import Edition
 
 CACHED_EDITIONS = 1024
-"""Analyzing an edition takes some milliseconds, so that of those shown lately is kept."""
+"""Analyzing an edition takes some milliseconds, so that of those shown lately is kept: some 100 KiB each."""
 
-Spans = tuple[tuple[int, int], ...]
+TITLE = "title"
+"""The section that the first line, the edition's title, is said to stand in."""
+
+PLACE = struct.Struct("III")
+"""A place packed: at every edition's thousands of tokens, tuples would take ten times the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A block of text in section `section`; `terms` are index terms with their spans in `text`."""
+    """A block of text, and the key of the section it stands in."""
 
     section: str
     text: str
-    terms: Mapping[str, Spans]
+
+
+@dataclass(frozen=True, slots=True)
+class Concordance:
+    """The lines of an edition, title first, and the places of every index term in them."""
+
+    lines: tuple[Line, ...]
+    packed: Mapping[str, bytes]
+
+    def places(self, term: str) -> Iterator[tuple[int, ...]]:
+        """Line number, start and end in that line's text, of each occurrence in order."""
+        return PLACE.iter_unpack(self.packed.get(term, b""))
+
+    def surface(self, term: str) -> str:
+        """How an index term first reads; empty where it doesn't occur."""
+        place = next(self.places(term), None)
+        return self.lines[place[0]].text[place[1] : place[2]] if place else ""
 
 
 class Passages:
-    """Analyzed lines of editions, made when first asked for."""
+    """Concordances of editions, made when first asked for."""
 
     def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
         self._analyzer = analyzer
         self._glossary = glossary
-        self._cached = lru_cache(CACHED_EDITIONS)(self._analyzed)
-        self._cached_title = lru_cache(CACHED_EDITIONS)(self.line)
+        self._cached = lru_cache(CACHED_EDITIONS)(self._made)
 
-    def lines(self, edition: Edition) -> tuple[Line, ...]:
-        """The lines of the body, in order."""
-        return self._cached(tuple((section.key, section.text) for section in edition.sections))
+    def of(self, edition: Edition) -> Concordance:
+        """The concordance of an edition."""
+        return self._cached(edition.title, tuple((section.key, section.text) for section in edition.sections))
 
-    def surface(self, edition: Edition, term: str) -> str:
-        """How an index term first reads in the edition, title included; empty where it doesn't stand there."""
-        for line in (self._cached_title("title", edition.title), *self.lines(edition)):
-            if term in line.terms:
-                start, end = line.terms[term][0]
-                return line.text[start:end]
-        return ""
-
-    def line(self, section: str, text: str) -> Line:
-        """`text`, analyzed."""
-        analysis = self._analyzer.analyze(text)
-        terms: dict[str, Spans] = {}
-        for token in (*analysis.tokens, *self._glossary.tokens(analysis)):
-            terms[token.term] = (*terms.get(token.term, ()), (token.start, token.end))
-        return Line(section, text, terms)
-
-    def _analyzed(self, sections: tuple[tuple[str, str], ...]) -> tuple[Line, ...]:
-        return tuple(
-            self.line(section, text)
-            for section, block in sections
-            for text in block.splitlines()
-            if text.strip()
-        )
+    def _made(self, title: str, sections: tuple[tuple[str, str], ...]) -> Concordance:
+        body = [Line(key, text) for key, block in sections for text in block.splitlines() if text.strip()]
+        lines = (Line(TITLE, title), *body)
+        packed: dict[str, bytearray] = {}
+        for number, line in enumerate(lines):
+            analysis = self._analyzer.analyze(line.text)
+            for token in (*analysis.tokens, *self._glossary.tokens(analysis)):
+                packed.setdefault(sys.intern(token.term), bytearray()).extend(
+                    PLACE.pack(number, token.start, token.end)
+                )
+        return Concordance(lines, {term: bytes(places) for term, places in packed.items()})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
@@ -26,6 +26,7 @@ SHORTEST_STAND_IN = 0.3
 than all of them."""
 
 SHORT_RUN = 3
+MOST_CORRECTIONS = 8
 LONGEST_JOINED = 6
 SHORTEST_COMPLETED = 3
 
@@ -71,7 +72,7 @@ class QueryParser:
         """`verbatim` turns spelling correction off."""
         analysis = self._analyzer.analyze(text)
         words = words_of(analysis)
-        corrections = () if verbatim else tuple(self._speller.corrections(analysis))
+        corrections = () if verbatim else tuple(islice(self._speller.corrections(analysis), MOST_CORRECTIONS))
         substitutes = [
             *self._synonyms(words, analysis),
             *self._joined(words),
@@ -112,7 +113,7 @@ class QueryParser:
         for first in range(len(words)):
             for last in range(first + 1, min(first + LONGEST_JOINED, len(words))):
                 parts = [word.text.strip("-_") for word in words[first : last + 1]]
-                if not all(part.isascii() for part in parts):
+                if not all(part.isascii() and not part.isdigit() for part in parts):
                     break
                 if all(is_function_word(part) for part in parts):
                     continue
@@ -128,9 +129,9 @@ class QueryParser:
                 for n, word in enumerate(words)
                 if word.start < correction.end and correction.start < word.end
             ]
-            variants = _variants(self._analyzer.analyze(correction.word))
-            term = WeightedTerm(variants, correction.word)
-            yield Substitute(covered[0], covered[-1], term, *TYPO, "typo")
+            if covered:
+                term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
+                yield Substitute(covered[0], covered[-1], term, *TYPO, "typo")
 
     def _completed(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """The last word may be half typed, if it occurs nowhere as it is."""

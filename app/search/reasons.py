@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from app.analysis.pipeline import Analyzer
-from app.entry import Edition, Entry
+from app.entry import Entry
 from app.search.answers import Reason, ReasonType
 from app.search.engine import Contribution
-from app.search.passages import Passages
+from app.search.passages import Concordance
 from app.search.query import ParsedQuery
 
 SHOWN = 5
@@ -23,7 +23,7 @@ ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 
 
 def reasons(
-    parsed: ParsedQuery, contributions: Sequence[Contribution], edition: Edition, passages: Passages
+    parsed: ParsedQuery, contributions: Sequence[Contribution], concordance: Concordance
 ) -> tuple[Reason, ...]:
     """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason."""
     total = sum(one.score for one in contributions)
@@ -31,7 +31,7 @@ def reasons(
     for one in contributions:
         if one.score < WORTH_SAYING * total:
             continue
-        reason = _reason(one, parsed, edition, passages)
+        reason = _reason(one, parsed, concordance)
         if one.label not in best or ORDER[reason.type] < ORDER[best[one.label].type]:
             best[one.label] = reason
     return tuple(sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
@@ -49,10 +49,10 @@ def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tupl
     return tuple(dict.fromkeys(Reason(kind, text) for kind, text in named if analyzer.key(text) in keys))
 
 
-def _reason(one: Contribution, parsed: ParsedQuery, edition: Edition, passages: Passages) -> Reason:
+def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:
     kind = BY_SOURCE.get(one.source)
     if kind is ReasonType.GLOSSARY:
-        via = passages.surface(edition, one.term)
+        via = concordance.surface(one.term)
         # A word inside a longer phrase of the glossary may well stand for itself.
         return (
             Reason(kind, one.label, via)

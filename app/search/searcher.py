@@ -78,12 +78,13 @@ class Searcher:
         edition = entry.edition(lang)
         exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
         contributions = self._engine.explain(parsed.query, scored.id)
+        concordance = self._passages.of(edition)
         return Hit(
             entry=entry,
             edition=edition,
             score=round(scored.score, 4),
-            reasons=exact or reasons(parsed, contributions, edition, self._passages),
-            snippet=snippet(self._passages.lines(edition), weights),
+            reasons=exact or reasons(parsed, contributions, concordance),
+            snippet=snippet(concordance, weights),
         )
 
     def _weights(self, query: Query) -> dict[str, float]:

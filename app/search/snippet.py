@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
 
-from app.search.passages import Line
+from app.search.passages import Concordance, Line
 
 LENGTH = 200
 """Characters of a snippet, about; a word or identifier is never cut."""
@@ -15,51 +14,59 @@ ENOUGH = 120
 
 SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "symptom": 0.9, "see-also": 0.3}
 
+ANSWERS = frozenset({"fix", "answer", "steps"})
+
 BREAKABLE = re.compile(r"[\s\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
-def snippet(lines: Sequence[Line], weights: Mapping[str, float]) -> str:
+def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
     """Escaped HTML whose only tag is `<mark>`. `weights`: what each index term of the query is worth.
 
-    The line that holds the most of the query, a fix before a preamble; the first line of the answer where
-    nothing matched.
+    The line of the body that holds the most of the query, a fix before a preamble; the first line of the
+    answer where nothing matched.
     """
-    if not lines:
-        return ""
-    best = max(range(len(lines)), key=lambda number: (_worth(lines[number], weights), -number))
-    if not any(term in weights for term in lines[best].terms):
-        best = _opening(lines)
-    parts = [_marked(lines[best], weights)]
-    length = min(LENGTH, len(lines[best].text))
-    for line, following in pairwise(lines[best:]):
-        if length >= ENOUGH or line.section != following.section:
+    lines = concordance.lines
+    worth = [0.0] * len(lines)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for term, weight in weights.items():
+        held = set()
+        for number, start, end in concordance.places(term):
+            spans.setdefault(number, []).append((start, end))
+            held.add(number)
+        for number in held:
+            worth[number] += weight * SECTION_WEIGHTS.get(lines[number].section, 1.0)
+    parts: list[str] = []
+    length = 0
+    for number in _passage(lines, worth):
+        if length >= ENOUGH:
             break
-        parts.append(_marked(following, weights))
-        length += len(following.text)
+        parts.append(_marked(lines[number].text, merged(spans.get(number, ()))))
+        length += min(LENGTH, len(lines[number].text))
     return " ".join(parts)
 
 
-def _worth(line: Line, weights: Mapping[str, float]) -> float:
-    held = sum(weight for term, weight in weights.items() if term in line.terms)
-    return held * SECTION_WEIGHTS.get(line.section, 1.0)
+def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:
+    """Numbers of the best line of the body and those behind it in its section."""
+    body = range(1, len(lines))
+    if not body:
+        return body
+    best = max(body, key=lambda number: (worth[number], -number))
+    if not worth[best]:
+        best = next((number for number in body if lines[number].section in ANSWERS), 1)
+    end = next((n for n in range(best, len(lines)) if lines[n].section != lines[best].section), len(lines))
+    return range(best, end)
 
 
-def _opening(lines: Sequence[Line]) -> int:
-    answers = [number for number, line in enumerate(lines) if line.section in {"fix", "answer", "steps"}]
-    return answers[0] if answers else 0
-
-
-def _marked(line: Line, weights: Mapping[str, float]) -> str:
-    spans = merged(span for term in weights for span in line.terms.get(term, ()))
-    start, end = _window(line.text, spans)
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    start, end = _window(text, spans)
     pieces = ["… " if start else ""]
     place = start
     for left, right in spans:
         if left < start or right > end:
             continue
-        pieces += [escape(line.text[place:left]), "<mark>", escape(line.text[left:right]), "</mark>"]
+        pieces += [escape(text[place:left]), "<mark>", escape(text[left:right]), "</mark>"]
         place = right
-    return "".join([*pieces, escape(line.text[place:end]), " …" if end < len(line.text) else ""])
+    return "".join([*pieces, escape(text[place:end]), " …" if end < len(text) else ""])
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -40,11 +41,12 @@ class Speller:
         exact = [term.partition(":")[2] for term in engine.vocabulary(f"{TokenKind.EXACT.value}:")]
         self._words = [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
         self._exact = exact
-        self._han = [
-            word
-            for term in engine.vocabulary(f"{TokenKind.TERM.value}:")
-            if len(word := term.partition(":")[2]) == 2 and not word.isascii()
-        ]
+        self._han: dict[tuple[int, str], list[str]] = {}
+        for term in engine.vocabulary(f"{TokenKind.TERM.value}:"):
+            word = term.partition(":")[2]
+            if len(word) == 2 and not word.isascii():
+                for place in (0, 1):
+                    self._han.setdefault((place, word[place]), []).append(word)
 
     def corrections(self, analysis: Analysis) -> Iterator[Correction]:
         """A correction for every plain word that occurs nowhere and has a near neighbour that does."""
@@ -81,13 +83,11 @@ class Speller:
 
     def _han_corrections(self, analysis: Analysis) -> Iterator[Correction]:
         """A character that occurs nowhere, next to one that does: a word of two that has the neighbour."""
-        for left, right in zip(analysis.atoms, analysis.atoms[1:], strict=False):
+        for left, right in pairwise(analysis.atoms):
             if left.end != right.start or len(left.text) + len(right.text) != 2 or left.text.isascii():
                 continue
             place = self._known_place(left.text, right.text)
-            near = [
-                word for word in self._han if place is not None and word[place] == (left, right)[place].text
-            ]
+            near = [] if place is None else self._han.get((place, (left, right)[place].text), [])
             if near:
                 word = max(near, key=lambda w: (self._frequency(f"{TokenKind.TERM.value}:{w}"), w))
                 yield Correction(left.start, right.end, left.text + right.text, word)

@@ -39,8 +39,9 @@ class Word:
 
 
 def words_of(analysis: Analysis) -> list[Word]:
-    """The words of a query in order, without overlap."""
-    return sorted([*_latin_words(analysis.tokens), *_han_words(analysis)], key=lambda word: word.start)
+    """The words of a query in order, without overlap; one that is repeated only where it first stands."""
+    found = sorted([*_latin_words(analysis.tokens), *_han_words(analysis)], key=lambda word: word.start)
+    return list({word.alternatives: word for word in reversed(found)}.values())[::-1]
 
 
 def _latin_words(tokens: Sequence[Token]) -> Iterator[Word]:
@@ -100,20 +101,24 @@ def _han_words(analysis: Analysis) -> Iterator[Word]:
         and (token.start, token.end) not in exact_spans
     ]
     taken: list[Token] = []
+    covered: set[int] = set()
     for token in sorted(terms, key=lambda t: (t.start - t.end, t.start)):
-        if all(token.end <= other.start or token.start >= other.end for other in taken):
+        if covered.isdisjoint(range(token.start, token.end)):
             taken.append(token)
+            covered.update(range(token.start, token.end))
+    by_start: dict[int, list[Token]] = {}
+    for token in terms:
+        by_start.setdefault(token.start, []).append(token)
     for token in taken:
-        yield _dictionary_word(token, terms, grams)
-    covered = {place for token in taken for place in range(token.start, token.end)}
+        inside = [t for place in range(token.start, token.end) for t in by_start.get(place, ())]
+        yield _dictionary_word(token, [t for t in inside if t.end <= token.end and t != token], grams)
     lone = [span for span in sorted(grams) if span[1] == span[0] + 1 and span[0] not in covered]
     yield from _loose_words(lone, grams)
 
 
-def _dictionary_word(word: Token, terms: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
+def _dictionary_word(word: Token, inner: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
     weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
     alternatives = [Alternative((WeightedTerm((word.term,), word.text, weight),))]
-    inner = [t for t in terms if word.start <= t.start and t.end <= word.end and t.text != word.text]
     if inner:
         by_word = tuple(WeightedTerm((token.term,), token.text, weight) for token in inner)
         alternatives.append(Alternative(by_word, *SUBWORDS))
@@ -147,12 +152,16 @@ def _loose_words(lone: Sequence[tuple[int, int]], grams: Mapping[tuple[int, int]
 
 def _loose_word(run: Sequence[Token], grams: Mapping[tuple[int, int], Token]) -> Word:
     text = "".join(token.text for token in run)
-    characters = tuple(WeightedTerm((t.term,), t.text, LONE_CHARACTER_WEIGHT) for t in run)
     pairs = _bigrams(run[0].start, run[-1].end, grams)
-    bigrams = tuple(WeightedTerm((t.term,), t.text, LOOSE_BIGRAM_WEIGHT) for t in pairs)
+    characters = _weighted(run, LONE_CHARACTER_WEIGHT)
+    bigrams = _weighted(pairs, LOOSE_BIGRAM_WEIGHT)
     alternatives = (
         (Alternative(bigrams), Alternative(characters, *CHARACTERS))
         if bigrams
         else (Alternative(characters),)
     )
     return Word(text, run[0].start, run[-1].end, alternatives)
+
+
+def _weighted(tokens: Sequence[Token], weight: float) -> tuple[WeightedTerm, ...]:
+    return tuple(dict.fromkeys(WeightedTerm((token.term,), token.text, weight) for token in tokens))
