@@ -9,7 +9,7 @@ from app.analysis.segment import segment
 from app.analysis.stems import Stemmer
 from app.analysis.token import Analysis, Atom, Segment, SegmentKind, Token, TokenKind
 
-VERSION = "3"
+VERSION = "4"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 
