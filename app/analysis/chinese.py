@@ -23,7 +23,8 @@ class ChineseTokenizer:
     def __init__(self, dictionary: Iterable[str]) -> None:
         """`dictionary`: lines `word` or `word frequency` of words that must be kept whole."""
         self._jieba = jieba.Tokenizer()
-        self._jieba.FREQ, self._jieba.total = _prefix_dictionary(self._jieba.get_dict_file())
+        with self._jieba.get_dict_file() as lines:
+            self._jieba.FREQ, self._jieba.total = _prefix_dictionary(lines)
         self._jieba.initialized = True
         for line in dictionary:
             word, _, frequency = line.partition(" ")
