@@ -1,0 +1,146 @@
+"""Completion while typing."""
+
+import time
+
+import pytest
+
+from app.entry import Language
+from app.knowledge import Snapshot
+from app.search.answers import CompletionType
+from tests.search.small import MakeSnapshot, concept
+
+TITLE, IDENTIFIER, TAG, GLOSSARY = CompletionType
+
+
+def complete(snapshot: Snapshot, text: str, lang: str = "en", limit: int = 10) -> list[tuple[str, str]]:
+    """Text and type of each completion."""
+    return [(one.text, one.type) for one in snapshot.completer.complete(text, Language(lang), limit)]
+
+
+@pytest.fixture
+def typed(small: MakeSnapshot) -> Snapshot:
+    files = {
+        "en/stuck": concept(
+            "Training is stuck", "Pass `--use-dynamic-batch-size` and `max_tokens_per_gpu=8`."
+        ),
+        "zh/stuck": concept("训练卡住不动", "加上 `--use-dynamic-batch-size`。").replace(
+            "## Answer", "## 回答"
+        ),
+        "en/resume": concept("Resume a stopped training", "Call `resume_from()`.", topics="[storage]"),
+        "zh/oom": concept("显存不足怎么办", "减小批次。").replace("## Answer", "## 回答"),
+        "en/draft": concept("Training draft", "`secret_draft_flag`", draft="true"),
+    }
+    return small(files, '- {en: ["GPU memory", "VRAM"], zh: ["显存", "显卡内存"]}\n')
+
+
+def test_a_title_is_completed_from_its_start_and_leads_to_its_entry(typed: Snapshot) -> None:
+    assert complete(typed, "train")[0] == ("Training is stuck", TITLE)
+    (title,) = typed.completer.complete("Training is st", Language.EN, 5)
+    assert (title.text, title.type, title.target) == ("Training is stuck", TITLE, "roll/stuck")
+
+
+def test_what_starts_with_the_text_comes_before_what_has_it_inside(typed: Snapshot) -> None:
+    assert complete(typed, "training") == [("Training is stuck", TITLE), ("Resume a stopped training", TITLE)]
+    assert complete(typed, "stopped") == [("Resume a stopped training", TITLE)]
+    assert complete(typed, "opped")[0] == ("Resume a stopped training", TITLE)
+
+
+@pytest.mark.parametrize("half", ["显", "显存", "显存不", "显存不足怎", "顯存不", "显存不足怎么办"])
+def test_a_half_typed_chinese_question_is_completed(typed: Snapshot, half: str) -> None:
+    assert ("显存不足怎么办", TITLE) in complete(typed, half, "zh")
+
+
+def test_a_word_inside_a_chinese_title_is_enough(typed: Snapshot) -> None:
+    assert complete(typed, "卡住", "zh")[0] == ("训练卡住不动", TITLE)
+    assert ("显存不足怎么办", TITLE) in complete(typed, "不足", "zh")
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        "--use-dyn",
+        "--use",
+        "use-dyn",
+        "use_dyn",
+        "USE DYN",
+        "dynamic",
+        "dynamic_batch",
+        "--use_dynamic_batch",
+        "batch-s",
+    ],
+)
+def test_a_half_typed_flag_is_completed_under_any_separator(typed: Snapshot, half: str) -> None:
+    assert ("--use-dynamic-batch-size", IDENTIFIER) in complete(typed, half)
+
+
+def test_an_identifier_is_offered_without_what_stands_around_it(typed: Snapshot) -> None:
+    assert complete(typed, "max_tok") == [("max_tokens_per_gpu", IDENTIFIER)]
+    assert complete(typed, "resume_f") == [("resume_from", IDENTIFIER)]
+
+
+def test_an_identifier_of_both_editions_is_offered_once(typed: Snapshot) -> None:
+    assert [text for text, _ in complete(typed, "--use-dyn")].count("--use-dynamic-batch-size") == 1
+
+
+def test_tags_in_use_are_offered_by_their_names_and_lead_to_their_pages(typed: Snapshot) -> None:
+    (tag,) = [one for one in typed.completer.complete("stor", Language.EN, 5) if one.type is TAG]
+    assert (tag.text, tag.target) == ("Storage", "topic/storage")
+    assert complete(typed, "存储", "zh") == [("存储", TAG)]
+    assert complete(typed, "network") == []
+
+
+def test_words_of_the_glossary_are_offered(typed: Snapshot) -> None:
+    assert ("VRAM", GLOSSARY) in complete(typed, "vr")
+    assert ("GPU memory", GLOSSARY) in complete(typed, "memo")
+    assert ("显卡内存", GLOSSARY) in complete(typed, "显卡", "zh")
+
+
+def test_what_is_in_the_readers_language_comes_first(small: MakeSnapshot) -> None:
+    files = {
+        "en/one": concept("ROLL in words"),
+        "zh/one": concept("ROLL 文字").replace("## Answer", "## 回答"),
+    }
+    snapshot = small(files)
+    titles = {
+        lang: [text for text, kind in complete(snapshot, "roll ", lang) if kind is TITLE]
+        for lang in ("en", "zh")
+    }
+    assert titles == {"en": ["ROLL in words", "ROLL 文字"], "zh": ["ROLL 文字", "ROLL in words"]}
+
+
+@pytest.mark.parametrize(
+    "nothing", ["", "   ", "\n", "zzzz", "secret_draft", "Training dr", "\x00", "\ud800", "((("]
+)
+def test_where_nothing_fits_nothing_is_offered(typed: Snapshot, nothing: str) -> None:
+    assert complete(typed, nothing) == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_no_more_than_asked_for_are_offered_and_none_twice(shipped: Snapshot, limit: int) -> None:
+    for half in ("a", "的", "-", "_", "memory", "roll"):
+        offered = complete(shipped, half, limit=limit)
+        assert len(offered) <= limit
+        assert len(set(offered)) == len(offered)
+        assert offered == complete(shipped, half, limit=50)[:limit]
+
+
+def test_signs_that_mean_something_to_patterns_are_text(shipped: Snapshot) -> None:
+    for odd in (".*", "[a-z]", "\\", "(?", "%s", "a|b", "^", "$"):
+        for text, _ in complete(shipped, odd, limit=50):
+            assert odd in text or odd.strip("-_ ") == "", (odd, text)
+
+
+def test_every_title_is_offered_when_half_of_it_is_typed(shipped: Snapshot) -> None:
+    for entry in shipped.library.entries.values():
+        for lang, edition in entry.editions.items():
+            half = edition.title[: len(edition.title) // 2]
+            assert (edition.title, TITLE) in complete(shipped, half, lang, limit=10), half
+
+
+def test_a_key_stroke_costs_little_even_of_a_pasted_page(shipped: Snapshot) -> None:
+    """Asked at every key: a look-up may take a few milliseconds of processor time, whatever is typed."""
+    for text in ("a", "显", "--use-dyn", "x" * 100_000, "显存" * 10_000):
+        start = time.process_time()
+        for _ in range(5):
+            complete(shipped, text)
+        assert (time.process_time() - start) / 5 < 0.05
