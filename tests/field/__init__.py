@@ -1,0 +1,1 @@
+"""What people ask of the search of other knowledge bases, and complain about, asked of ours over HTTP."""
