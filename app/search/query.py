@@ -101,12 +101,15 @@ class QueryParser:
                 yield tuple(atom.text for atom in atoms)
 
     def _synonyms(self, words: Sequence[Word], analysis: Analysis) -> Iterator[Substitute]:
+        weight, cover = GLOSSARY
         for mention in self._glossary.mentions(analysis):
             start, end = analysis.atoms[mention.first].start, analysis.atoms[mention.last].end
             covered = [number for number, word in enumerate(words) if word.start < end and start < word.end]
             if covered:
                 concept = WeightedTerm((f"{TokenKind.CONCEPT.value}:{mention.group}",), mention.word)
-                yield Substitute(covered[0], covered[-1], concept, *GLOSSARY, "glossary")
+                # A word of the glossary inside an identifier speaks for that part of it.
+                share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
+                yield Substitute(covered[0], covered[-1], concept, weight * share, cover * share, "glossary")
 
     def _joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """`rollout batch size` may be `rollout_batch_size`."""

@@ -41,7 +41,10 @@ class Word:
 def words_of(analysis: Analysis) -> list[Word]:
     """The words of a query in order, without overlap; one that is repeated only where it first stands."""
     found = sorted([*_latin_words(analysis.tokens), *_han_words(analysis)], key=lambda word: word.start)
-    return list({word.alternatives: word for word in reversed(found)}.values())[::-1]
+    first: dict[tuple[Alternative, ...], Word] = {}
+    for word in found:
+        first.setdefault(word.alternatives, word)
+    return list(first.values())
 
 
 def _latin_words(tokens: Sequence[Token]) -> Iterator[Word]:
