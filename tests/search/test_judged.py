@@ -1,0 +1,167 @@
+"""Search measured over queries judged by hand: the set is what it claims to be, and the figures hold."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from app.cli.eval_command import Bench
+from app.knowledge import Snapshot
+from app.search import evaluate
+from app.search.evaluate import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
+from app.settings import ROOT
+
+OWN = ROOT / "tests" / "judged.jsonl"
+DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
+
+# (set, which of its queries, figure): at least this. After a change that helps, raise the floor to 0.02 below what
+# `jieda eval tests/judged.jsonl` (with `--hide-lang query` for `hidden`) prints; a test below asks for it. Lower one
+# only for a reason that the commit message gives.
+FLOORS: dict[tuple[str, str, str], float] = {
+    ("full", "all", "right_first"): 0.96,
+    ("full", "all", "in_five"): 0.98,
+    ("full", "question", "right_first"): 0.955,
+    ("full", "error", "right_first"): 0.96,
+    ("full", "paraphrase", "right_first"): 0.97,
+    ("full", "en", "right_first"): 0.965,
+    ("full", "zh", "right_first"): 0.945,
+    ("full", "mixed", "right_first"): 0.98,
+    ("full", "cross", "right_first"): 0.96,
+    ("full", "all", "negatives rejected"): 0.86,
+    ("full", "all", "negatives weak"): 0.83,
+    ("full", "all", "right not weak"): 0.945,
+    ("hidden", "all", "right_first"): 0.93,
+    ("hidden", "all", "in_five"): 0.97,
+    ("hidden", "cross", "in_five"): 0.98,
+}
+SLACK = 0.02
+
+# What was promised of the development set, whatever is measured.
+PROMISED: dict[tuple[str, str, str], float] = {
+    ("full", "all", "right_first"): 0.92,
+    ("full", "all", "in_five"): 0.98,
+    ("full", "en", "right_first"): 0.90,
+    ("full", "zh", "right_first"): 0.90,
+    ("full", "mixed", "right_first"): 0.90,
+    ("hidden", "all", "in_five"): 0.85,
+}
+
+Figures = Callable[[Path], Mapping[tuple[str, str, str], float]]
+
+
+# ---- the set
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[Judged, ...]:
+    return evaluate.read_judged(OWN)
+
+
+def test_the_set_is_large_mixed_and_has_what_no_entry_answers(judged: tuple[Judged, ...]) -> None:
+    kinds = Counter(one.kind for one in judged)
+    assert sum(kinds[kind] for kind in SEARCHED_KINDS) >= 150
+    assert kinds["negative"] >= 30
+    assert sum(one.cross for one in judged) >= 50
+    assert set(kinds) == {*SEARCHED_KINDS, *DIAGNOSED_KINDS}
+    assert {one.lang for one in judged if one.kind in SEARCHED_KINDS} == {"en", "zh", "mixed"}
+    assert {one.lang for one in judged if one.cross} == {"en", "zh"}
+
+
+def test_ids_and_queries_are_unique(judged: tuple[Judged, ...]) -> None:
+    assert [name for name, count in Counter(one.id for one in judged).items() if count > 1] == []
+    assert [query for query, count in Counter(one.query for one in judged).items() if count > 1] == []
+
+
+def test_negatives_expect_nothing_and_all_others_entries_that_exist(
+    shipped: Snapshot, judged: tuple[Judged, ...]
+) -> None:
+    assert [one.id for one in judged if (one.kind == "negative") == bool(one.expected)] == []
+    assert {name for one in judged for name in one.expected} <= set(shipped.library.entries)
+
+
+def test_most_entries_are_asked_for(shipped: Snapshot, judged: tuple[Judged, ...]) -> None:
+    asked = {name for one in judged if one.kind in SEARCHED_KINDS for name in one.expected}
+    assert set(shipped.library.entries) - asked == set()
+
+
+def test_no_query_is_a_title_or_alias(shipped: Snapshot, judged: tuple[Judged, ...]) -> None:
+    """Case, width, script, spacing and punctuation apart: those are found by another rule."""
+    key = shipped.searcher.analyzer.key
+    named = {
+        key(text)
+        for entry in shipped.library.entries.values()
+        for edition in entry.editions.values()
+        for text in (edition.title, *edition.aliases)
+    }
+    assert [one.id for one in judged if key(one.query) in named] == []
+
+
+def test_no_query_has_an_invisible_space_in_it(judged: tuple[Judged, ...]) -> None:
+    assert [one.id for one in judged if "\u200b" in one.query] == []
+
+
+# ---- the figures
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
+    """Measures a file of judged queries over the shipped content."""
+    bench = Bench([ROOT / "content"], tmp_path_factory.mktemp("judged"))
+
+    def measure(path: Path) -> dict[tuple[str, str, str], float]:
+        queries = evaluate.read_judged(path)
+        searched = [one for one in queries if one.kind in SEARCHED_KINDS]
+        negative = evaluate.search_all([one for one in queries if one.kind == "negative"], bench.full)
+        full = evaluate.search_all(searched, bench.full)
+        hidden = evaluate.search_all([one for one in searched if one.lang != "mixed"], bench.hidden)
+        return _by_group("full", full) | _by_group("hidden", hidden) | _of_negatives(full, negative)
+
+    return measure
+
+
+def _by_group(name: str, results: tuple[Ranked, ...]) -> dict[tuple[str, str, str], float]:
+    groups = {"all": list(results), "cross": [one for one in results if one.judged.cross]}
+    for one in results:
+        groups.setdefault(one.judged.kind, []).append(one)
+        groups.setdefault(one.judged.lang, []).append(one)
+    measured = {}
+    for group, members in groups.items():
+        found = evaluate.figures(members)
+        measured[name, group, "right_first"] = found.right_first
+        measured[name, group, "in_five"] = found.in_five
+    return measured
+
+
+def _of_negatives(
+    full: tuple[Ranked, ...], negative: tuple[Ranked, ...]
+) -> dict[tuple[str, str, str], float]:
+    right = [one for one in full if one.rank == 1]
+    return {
+        ("full", "all", "negatives rejected"): evaluate.negatives_rejected(full, negative),
+        ("full", "all", "negatives weak"): sum(o.weak or not o.found for o in negative)
+        / (len(negative) or 1),
+        ("full", "all", "right not weak"): sum(not one.weak for one in right) / (len(right) or 1),
+    }
+
+
+@pytest.fixture(scope="module")
+def own(figures: Figures) -> Mapping[tuple[str, str, str], float]:
+    return figures(OWN)
+
+
+def test_no_figure_is_below_its_floor(own: Mapping[tuple[str, str, str], float]) -> None:
+    assert {name: own[name] for name, floor in FLOORS.items() if own[name] < floor} == {}
+
+
+def test_no_floor_is_more_than_its_slack_below_what_is_measured(
+    own: Mapping[tuple[str, str, str], float],
+) -> None:
+    """Raise it: what has been reached is to be held."""
+    assert {name: own[name] for name, floor in FLOORS.items() if own[name] > floor + SLACK + 0.001} == {}
+
+
+@pytest.mark.skipif(not DEVELOPMENT.exists(), reason="the development set is no part of a checkout")
+def test_the_development_set_is_answered_as_promised(figures: Figures) -> None:
+    measured = figures(DEVELOPMENT)
+    assert {name: measured[name] for name, floor in PROMISED.items() if measured[name] < floor} == {}
