@@ -8,9 +8,9 @@ from app.analysis import pipeline
 from app.analysis.pipeline import Analyzer
 from app.content.library import Library
 from app.content.load import load_library
+from app.diagnosis.diagnose import Diagnoser
 from app.errors import JiedaError
 from app.search import document
-from app.search.diagnose import Diagnoser
 from app.search.document import build_documents
 from app.search.searcher import Searcher
 from app.search.store import IndexStore

@@ -17,6 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.settings",),
     ("app.analysis", "app.content", "app.metrics"),
     ("app.search",),
+    ("app.diagnosis",),
     ("app.knowledge", "app.watch"),
     ("app.web",),
     ("app.web.app",),

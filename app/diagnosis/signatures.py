@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from app.diagnosis.generic import is_generic
 from app.entry import Entry, Signature
-from app.search.generic import is_generic
 from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
 
 WRAPPED_LINES = 200

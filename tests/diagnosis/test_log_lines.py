@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.search.log_lines import PIECE, fold
-from app.search.traceback import parse
+from app.diagnosis.log_lines import PIECE, fold
+from app.diagnosis.traceback import parse
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from app.analysis.glossary import Glossary
 from app.content.library import Library
+from app.diagnosis.evidence import CONFIDENCES, PARTLY, Evidence, Said, of_signatures, of_words
+from app.diagnosis.frameworks import Detective, Origin, engines_in
+from app.diagnosis.generic import without_generic
+from app.diagnosis.gist import Gist, gist_of, telling_lines
+from app.diagnosis.log_lines import physical_lines, strip_codes
+from app.diagnosis.signatures import Place, SignatureIndex, owners
+from app.diagnosis.telltales import Telltale, TelltaleIndex
+from app.diagnosis.traceback import ParsedLog, parse
+from app.diagnosis.wording import Wording
 from app.entry import Entry, Language
 from app.search.answers import Confidence, Diagnosis, LogError, Match, MatchedLine
-from app.search.evidence import CONFIDENCES, PARTLY, Evidence, Said, of_signatures, of_words
-from app.search.frameworks import Detective, Origin, engines_in
-from app.search.generic import without_generic
-from app.search.gist import Gist, gist_of, telling_lines
-from app.search.log_lines import physical_lines, strip_codes
 from app.search.searcher import Searcher
-from app.search.signatures import Place, SignatureIndex, owners
-from app.search.telltales import Telltale, TelltaleIndex
-from app.search.traceback import ParsedLog, parse
-from app.search.wording import Wording
 
 MOST_MATCHES = 5
 MOST_POSSIBLE = 3

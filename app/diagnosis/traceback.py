@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.search.line_kinds import LineKind, LineRead, classify, hints_in, raised_at_the_end
-from app.search.log_lines import LogLine, fold
-from app.search.placeholders import mask
+from app.diagnosis.line_kinds import LineKind, LineRead, classify, hints_in, raised_at_the_end
+from app.diagnosis.log_lines import LogLine, fold
+from app.diagnosis.placeholders import mask
 
 MOST_FRAMES = 200
 """Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from app.diagnosis.traceback import ParsedLog
 from app.entry import Tag
-from app.search.traceback import ParsedLog
 
 OTHERS = tuple(
     "axolotl catboost colossalai comfyui deepspeed-chat detectron2 diffusers django easyr1 fairseq fastchat flask"

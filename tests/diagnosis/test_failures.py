@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.search.traceback import Raised, parse
+from app.diagnosis.traceback import Raised, parse
 
 
 def failures(log: str) -> list[tuple[str, str]]:

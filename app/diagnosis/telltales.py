@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.analysis.stems import is_function_word
+from app.diagnosis.generic import without_generic
 from app.entry import Entry
-from app.search.generic import without_generic
 from app.signature import GENERIC_WORDS
 
 Key = TypeVar("Key")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.diagnosis.diagnose import Diagnoser
 from app.knowledge import Knowledge, Snapshot
-from app.search.diagnose import Diagnoser
 from app.settings import Settings
 from tests.support import small_content
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.search.generic import is_generic
-from app.search.placeholders import without_values
-from app.search.traceback import ParsedLog, Raised
+from app.diagnosis.generic import is_generic
+from app.diagnosis.placeholders import without_values
+from app.diagnosis.traceback import ParsedLog, Raised
 
 SHORT_PASTE = 12
 """A paste of up to so many lines is read whole: somebody chose these lines, or wrote them."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.diagnosis.diagnose import MOST_MATCHES, Diagnoser
 from app.entry import Language
-from app.search.diagnose import MOST_MATCHES, Diagnoser
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
 
 PIECES = [

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.content.library import Library
+from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language, Sample
 from app.knowledge import Snapshot
 from app.search.answers import Confidence
-from app.search.diagnose import Diagnoser
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 OWN = ROOT / "tests" / "judged.jsonl"
 DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
 SURE = {Confidence.EXACT, Confidence.LIKELY}

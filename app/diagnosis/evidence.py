@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.diagnosis.frameworks import Origin
+from app.diagnosis.signatures import Place, SignatureHit
+from app.diagnosis.telltales import Telltale
+from app.diagnosis.wording import Coverage
 from app.search.answers import Confidence
-from app.search.frameworks import Origin
-from app.search.signatures import Place, SignatureHit
-from app.search.telltales import Telltale
-from app.search.wording import Coverage
 
 CONFIDENCES = (Confidence.EXACT, Confidence.LIKELY, Confidence.POSSIBLE)
 

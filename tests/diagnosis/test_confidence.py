@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
 from app.search.answers import Diagnosis
-from app.search.diagnose import Diagnoser
 
 Make = Callable[[Mapping[str, str]], Diagnoser]
 

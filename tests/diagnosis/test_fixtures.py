@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
 from app.search.answers import Confidence, Diagnosis
-from app.search.diagnose import Diagnoser
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "logs"
+FOLDER = Path(__file__).parents[1] / "fixtures" / "logs"
 ERROR = re.compile(r"(?P<type>[^:]+)(?:: (?P<message>.*))? \(line (?P<line>\d+), (?P<count>\d+) times\)")
 
 
