@@ -82,7 +82,7 @@ queries = st.builds(
     filters=st.one_of(st.just(Filters()), filters),
 )
 patient = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     # One suite for several engines means that its examples are run by several classes.
     suppress_health_check=[HealthCheck.differing_executors],
