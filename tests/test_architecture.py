@@ -46,7 +46,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "anyio": WEB,
     "click": ("app.cli.",),
     "uvicorn": ("app.cli.",),
-    "numpy": ("app.search.",),
+    "numpy": ("app.search.", "app.analysis.english"),
+    "spellchecker": ("app.analysis.english",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""
 
@@ -54,6 +55,7 @@ ONE_DOOR = {
     "jieba",
     "opencc",
     "snowballstemmer",
+    "spellchecker",
     "yaml",
     "whoosh",
     "rapidfuzz",

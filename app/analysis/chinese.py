@@ -37,10 +37,8 @@ class ChineseTokenizer:
             if len(word) > 1:
                 yield start, end
 
-    def cut(self, run: str) -> Iterator[tuple[int, int]]:
-        """Spans that cover `run` without overlap, single characters included."""
-        for _, start, end in self._jieba.tokenize(run, mode="default", HMM=False):
-            yield start, end
+    def __contains__(self, word: str) -> bool:
+        return bool(self._jieba.FREQ.get(word, 0))
 
 
 def _prefix_dictionary(lines: Iterable[bytes]) -> tuple[dict[str, int], int]:

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 BETWEEN_NAMES = re.compile(r"::|->|==|//|\]\[|[:/\\=+@#\[\]*$~]|(?<!\d)\.|(?<=[a-zA-Z_]\d)\.(?!\d)")
 WORDS = re.compile(
     r"\d+(?:\.\d+)+\w*"  # a version stays whole
-    r"|(?<![^\W_])[A-Za-z]{2,3}(?=\d{1,3}(?![^\W_]))"  # tp in tp8
     r"|[A-Z]{2,}(?=[A-Z][a-z]{2})"  # JSON in JSONDecodeError
     r"|[A-Z]?[a-z]+(?=[A-Z][a-z])"  # Out, Of in OutOfMemory
     r"|[^\W_]+"
 )
 NAME_SEPARATORS = re.compile(r"[-_]+")
+COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,3})+")
+LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
+"""`tp8`, `tp8pp2`: short names each with its number."""
+
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
 
 
@@ -69,7 +72,8 @@ def words(text: str) -> Iterator[tuple[int, int]]:
     Capitals split a name only where that leaves words of two letters or more (`NaN` and `vLLM` stay whole).
     """
     for run in re.finditer(r"\d+(?:\.\d+)+\w*|[^\W_]+", text):
-        spans = [match.span() for match in WORDS.finditer(text, *run.span())]
+        pieces = LETTERS_OR_DIGITS if COUNTED.fullmatch(run.group()) else WORDS
+        spans = [match.span() for match in pieces.finditer(text, *run.span())]
         if all(end - start >= 2 or text[start:end].isdigit() for start, end in spans):
             yield from spans
         else:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from app.analysis import code
 from app.analysis.chinese import ChineseTokenizer
+from app.analysis.english import EnglishWords
 from app.analysis.normalize import Folded, Folder
 from app.analysis.segment import segment
 from app.analysis.stems import Stemmer
@@ -20,6 +21,7 @@ class Analyzer:
         self._folder = Folder()
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
+        self._english = EnglishWords()
         self._segmenters = {
             SegmentKind.HAN: (self._han_tokens, self._han_atoms),
             SegmentKind.WORD: (self._word_tokens, self._word_atoms),
@@ -45,6 +47,10 @@ class Analyzer:
     def fold(self, text: str) -> str:
         """`text` with widths and scripts folded and case taken away, for comparing."""
         return self._folder.fold(text).text.casefold()
+
+    def is_word(self, text: str) -> bool:
+        """Whether a general dictionary, or ours, has the case-folded `text` as a word."""
+        return text in self._english if text.isascii() else text in self._chinese
 
     def _han_tokens(self, piece: Segment, folded: Folded) -> Iterator[Token]:
         for start, end in self._chinese.words(piece.text):

@@ -7,14 +7,14 @@ import snowballstemmer
 # Words a question is made of rather than what it is about. They are indexed like all others and weigh little
 # in a query. `not`, `is not`, `no`, `none` and `without` carry meaning here and are not among them.
 FUNCTION_WORDS = frozenset(
-    """a about after again all also am an and any anybody anyone are as at be because been before being but by
-    can cannot could did do does doing don't during each else ever for from get gets getting give gives go
-    goes going got had has have having he help her here him how i i'm if in into is isn't it it's its itself
-    just keep keeps kept let like make makes many may me might more most much must my need needs of on one
-    only or other our out over please same she should so some somebody somehow something still such than that
-    the their them then there these they thing things this those though to too try trying under until up us
-    use used using very via want was way we were what whats what's when where which while who whose why will
-    with would you your""".split()
+    """a about after again all also am an and any anybody anyone anything are as at be because been before being
+    but by can cannot could did do does doing don't during each else ever everything for from get gets
+    getting give gives go goes going got had has have having he help her here him how i i'm if in into is
+    isn't it it's its itself just keep keeps kept let like make makes many may me might more most much
+    must my need needs nothing of on one only or other our out over please same she should so some
+    somebody somehow something still such support supported supports than that the their them then there
+    these they thing things this those though to too try trying under until up us use used using very via
+    want was way we were what what's whats when where which while who whose why will with would you your""".split()
 )
 CHINESE_FUNCTION_WORDS = frozenset(
     """的 了 是 在 我 你 他 它 我们 你们 他们 吗 呢 吧 啊 呀 么 嘛 怎么 怎样 怎么样 怎么办 如何 为什么 为何

@@ -26,7 +26,10 @@ SHORTEST_STAND_IN = 0.3
 than all of them."""
 
 SHORT_RUN = 3
-MOST_CORRECTIONS = 8
+MOST_CORRECTIONS = 4
+LONGEST_CORRECTED = 20
+"""Words beyond which a query is pasted text, whose words are as they were printed."""
+
 LONGEST_JOINED = 6
 SHORTEST_COMPLETED = 3
 
@@ -66,13 +69,13 @@ class QueryParser:
         self._analyzer = analyzer
         self._glossary = glossary
         self._frequency: Callable[[str], int] = engine.frequency
-        self._speller = Speller(engine)
+        self._speller = Speller(engine, analyzer)
 
     def parse(self, text: str, filters: Filters, *, verbatim: bool = False) -> ParsedQuery:
         """`verbatim` turns spelling correction off."""
         analysis = self._analyzer.analyze(text)
         words = words_of(analysis)
-        corrections = () if verbatim else tuple(islice(self._speller.corrections(analysis), MOST_CORRECTIONS))
+        corrections = () if verbatim or len(words) > LONGEST_CORRECTED else self._corrections(analysis)
         substitutes = [
             *self._synonyms(words, analysis),
             *self._joined(words),
@@ -90,6 +93,9 @@ class QueryParser:
             filters=filters,
         )
         return ParsedQuery(query, self._speller.rewrite(text, corrections), corrections)
+
+    def _corrections(self, analysis: Analysis) -> tuple[Correction, ...]:
+        return tuple(islice(self._speller.corrections(analysis), MOST_CORRECTIONS))
 
     def _required(self, text: str) -> Iterator[tuple[str, ...]]:
         """Atoms of every quoted phrase of a one-line query that is neither traceback nor JSON."""

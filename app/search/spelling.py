@@ -1,8 +1,10 @@
 """Spelling: words that occur nowhere, and the indexed word each was probably meant to be.
 
-Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed.
+Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed, and so is every word
+that a general dictionary knows: that no entry says `fight` does not make it `right`.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +12,8 @@ from itertools import pairwise
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from app.analysis.token import Analysis, Token, TokenKind
+from app.analysis.pipeline import Analyzer
+from app.analysis.token import Analysis, Atom, Token, TokenKind
 from app.search.engine import Engine
 
 SHORTEST = 5
@@ -18,6 +21,9 @@ SHORTEST = 5
 
 MAX_EDITS = ((5, 1), (8, 2))
 """(from this length, edits allowed): a neighbour swap is one edit."""
+
+HAN_WORD = re.compile(r"[^\x00-\x7f〇一二三四五六七八九十百千万两几半每第]{2}")
+"""Two characters neither of which counts something."""
 
 COMPLETED = 8
 """Longer words that a half-typed one may stand for."""
@@ -36,8 +42,9 @@ class Correction:
 class Speller:
     """Corrects words by the vocabulary of an index. Safe to share between threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, analyzer: Analyzer) -> None:
         self._frequency = engine.frequency
+        self._is_word = analyzer.is_word
         exact = [term.partition(":")[2] for term in engine.vocabulary(f"{TokenKind.EXACT.value}:")]
         self._words = [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
         self._exact = exact
@@ -69,28 +76,41 @@ class Speller:
     def _misspelled(self, token: Token, stem: str | None) -> bool:
         if len(token.text) < SHORTEST or not token.text.isalpha() or not token.text.isascii():
             return False
+        if self._is_word(token.text):
+            return False
         part = f"{TokenKind.PART.value}:{stem.partition(':')[2]}" if stem else ""
         return not any(term and self._frequency(term) for term in (token.term, stem, part))
 
     def _nearest(self, typed: str) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
         near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
-        # Slips in the first letter are rare; of equals, the commoner word.
+        # Slips in the first letter are rare; of equals, the commoner word. A word with something before or
+        # behind it (`uninitialized`, `longcat`) is another word, not a slip.
         ranked = sorted(
-            near, key=lambda one: (one[1], one[0][0] != typed[0], -self._frequency(f"x:{one[0]}"), one[0])
+            (one for one in near if not (typed.endswith(one[0]) or typed.startswith(one[0]))),
+            key=lambda one: (one[1], one[0][0] != typed[0], -self._frequency(f"x:{one[0]}"), one[0]),
         )
         return ranked[0][0] if ranked else ""
 
     def _han_corrections(self, analysis: Analysis) -> Iterator[Correction]:
-        """A character that occurs nowhere, next to one that does: a word of two that has the neighbour."""
+        """A character that occurs nowhere and belongs to no word, next to one that does occur: a word of two
+        that has the neighbour."""
         for left, right in pairwise(analysis.atoms):
-            if left.end != right.start or len(left.text) + len(right.text) != 2 or left.text.isascii():
+            typed = left.text + right.text
+            if left.end != right.start or len(typed) != 2 or not HAN_WORD.fullmatch(typed):
                 continue
             place = self._known_place(left.text, right.text)
-            near = [] if place is None else self._han.get((place, (left, right)[place].text), [])
-            if near:
+            if place is None or self._in_word((right, left)[place], analysis):
+                continue
+            if near := self._han.get((place, typed[place]), []):
                 word = max(near, key=lambda w: (self._frequency(f"{TokenKind.TERM.value}:{w}"), w))
-                yield Correction(left.start, right.end, left.text + right.text, word)
+                yield Correction(left.start, right.end, typed, word)
+
+    def _in_word(self, character: Atom, analysis: Analysis) -> bool:
+        return any(
+            token.kind is TokenKind.TERM and token.start <= character.start < token.end
+            for token in analysis.tokens
+        )
 
     def _known_place(self, left: str, right: str) -> int | None:
         """0 or 1, where only the left or only the right character occurs anywhere."""
