@@ -10,7 +10,7 @@ from app.analysis.segment import segment
 from app.analysis.stems import Stemmer
 from app.analysis.token import Analysis, Atom, Segment, SegmentKind, Token, TokenKind
 
-VERSION = "4"
+VERSION = "5"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 

@@ -32,7 +32,7 @@ NOWHERE = Postings(np.zeros(0, dtype=np.int64), np.zeros(0))
 
 LAST_CHARACTER = chr(sys.maxunicode)
 
-PHRASE_BONUS = 0.2
+PHRASE_BONUS = 1.0
 """A document that holds the whole query word for word scores this much more."""
 
 

@@ -72,7 +72,7 @@ class Query:
     filters: Filters = field(default_factory=Filters)
 
 
-EXACT_TIER = 5
+EXACT_TIER = 6
 """The tier of a document one of whose titles or aliases the query is."""
 
 HOLDER_TIER = 1

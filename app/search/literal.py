@@ -6,19 +6,42 @@ an entry says can only be read from its text.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.analysis.pipeline import Analyzer
 from app.content.library import Library
 from app.search.engine import HOLDER_TIER, TIER_STEP, Scored
 
-CODE_SPAN, IN_TITLE, WHOLE, INSIDE = 4, 4, 3, 2
-"""Tiers: the query is one of its code spans, or a word of a title; stands in the text by itself; inside a longer
-name. Otherwise the entry holds its words with other separators, or in its front matter only: HOLDER_TIER."""
+CODE_SPAN, IN_TITLE, WHOLE, ALIKE, INSIDE = 5, 5, 4, 3, 2
+"""Tiers, up to `engine.EXACT_TIER`: the query is one of the entry's code spans, or a word of a title; stands in its
+text by itself; does so with `-`, `_` and space exchanged; stands inside a longer name. HOLDER_TIER is for the rest."""
 
 CODE_MARKS = re.compile(r"[^\w\s]|_|\w[A-Z]|\d", re.ASCII)
+ESCAPED_SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 CACHED_ENTRIES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A query as it is compared: as typed, folded, and as patterns of itself with nothing attached."""
+
+    text: str
+    folded: str
+    alone: re.Pattern[str]
+    alike: re.Pattern[str]
+    is_code: bool
+    is_span: bool
+    """It is a code span of some entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The folded texts of an entry's editions; `front`: aliases, symptoms and signatures."""
+
+    titles: str
+    bodies: str
+    front: str
 
 
 class Literals:
@@ -28,37 +51,63 @@ class Literals:
         self._library = library
         self._fold = analyzer.fold
         self._texts = lru_cache(CACHED_ENTRIES)(self._folded)
+        editions = [edition for entry in library.entries.values() for edition in entry.editions.values()]
+        self._spans = frozenset(self._fold(span) for edition in editions for span in edition.code)
 
     def promote(self, ranked: Sequence[Scored], text: str) -> tuple[Scored, ...]:
         """`ranked` with holders of `text` in the order of how exactly they hold it."""
         if not any(one.tier == HOLDER_TIER for one in ranked):
             return tuple(ranked)
-        typed = text.strip()
-        word = self._fold(typed)
-        alone = re.compile(rf"(?<!\w)(?<!\w-){re.escape(word)}(?![\w-])")
-        is_code = bool(CODE_MARKS.search(typed)) and typed.isascii()
+        typed = self._typed(text.strip())
         promoted = []
         for one in ranked:
-            tier = (
-                self._tier(one.id, typed, word, alone, is_code=is_code)
-                if one.tier == HOLDER_TIER
-                else one.tier
-            )
+            tier = self._tier(one.id, typed) if one.tier == HOLDER_TIER else one.tier
             promoted.append(replace(one, tier=tier, score=one.score + TIER_STEP * (tier - one.tier)))
         return tuple(sorted(promoted, key=lambda one: -one.score))
 
-    def _tier(self, entry_id: str, typed: str, word: str, alone: re.Pattern[str], *, is_code: bool) -> int:
-        entry = self._library.entries[entry_id]
-        titles, bodies = self._texts(entry_id)
-        if is_code and any(typed in edition.code for edition in entry.editions.values()):
-            return CODE_SPAN
-        if not is_code and (alone.search(titles) or (word in titles and not word.isascii())):
-            return IN_TITLE
-        if alone.search(titles) or alone.search(bodies):
-            return WHOLE
-        return INSIDE if word in titles or word in bodies else HOLDER_TIER
+    def _typed(self, text: str) -> Typed:
+        folded = self._fold(text)
+        escaped = re.escape(folded)
+        return Typed(
+            text=text,
+            folded=folded,
+            alone=_by_itself(escaped),
+            alike=_by_itself(ESCAPED_SEPARATORS.sub("[-_ ]+", escaped)),
+            is_code=bool(CODE_MARKS.search(text)) and text.isascii(),
+            is_span=folded in self._spans,
+        )
 
-    def _folded(self, entry_id: str) -> tuple[str, str]:
+    def _tier(self, entry_id: str, typed: Typed) -> int:
+        texts = self._texts(entry_id)
         editions = self._library.entries[entry_id].editions.values()
-        titles = "\n".join(edition.title for edition in editions)
-        return self._fold(titles), self._fold("\n".join(edition.markdown for edition in editions))
+        if typed.is_code and any(typed.text in edition.code for edition in editions):
+            return CODE_SPAN
+        is_word_of_title = typed.alone.search(texts.titles) or (
+            typed.folded in texts.titles and not typed.folded.isascii()
+        )
+        if is_word_of_title and not typed.is_code:
+            return IN_TITLE
+        if is_word_of_title or typed.alone.search(texts.bodies):
+            return WHOLE
+        # What a reader sees counts before what only we see, where it is a question of who writes an identifier.
+        if not typed.is_code and not typed.is_span and typed.alone.search(texts.front):
+            return WHOLE
+        if typed.alike.search(texts.titles) or typed.alike.search(texts.bodies):
+            return ALIKE
+        return INSIDE if typed.folded in texts.titles or typed.folded in texts.bodies else HOLDER_TIER
+
+    def _folded(self, entry_id: str) -> Texts:
+        entry = self._library.entries[entry_id]
+        editions = entry.editions.values()
+        signatures = [line for signature in entry.signatures for line in signature.all + signature.any]
+        front = [text for edition in editions for text in (*edition.aliases, *edition.symptoms)]
+        return Texts(
+            titles=self._fold("\n".join(edition.title for edition in editions)),
+            bodies=self._fold("\n".join(edition.markdown for edition in editions)),
+            front=self._fold("\n".join([*front, *signatures])),
+        )
+
+
+def _by_itself(pattern: str) -> re.Pattern[str]:
+    """`pattern` with no word character around it; leading dashes are no part of a longer name."""
+    return re.compile(rf"(?<!\w)(?<!\w-){pattern}(?![\w-])")

@@ -81,6 +81,7 @@ class QueryParser:
             *self._joined(words),
             *self._corrected(words, corrections),
             *self._completed(words),
+            *self._named(words),
         ]
         clauses = self._rarest([*clauses_of(words, substitutes)])
         atoms = tuple(atom.text for atom in analysis.atoms)
@@ -152,6 +153,14 @@ class QueryParser:
         for completed in self._speller.completions(words[-1].text):
             term = WeightedTerm((f"{TokenKind.EXACT.value}:{completed}",), completed)
             yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, "completed")
+
+    def _named(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
+        for number, word in enumerate(words):
+            literal = word.alternatives[0].terms[0]
+            name = f"{TokenKind.TERM.value}:{word.text}"
+            if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
+                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, "identifier")
 
     def _rarest(self, clauses: Sequence[Clause]) -> Sequence[Clause]:
         """At most MAX_CLAUSES: those whose literal words the fewest documents hold, and any at all."""

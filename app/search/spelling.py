@@ -79,7 +79,8 @@ class Speller:
         if self._is_word(token.text):
             return False
         part = f"{TokenKind.PART.value}:{stem.partition(':')[2]}" if stem else ""
-        return not any(term and self._frequency(term) for term in (token.term, stem, part))
+        name = f"{TokenKind.TERM.value}:{token.text}"
+        return not any(term and self._frequency(term) for term in (token.term, stem, name, part))
 
     def _nearest(self, typed: str) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
