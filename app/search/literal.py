@@ -54,6 +54,10 @@ class Literals:
         editions = [edition for entry in library.entries.values() for edition in entry.editions.values()]
         self._spans = frozenset(self._fold(span) for edition in editions for span in edition.code)
 
+    def is_span(self, text: str) -> bool:
+        """Whether `text` is a code span of some entry."""
+        return self._fold(text.strip()) in self._spans
+
     def promote(self, ranked: Sequence[Scored], text: str) -> tuple[Scored, ...]:
         """`ranked` with holders of `text` in the order of how exactly they hold it."""
         if not any(one.tier == HOLDER_TIER for one in ranked):
@@ -74,7 +78,7 @@ class Literals:
             alone=_by_itself(escaped),
             alike=_by_itself(ESCAPED_SEPARATORS.sub("[-_ ]+", escaped)),
             is_code=bool(CODE_MARKS.search(text)) and text.isascii(),
-            is_span=folded in self._spans,
+            is_span=self.is_span(text),
         )
 
     def _tier(self, entry_id: str, typed: Typed) -> int:

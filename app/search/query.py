@@ -71,8 +71,10 @@ class QueryParser:
         self._frequency: Callable[[str], int] = engine.frequency
         self._speller = Speller(engine, analyzer)
 
-    def parse(self, text: str, filters: Filters, *, verbatim: bool = False) -> ParsedQuery:
-        """`verbatim` turns spelling correction off."""
+    def parse(
+        self, text: str, filters: Filters, *, verbatim: bool = False, literal: bool = False
+    ) -> ParsedQuery:
+        """`verbatim` turns spelling correction off; `literal` makes any query count as code."""
         analysis = self._analyzer.analyze(text)
         words = words_of(analysis)
         corrections = () if verbatim or len(words) > LONGEST_CORRECTED else self._corrections(analysis)
@@ -90,7 +92,7 @@ class QueryParser:
             keys=(f"{TokenKind.KEY.value}:{''.join(atoms)}",) if atoms else (),
             phrase=atoms,
             required=tuple(self._required(text)),
-            literal=len(words) == 1 or _is_code(analysis) or _is_short_run(analysis),
+            literal=literal or len(words) == 1 or _is_code(analysis) or _is_short_run(analysis),
             filters=filters,
         )
         return ParsedQuery(query, self._speller.rewrite(text, corrections), corrections)

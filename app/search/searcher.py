@@ -48,7 +48,12 @@ class Searcher:
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable where the index has been damaged under the running process."""
-        parsed = self._parser.parse(request.text, request.filters, verbatim=request.verbatim)
+        parsed = self._parser.parse(
+            request.text,
+            request.filters,
+            verbatim=request.verbatim,
+            literal=self._literals.is_span(request.text),
+        )
         results = self._engine.search(parsed.query)
         ranked = self._literals.promote(results.ranked, request.text)
         page = ranked[request.offset : request.offset + request.limit]
