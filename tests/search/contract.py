@@ -204,7 +204,7 @@ class EngineContract:
             found = engine.search(Query((word("t:a"),), keys=("k:a",), phrase=("a",)))
             assert (found.ranked, found.near, found.phrase_dropped) == ((), (), False)
             assert engine.frequency("t:a") == 0
-            assert engine.vocabulary("t:") == []
+            assert list(engine.vocabulary("t:")) == []
 
     def test_an_empty_query_finds_nothing(self) -> None:
         with self.engine([document("f/1", zones={"body_en": "t:a"}, keys=("k:",))]) as engine:
@@ -285,7 +285,7 @@ class EngineContract:
 
     @pytest.mark.parametrize(
         "odd",
-        ["t:two words", "t:\x00", "t:🎉", "t:长" * 500, "t:", "t:\n", "x:--a=[b]", "t:\U0010ffff", "t:*"],
+        ["t:two words", "t:\x00", "t:🎉", "t:长" * 500, "t:", "t:\n", "x:--a=[b]", "t:\U0001f600", "t:*"],
     )
     def test_a_term_is_kept_as_it_is_whatever_is_in_it(self, odd: str) -> None:
         plain = document("f/plain", zones={"body_en": "t:two t:words t:长"})
