@@ -72,6 +72,7 @@ class EmbeddedEngine:
         ) as error:  # Whoosh raises whatever its decoding stumbles over, struct.error to TypeError
             raise IndexUnreadable(f"{directory}: {error}") from error
         self._ids = self._sidecar.ids
+        self._numbers = {document_id: number for number, document_id in enumerate(self._ids)}
         if self._reader.doc_count_all() != len(self._ids):
             raise IndexUnreadable(
                 f"{directory}: {self._reader.doc_count_all()} documents, not {len(self._ids)}"
@@ -104,10 +105,9 @@ class EmbeddedEngine:
             phrase_dropped=dropped,
         )
 
-    def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
-        """What made up the score of a document, largest first."""
-        number = self._ids.index(document_id)
-        return contributions(query, number, self._scorer, self.zone_postings)
+    def explain(self, query: Query, document_id: str, least: float = 0.0) -> tuple[Contribution, ...]:
+        """What made up the score of a document, largest first, without shares below `least`."""
+        return contributions(query, self._numbers[document_id], self._scorer, self.zone_postings, least)
 
     def frequency(self, term: str) -> int:
         """How many documents hold an index term in any zone."""

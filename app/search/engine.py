@@ -121,8 +121,9 @@ class Engine(Protocol):
     def search(self, query: Query) -> Results:
         """Ranks all documents that answer. Raises IndexUnreadable where the index is damaged."""
 
-    def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
-        """What made up the score of a document, largest first, for each clause its best alternative."""
+    def explain(self, query: Query, document_id: str, least: float = 0.0) -> tuple[Contribution, ...]:
+        """What made up the score of a document, largest first, for each clause its best alternative; without
+        terms that bring less than the share `least` of it."""
 
     def frequency(self, term: str) -> int:
         """How many documents hold an index term in any zone."""

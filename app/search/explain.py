@@ -10,18 +10,23 @@ ZonePostingsOf = Callable[[str], tuple[tuple[str, Postings], ...]]
 
 
 def contributions(
-    query: Query, document: int, scorer: Scorer, zone_postings: ZonePostingsOf
+    query: Query, document: int, scorer: Scorer, zone_postings: ZonePostingsOf, least: float = 0.0
 ) -> tuple[Contribution, ...]:
     """For each clause its best alternative, that one's terms by zone; largest first.
 
-    A term's score is shared among its zones in proportion to what each brought to tf~.
+    A term's score is shared among its zones in proportion to what each brought to tf~. Terms that bring less
+    than the share `least` of the score are left out.
     """
-    found: list[Contribution] = []
+    scored: list[tuple[float, WeightedTerm, str]] = []
     for clause in query.clauses:
-        scored = [(_term_scores(clause, one, document, scorer), one) for one in clause.alternatives]
-        terms, best = max(scored, key=lambda pair: sum(score for score, _ in pair[0]))
-        for score, term in terms:
-            found += _by_zone(score, term, best.source, document, zone_postings)
+        ways = [(_term_scores(clause, one, document, scorer), one.source) for one in clause.alternatives]
+        terms, source = max(ways, key=lambda way: sum(score for score, _ in way[0]))
+        scored += [(score, term, source) for score, term in terms]
+    enough = least * sum(score for score, _, _ in scored)
+    found: list[Contribution] = []
+    for score, term, source in scored:
+        if score > 0 and score >= enough:
+            found += _by_zone(score, term, source, document, zone_postings)
     return tuple(sorted(found, key=lambda one: -one.score))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
+from app.analysis.code import canonical
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.stems import is_function_word
@@ -129,8 +130,10 @@ class QueryParser:
                     break
                 if all(is_function_word(part) for part in parts):
                     continue
-                name = self._analyzer.analyze(label := "_".join(parts))
-                variants = tuple(v for v in _variants(name) if "_" in v and self._frequency(v))
+                label = "_".join(parts)
+                stems = "_".join(word.stem for word in words[first : last + 1])
+                names = (f"{TokenKind.TERM.value}:{canonical(label)}", f"{TokenKind.PART.value}:{stems}")
+                variants = tuple(name for name in names if self._frequency(name))
                 if variants:
                     yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, "identifier")
 

@@ -19,7 +19,7 @@ from app.search.engine import EXACT_TIER, Contribution, Engine, Query, Scored
 from app.search.literal import Literals
 from app.search.passages import Passages
 from app.search.query import ParsedQuery, QueryParser
-from app.search.reasons import exact_reasons, reasons
+from app.search.reasons import WORTH_SAYING, exact_reasons, reasons
 from app.search.snippet import snippet
 
 WEAK_SCORE = 0.22
@@ -82,7 +82,7 @@ class Searcher:
         entry = self._library.entries[scored.id]
         edition = entry.edition(lang)
         exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
-        contributions = self._engine.explain(parsed.query, scored.id)
+        contributions = self._engine.explain(parsed.query, scored.id, WORTH_SAYING)
         concordance = self._passages.of(edition)
         return Hit(
             entry=entry,

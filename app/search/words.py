@@ -36,6 +36,8 @@ class Word:
     start: int
     end: int
     alternatives: tuple[Alternative, ...]
+    stem: str = ""
+    """What inflected forms share, joined where it is code; empty for Chinese."""
 
 
 def words_of(analysis: Analysis) -> list[Word]:
@@ -74,7 +76,9 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     if len(by_name) > 1:
         alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source="identifier"))
     stems = tuple(WeightedTerm((f"{TokenKind.TERM.value}:{t.text}", t.term), t.text, weight) for t in by_word)
-    return Word(exact.text, exact.start, exact.end, (*alternatives, Alternative(stems, *CODE_WORDS)))
+    alternatives.append(Alternative(stems, *CODE_WORDS))
+    stem = JOINED_STEMS.join(token.text for token in by_word)
+    return Word(exact.text, exact.start, exact.end, tuple(alternatives), stem)
 
 
 def _present(*terms: str | None) -> tuple[str, ...]:
@@ -85,7 +89,8 @@ def _plain_word(exact: Token, stems: Sequence[Token]) -> Word:
     weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
     parts = tuple(f"{TokenKind.PART.value}:{token.text}" for token in stems)
     term = WeightedTerm((exact.term, *_terms(stems), *parts), exact.text, weight)
-    return Word(exact.text, exact.start, exact.end, (Alternative((term,)),))
+    stem = stems[0].text if stems else exact.text
+    return Word(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
 
 
 def _terms(tokens: Sequence[Token]) -> tuple[str, ...]:
