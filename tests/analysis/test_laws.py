@@ -83,7 +83,7 @@ def relates(token: Token, at_its_place: str) -> bool:
     words = at_its_place.replace("_", "-").split("-")
     if token.kind is TokenKind.PART:
         stems = {STEMMER.stem(word) for word in all_words(at_its_place)}
-        return set(token.text.split("_")) <= stems
+        return set(token.text.split("_")) <= stems | {""}
     return token.text in {STEMMER.stem(at_its_place), code.canonical("-".join(words))} or (
         token.text in code.canonical(at_its_place)
     )
