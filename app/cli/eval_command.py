@@ -45,12 +45,10 @@ def command(
 
     Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis.
     """
-    judged = evaluate.read_judged(file)
+    judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         bench = Bench(content_directories(directories), Path(folder))
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
-        if hide_lang:
-            searched = [one for one in searched if one.lang != "mixed"]
         search_for = bench.hidden if hide_lang else bench.full
         ranked = evaluate.search_all(searched, search_for)
         negative = evaluate.search_all([one for one in judged if one.kind == "negative"], search_for)

@@ -217,7 +217,6 @@ def test_hiding_a_querys_language_leaves_the_other_editions_and_mixed_queries_ou
     (content / "glossary.yaml").write_text("[]\n", encoding="utf-8")
 
 
-@pytest.mark.xfail(strict=True, reason="a mixed negative has no language of its own to hide")
 def test_mixed_negatives_are_left_out_as_well(jieda: Jieda, tmp_path: Path) -> None:
     mixed = {"id": "m", "kind": "negative", "lang": "mixed", "query": "怎么 bake bread", "expected": []}
     path = write_judged(tmp_path / "judged.jsonl", [*JUDGED, mixed])
