@@ -1,6 +1,7 @@
 """The snapshot that is served, and its swap: build the new one whole, then point one name at it."""
 
 import hashlib
+import logging
 import threading
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from app.search.searcher import Searcher
 from app.search.store import IndexStore
 from app.search.suggest import Completer
 from app.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Knowledge:
         """
         with self._swap:
             self._snapshot = self._take()
+        _log_problems(self._snapshot)
 
     def reload(self) -> bool:
         """Swaps in the content as it is now; True where that is another generation.
@@ -78,10 +82,14 @@ class Knowledge:
                 taken = self._take()
             except JiedaError as error:
                 self.failure = str(error)
+                log.warning("the content is served as it was before: %s", error)
                 return False
             changed = self._snapshot is None or taken.generation != self._snapshot.generation
             self._snapshot, self.failure = taken, ""
-            return changed
+        if changed:
+            log.info("serving generation %s: %d entries", taken.generation, len(taken.library.entries))
+            _log_problems(taken)
+        return changed
 
     def _take(self) -> Snapshot:
         library = load_library(self._settings.content)
@@ -92,6 +100,11 @@ class Knowledge:
         if self._analyzers is None or self._analyzers[0] != library.dictionary:
             self._analyzers = (library.dictionary, Analyzer(library.dictionary))
         return self._analyzers[1]
+
+
+def _log_problems(snapshot: Snapshot) -> None:
+    for problem in snapshot.library.problems:
+        log.warning("%s%s", problem, "" if problem.served else " (not served)")
 
 
 def build_snapshot(library: Library, analyzer: Analyzer, store: IndexStore) -> Snapshot:

@@ -1,5 +1,6 @@
 """`jieda serve`: every setting is an option, and nothing starts before all of them make sense."""
 
+import logging.config
 import os
 import signal
 import socket
@@ -41,6 +42,7 @@ def serve(**given: str | None) -> None:
         for problem in error.problems:
             click.echo(f"jieda: {problem}", err=True)
         sys.exit(2)
+    logging.config.dictConfig(log_config(settings.log_format))
     check_port(settings.host, settings.port)
     signal.signal(signal.SIGTERM, leave)
     try:

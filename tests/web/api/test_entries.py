@@ -138,7 +138,8 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         },
     )
     (content / "en/roll/binary.md").write_bytes(b"\xff\xfe\x00")
-    with start_server(content).client() as client:
+    server = start_server(content)
+    with server.client() as client:
         problems = client.get("/api/v1/problems").json()["items"]
         kept_out = {problem["path"]: problem for problem in problems if not problem["served"]}
         assert set(kept_out) == {"en/roll/broken.md", "en/roll/binary.md"}
@@ -146,6 +147,8 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         assert kept_out["en/roll/broken.md"]["message"]
         assert client.get("/api/v1/entries/roll/good").status_code == 200
         assert client.get("/api/v1/entries/roll/broken").status_code == 404
+    for path, problem in kept_out.items():
+        assert f"{path}:{problem['line']}: {problem['rule']}: " in server.log()
         assert client.get("/readyz").json()["problems"] == len(problems)
 
 
