@@ -1,6 +1,7 @@
 """A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from app.analysis.glossary import Glossary
 from app.content.library import Library
@@ -10,7 +11,7 @@ from app.diagnosis.generic import without_generic
 from app.diagnosis.gist import Gist, gist_of, telling_lines
 from app.diagnosis.log_lines import physical_lines, strip_codes
 from app.diagnosis.signatures import Place, SignatureIndex, owners
-from app.diagnosis.telltales import Telltale, TelltaleIndex
+from app.diagnosis.telltales import Telltale, TelltaleIndex, without_flags
 from app.diagnosis.traceback import ParsedLog, parse
 from app.diagnosis.wording import Wording
 from app.entry import Entry, Language
@@ -25,6 +26,7 @@ MOST_LINES = 8
 MOST_ERRORS = 20
 SHOWN_LINE = 240
 """Characters of a matched line that are shown, around what matched."""
+ALL_OF_IT = 0.999
 WORDING_SHARE = 0.5
 """What the words around a signature count, against 1 for a line that only this entry's signature explains."""
 
@@ -69,32 +71,63 @@ class Diagnoser:
         )
 
     def _by_signature(self, parsed: ParsedLog, origin: Origin, gist: Gist) -> list[Evidence]:
-        hits = owners(self._signatures.find([line.text for line in parsed.lines]))
+        hits = owners(self._signatures.find([line.text for line in parsed.lines], parsed.processes))
         said = self._wording.coverage(self._wording.units(gist.text)) if len(hits) > 1 else {}
         found = []
         for entry_id, own in hits.items():
             rivals = [hit for other, theirs in hits.items() if other != entry_id for hit in theirs]
             wording = WORDING_SHARE * said[entry_id].whole if entry_id in said else 0.0
             foreign = self._is_foreign(entry_id, origin)
-            found.append(of_signatures(own, rivals, origin, foreign=foreign, wording=wording))
+            evidence = of_signatures(own, rivals, origin, foreign=foreign, wording=wording)
+            supported = any(hit.support for hit in own)
+            if supported or not origin.apart or evidence.confidence is not Confidence.POSSIBLE:
+                found.append(evidence)
         return found
 
     def _by_words(self, parsed: ParsedLog, origin: Origin, gist: Gist) -> Iterator[Evidence]:
         places = telling_lines(parsed)
-        telltales = self._telltales.find([parsed.lines[place].text for place in places])
-        own_words = self._wording.coverage(self._wording.units(without_generic(gist.text)))
-        for entry_id, whole in self._wording.coverage(self._wording.units(gist.text), PARTLY).items():
-            own = own_words.get(entry_id)
-            said = Said(whole, own.whole if own else 0.0)
+        telltales = self._telltales.find(
+            [parsed.lines[place].text for place in places], verbatim=gist.verbatim
+        )
+        kin = self._kin(gist)
+        for entry_id, said in self._said(gist).items():
             telltale = telltales.get(entry_id, Telltale(frozenset(), 0, ()))
             foreign = self._is_foreign(entry_id, origin)
-            confidence = of_words(said, telltale, foreign=foreign, verbatim=gist.verbatim)
+            confidence = of_words(
+                said, telltale, foreign=foreign, verbatim=gist.verbatim, kin=entry_id in kin
+            )
             if confidence is None:
                 continue
             named = [(Place(places[line], 0, 0), "identifier") for line in telltale.lines]
             read = [(Place(line, 0, 0), "exception" if gist.verbatim else "symptom") for line in gist.lines]
-            strength = whole.whole + 0.5 * whole.sentence + 0.1 * len(telltale.names)
+            strength = said.whole.whole + 0.5 * said.whole.sentence + 0.1 * len(telltale.names)
             yield Evidence(entry_id, confidence, strength, tuple(named or read))
+
+    def _said(self, gist: Gist) -> Mapping[str, Said]:
+        """How much of the gist each entry says; of its lead alone, where that has a name of the entry's in it."""
+        said = self._share(gist.text, verbatim=gist.verbatim)
+        if not gist.verbatim:
+            return said
+        leading = self._telltales.find([gist.lead], verbatim=True)
+        for entry_id, share in self._share(gist.lead, verbatim=True).items():
+            if entry_id in leading and leading[entry_id].names:
+                said[entry_id] = max(share, said.get(entry_id, share), key=lambda one: one.least)
+        return said
+
+    def _kin(self, gist: Gist) -> frozenset[str]:
+        """The entries that speak of an exception that the gist is about; all, where it is about none."""
+        if not gist.types:
+            return frozenset(self._entries)
+        tellers = (self._wording.coverage(self._wording.units(name), ALL_OF_IT) for name in gist.types)
+        return frozenset(chain.from_iterable(tellers))
+
+    def _share(self, text: str, *, verbatim: bool) -> dict[str, Said]:
+        printed = without_generic(without_flags(text) if verbatim else text)
+        own = self._wording.coverage(self._wording.units(printed))
+        return {
+            entry_id: Said(whole, own[entry_id].whole if entry_id in own else 0.0)
+            for entry_id, whole in self._wording.coverage(self._wording.units(text), PARTLY).items()
+        }
 
     def _is_foreign(self, entry_id: str, origin: Origin) -> bool:
         return origin.foreign_to(self._entries[entry_id].framework, self._engines[entry_id])

@@ -20,7 +20,7 @@ OF_FRAMEWORK = 10.0
 TELLING = 0.6
 PARTLY = 0.25
 WORDS_ALONE = 0.4
-WORDS_ALONE_VERBATIM = 0.6
+WORDS_ALONE_VERBATIM = 0.7
 SENTENCE = 0.8
 SENTENCE_RETURNED = 0.3
 
@@ -80,17 +80,20 @@ def _level(hit: SignatureHit, rivals: Sequence[SignatureHit], *, foreign: bool) 
     shared = any(rival.covers(hit) for rival in rivals)
     if not shared and not hit.generic:
         return 0
-    if foreign:
+    if foreign and not hit.unmistakable:
         return 2
     return 0 if hit.support and not shared else 1
 
 
-def of_words(said: Said, telltale: Telltale, *, foreign: bool, verbatim: bool) -> Confidence | None:
+def of_words(
+    said: Said, telltale: Telltale, *, foreign: bool, verbatim: bool, kin: bool
+) -> Confidence | None:
     """What words prove where no signature is whole: a part of one, rare names, or most of what was said.
 
     `foreign`: the log is another program's. `verbatim`: there is a failure just as a program printed it; then
     a part of a signature is most likely another message that begins or ends alike, and proves little. In
-    prose it is what somebody remembers of the message.
+    prose it is what somebody remembers of the message. `kin`: the entry tells of such an exception; in another
+    one's message a single name of the entry's is a coincidence.
     """
     names, runs = len(telltale.names), telltale.runs
     telling = said.least >= TELLING and (names >= 2 or runs >= 2 or (names == 1 and said.least >= 0.9))
@@ -100,5 +103,6 @@ def of_words(said: Said, telltale: Telltale, *, foreign: bool, verbatim: bool) -
     if not verbatim and (symptom or telling):
         return Confidence.LIKELY
     alone = WORDS_ALONE_VERBATIM if verbatim else WORDS_ALONE
-    enough = PARTLY if names or runs else alone
+    partial = names + runs >= 2 or (names + runs == 1 and (kin or not verbatim))
+    enough = PARTLY if partial else alone
     return Confidence.POSSIBLE if said.least >= enough else None

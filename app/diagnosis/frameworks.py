@@ -4,21 +4,30 @@ A framework of the taxonomy raises its own entries. Another program's frames low
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from app.diagnosis.traceback import ParsedLog
 from app.entry import Tag
 
-OTHERS = tuple(
-    "axolotl catboost colossalai comfyui deepspeed-chat detectron2 diffusers django easyr1 fairseq fastchat flask"
-    " gpt-neox gradio invokeai jax joblib keras kohya langchain lightgbm litgpt llama-factory llamafactory llama.cpp"
-    " lm_eval lmdeploy mmcv mmdet mmengine ms-swift nemo_rl nemo-rl ollama oobabooga open-instruct openrlhf open_r1"
-    " paddlepaddle pandas peft polars prime-rl pyspark pytorch_lightning rllib scikit-learn sentence_transformers"
-    " skyrl sklearn spacy stable-diffusion stable_diffusion streamlit swift tensorflow text-generation-webui torchtitan"
-    " torchtune torchvision trl trlx ultralytics unsloth verl webui whisper xgboost xtuner yolo yolov5 yolov8".split()
+TRAINERS = frozenset(
+    "axolotl colossalai deepspeed-chat easyr1 gpt-neox litgpt llama-factory llamafactory ms-swift nemo_rl nemo-rl"
+    " open-instruct openrlhf open_r1 peft prime-rl skyrl swift torchtitan torchtune trl trlx unsloth verl"
+    " xtuner".split()
 )
-"""Programs that a log can come from and that no entry is about. Teams add theirs by naming them in a taxonomy."""
+"""Programs that train language models, too, and that no entry is about. Teams add theirs by naming them in a
+taxonomy."""
+
+APART = frozenset(
+    "catboost comfyui detectron2 diffusers django fairseq fastchat flask gradio invokeai jax joblib keras kohya"
+    " langchain lightgbm llama.cpp lm_eval lmdeploy mmcv mmdet mmengine mmseg ollama oobabooga paddlepaddle pandas"
+    " polars pyspark pytorch_lightning rllib scikit-learn sentence_transformers sklearn spacy stable-diffusion"
+    " stable_diffusion streamlit tensorflow text-generation-webui torchvision ultralytics webui whisper xgboost yolo"
+    " yolov5 yolov8".split()
+)
+"""Programs that do something else. What any program prints has other reasons there."""
 
 ENGINES = frozenset({"deepspeed", "megatron", "sglang", "vllm"})
 """Components that do the heavy work: an entry that never speaks of one explains no generic message from it."""
@@ -36,6 +45,18 @@ COMPONENTS = ENGINES | frozenset(
 ORDINARY_WORDS = frozenset({"roll"})
 """Names that mean something else as words: they count in paths, module names and capitals only."""
 
+# Parts of a component that are programs by themselves: Ray's libraries, and vLLM where it serves on its own.
+_PROGRAM = re.compile(
+    r"(?:(?:site|dist)-packages|python)/(?P<library>ray/(?:data|rllib|serve|train|tune))/"
+    r"|(?:^|/)(?P<server>vllm)/(?:entrypoints/(?:openai|cli|launcher|api_server)|(?:v1/)?executor/m(?:ulti)?p(?:roc|_))"
+)
+_ELSEWHERE = APART | {"ray/data", "ray/rllib", "ray/serve", "ray/tune", "vllm"}
+# Casefolded. Words of language models and of reinforcement learning, by which any script may belong here.
+_RELATED = re.compile(
+    r"(?<![a-z])(?:(?:accelerate|deepspeed|dpo|flash_attn|fsdp\d?|fully_shard|gpt\d?|grpo|peft|policy|ppo|rank|ray|rl|rlhf|sft"
+    r"|torchrun|transformers)(?![a-z])|(?:actor|megatron|reward|rollout|sglang|token|vllm|torch/distributed/))"
+    r"|llm|llama|qwen|deepseek"
+)
 _INSTALLED = re.compile(r"(?:site|dist)-packages/([\w.-]{1,80})")
 _STANDARD = re.compile(
     r"(?:^|/)(?:lib/)?python3(?:\.\d{1,2})?/(?!site-|dist-)|^<|^python/ray/|\.pyx$|\.pxi$|^/usr/lib/|\.so(?:\.\d+)*$"
@@ -47,13 +68,14 @@ class Origin:
     """Whose log it is. `known` are ids of the taxonomy and `others` foreign programs, both most spoken of first.
 
     `own_code` tells that frames stand in a program that is neither: somebody's script. `engines` are those of
-    ENGINES that frames stand in.
+    ENGINES that frames stand in. `apart`: the program clearly trains no language model.
     """
 
     known: tuple[str, ...]
     others: tuple[str, ...]
     own_code: bool
     engines: frozenset[str]
+    apart: bool
 
     @property
     def name(self) -> str:
@@ -74,48 +96,54 @@ class Detective:
 
     def __init__(self, frameworks: Mapping[str, Tag]) -> None:
         self._known = {name: tag.id for tag in frameworks.values() for name in _names(tag)}
-        self._names = {**{other: other for other in OTHERS}, **self._known}
+        self._names = {**{other: other for other in sorted(TRAINERS | APART)}, **self._known}
 
     def origin(self, parsed: ParsedLog, told: str = "") -> Origin:
         """Count what speaks for whom; `told` is the framework that the log's owner names, if any."""
-        votes: dict[str, int] = {told: _TOLD} if told else {}
-        own_code = False
-        engines: set[str] = set()
-        for frame in parsed.frames:
-            path = frame.path.replace("\\", "/").casefold()
-            engines.update(ENGINES.intersection(path.split("/")))
-            owner = self._owner(path)
-            if owner:
-                votes[owner] = votes.get(owner, 0) + 3
-            own_code = own_code or owner is None
-        text = "\n".join(line.text for line in parsed.lines)
+        text = "\n".join((*parsed.processes, *(line.text for line in parsed.lines)))
         folded = text.casefold()
+        paths = [frame.path.replace("\\", "/").casefold() for frame in parsed.frames]
+        owners = [self._owner(path) for path in paths]
+        votes = self._votes(owners, text, folded) + Counter({told: _TOLD} if told else {})
+        ours = {*self._known.values(), told}
+        ranked = [name for name, count in votes.most_common() if count]
+        known = tuple(name for name in ranked if name in ours)
+        others = tuple(name for name in ranked if name not in ours)
+        # A lone `train.py` tells nothing; a folder of somebody's does.
+        project = any(owner is None and "/" in path for owner, path in zip(owners, paths, strict=True))
+        unrelated = bool(others or project) and not _RELATED.search(folded)
+        engines = ENGINES.intersection(chain.from_iterable(path.split("/") for path in paths))
+        elsewhere = others[:1] and others[0] in _ELSEWHERE.intersection(owners) and engines <= {"vllm"}
+        return Origin(
+            known,
+            others,
+            own_code=None in owners,
+            engines=engines,
+            apart=bool(unrelated or elsewhere) and not known and TRAINERS.isdisjoint(others),
+        )
+
+    def _votes(self, owners: Iterable[str | None], text: str, folded: str) -> Counter[str]:
+        votes = Counter(owner for owner in owners if owner for _ in range(_FRAME))
         for name, owner in self._names.items():
             spoken = _mentions(folded, name, in_code=name in ORDINARY_WORDS)
-            votes[owner] = votes.get(owner, 0) + (
-                spoken or min(1, _mentions(text, name.upper(), in_code=False))
-            )
-        ranked = sorted((name for name in votes if votes[name]), key=lambda name: -votes[name])
-        known = {*self._known.values(), told}
-        return Origin(
-            tuple(name for name in ranked if name in known),
-            tuple(name for name in ranked if name not in known),
-            own_code,
-            frozenset(engines),
-        )
+            votes[owner] += spoken or min(1, _mentions(text, name.upper(), in_code=False))
+        return votes
 
     def _owner(self, path: str) -> str | None:
         """The framework or program a file lies in; empty for a component, None for somebody's script."""
         for segment in path.split("/")[:-1]:
             if segment in self._known:
                 return self._known[segment]
+        if found := _PROGRAM.search(path):
+            return found["library"] or found["server"]
         if found := _INSTALLED.search(path):
             package = found[1].removesuffix(".py")
             return "" if package in COMPONENTS else package
         if not path or _STANDARD.search(path):
             return ""
-        segments = set(path.split("/")[:-1])
-        return next((other for other in OTHERS if other in segments), "" if segments & COMPONENTS else None)
+        segments = frozenset(path.split("/")[:-1])
+        others = segments & (TRAINERS | APART)
+        return min(others, default="" if segments & COMPONENTS else None)
 
 
 def _names(tag: Tag) -> Iterable[str]:
@@ -126,6 +154,7 @@ def _names(tag: Tag) -> Iterable[str]:
 
 
 _TOLD = 1_000_000
+_FRAME = 3
 _MOST_MENTIONS = 20
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 _INSIDE_CODE = re.compile(r"[/.][A-Za-z0-9_]|\.?/")

@@ -13,7 +13,8 @@ GENERIC_PHRASES = (
     r"workers \(tasks / actors\) killed due to memory pressure \(oom\)|workers crashed due to other reasons at node",
     r"the actor died unexpectedly before finishing this task|get timed out|some object\(s\) not ready",
     r"max retries exceeded with url|caused by newconnectionerror|failed to establish a new connection",
-    r"connection refused|connection reset by peer|broken pipe|address already in use|timed out",
+    r"connection refused|connection reset by peer|broken pipe|timed out|address already in use",
+    r"\bbind on address\b",
     r"no such file or directory|permission denied|command not found|no module named|cannot import name",
     r"does not appear to have a file named|checkout '?https://huggingface\.co/*",
     r"it looks like the config file at|is not a valid json file|can't load the configuration of",
@@ -34,6 +35,8 @@ GENERIC_PHRASES = (
     r"|actordied|workercrashed|http)error\b|\bexception\b|\berrno\s*\d*",
 )
 
+# Printed by any program as well, but with one meaning and one remedy in all of them: the machine is broken.
+_UNMISTAKABLE = re.compile(r"uncorrectable ECC error|cudaErrorECCUncorrectable", re.IGNORECASE)
 _GENERIC = re.compile("|".join(GENERIC_PHRASES), re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[a-z]+\}(?!\})")
 _WORD = re.compile(r"[^\W_][\w./\[\]-]*[\w\]/]")
@@ -53,6 +56,11 @@ _LITTLE_WORDS = frozenset(
 def without_generic(text: str) -> str:
     """`text` with a break (NUL) in the place of everything that proves nothing."""
     return _GENERIC_NAMES.sub("\0", _GENERIC.sub("\0", text))
+
+
+def is_unmistakable(lines: tuple[str, ...]) -> bool:
+    """True where the `lines` of a signature mean the same whichever program's log they stand in."""
+    return any(_UNMISTAKABLE.search(line) for line in lines)
 
 
 def is_generic(lines: tuple[str, ...]) -> bool:

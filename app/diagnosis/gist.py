@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from app.diagnosis.generic import is_generic
+from app.diagnosis.line_kinds import FAMILIES
 from app.diagnosis.placeholders import without_values
 from app.diagnosis.traceback import ParsedLog, Raised
 
@@ -19,6 +20,8 @@ _LAST_FAILURES = 6
 MEANINGS = {"gradient norm": "high grad norm", "Xid": "GPU hardware fault"}
 """Words for what a line of numbers or codes says, by family (`line_kinds.FAMILIES`)."""
 
+FAMILY_NAMES = frozenset(family.name for family in FAMILIES)
+
 _PROBLEM = re.compile(
     r"error|fail|crash|exception|hang|hung|stuck|kill|abort|timeout|timed out|\boom\b|out of memory|\bnan\b|\binf\b"
     r"|refused|cannot|can't|could not|unable|invalid|mismatch|not match|not safe|garbl|gibberish|explod|diverg|collapse"
@@ -29,6 +32,11 @@ _PROBLEM = re.compile(
     r"|報錯|錯誤|失敗|崩潰|掛了|卡著|超時|亂碼|異常|不動|中斷|斷言|對不上|不穩定|發散|起不來|不連續|衝突|顯示成功",
     re.IGNORECASE,
 )
+# What no person types: a connection with its host and port, an object with its address, a program's own name.
+_MACHINE = re.compile(
+    r"\bHTTPS?Connection(?:Pool)?\(host=|<[\w.]{1,100} object at 0x|^\s{0,20}\S{1,200}: error: "
+)
+_SENTENCE = re.compile(r"[.;!?]\s{1,4}(?=[A-Z])")
 _LOGGED = re.compile(r"\s{0,20}\[?(?:DEBUG|INFO|WARN(?:ING)?|ERR(?:OR)?|CRITICAL|FATAL)\]?[:\s]")
 _ALARMING = re.compile(r"\b(?:error|err|critical|fatal|warning|warn|exception|failed)\b", re.IGNORECASE)
 
@@ -37,10 +45,14 @@ _ALARMING = re.compile(r"\b(?:error|err|critical|fatal|warning|warn|exception|fa
 class Gist:
     """`text` is without values; `lines` are the indexes of the folded lines that it was made from.
 
+    `lead` is the first sentence of each failure that `text` tells of: what happened, before the explanations;
+    `types` are the names of their exceptions.
     `verbatim`: a program wrote the log, not somebody who tells of it. `troubled`: it is about a failure.
     """
 
     text: str
+    lead: str
+    types: tuple[str, ...]
     lines: tuple[int, ...]
     verbatim: bool
     troubled: bool
@@ -65,10 +77,13 @@ def gist_of(parsed: ParsedLog) -> Gist:
     else:
         lines = _alarming(parsed)
         parts = [parsed.lines[index].text for index in lines]
+    told = _telling(parsed.raised)
     meanings = dict.fromkeys(MEANINGS[one.type] for one in parsed.raised if one.type in MEANINGS)
     text = without_values("\n".join((*parts, *meanings))[: 4 * LONGEST_GIST])[:LONGEST_GIST]
     return Gist(
         text=text,
+        lead=without_values("\n".join(map(_lead, told))),
+        types=tuple(one.name for one in told if one.type not in FAMILY_NAMES),
         lines=lines,
         verbatim=not short or framed or _is_logged(parsed),
         troubled=bool(parsed.raised)
@@ -87,7 +102,7 @@ def telling_lines(parsed: ParsedLog) -> Sequence[int]:
 
 def _is_logged(parsed: ParsedLog) -> bool:
     return any(one.verbatim for one in parsed.raised) or any(
-        _LOGGED.match(line.text) for line in parsed.lines
+        _LOGGED.match(line.text) or _MACHINE.search(line.text) for line in parsed.lines
     )
 
 
@@ -101,6 +116,10 @@ def _words(one: Raised) -> str:
     inner = one.frames[-1] if one.frames else None
     place = f"{inner.function} {inner.source}" if inner and not inner.source.startswith("raise") else ""
     return f"{one.name} {one.message} {place}"
+
+
+def _lead(one: Raised) -> str:
+    return f"{one.name} {_SENTENCE.split(one.message, maxsplit=1)[0]}"
 
 
 def _alarming(parsed: ParsedLog) -> tuple[int, ...]:

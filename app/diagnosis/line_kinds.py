@@ -66,6 +66,13 @@ FAMILIES: tuple[Family, ...] = (
         ("of memory", "oom"),
         r"((?:Out of memory: Killed process|oom-kill:|oom_reaper:).{0,300})",
     ),
+    _family("HTTP", ("ConnectionPool(host=",), r"(HTTPS?ConnectionPool\(host=.{1,400})"),
+    _family(
+        "arguments",
+        (": error: ",),
+        r"^\s{0,20}\S{1,200}: (error: (?:unrecognized|argument|the following arguments|invalid|expected).{1,300})",
+    ),
+    _family("OS", ("[Errno ",), r"(\[Errno \d{1,4}\] .{1,300})"),
     _family(
         "signal",
         ("fault", "SIG", "Bus error", "core dumped"),

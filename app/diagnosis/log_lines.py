@@ -5,7 +5,7 @@ Everything here is linear in the length of the text, and total: any string is a 
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 PIECE = 2000
@@ -48,6 +48,7 @@ _PREFIX = re.compile(
     re.VERBOSE,
 )
 _MAY_BEGIN_PREFIX = frozenset("([0123456789{│>-|\tabcdefghijklmnopqrstuvwxyzDEFIJMNOSWAC")
+_PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
 _JSON_KEYS = ("log", "message", "msg", "textPayload", "text")
 
@@ -66,10 +67,12 @@ class FoldedLog:
     """`lines`, each once, in the order of their first appearance, and who wrote what in which order.
 
     A stream belongs to one rank or process: (line number in the paste, index in `lines`, times printed).
+    `processes` are the names in the prefixes of Ray and torchrun, each with the index of the first line below it.
     """
 
     lines: tuple[LogLine, ...]
     streams: tuple[tuple[tuple[int, int, int], ...], ...]
+    processes: Mapping[str, int]
 
 
 def physical_lines(text: str) -> list[str]:
@@ -110,7 +113,11 @@ def fold(text: str) -> FoldedLog:
             counts[place] += times
             streams.setdefault(source, []).append((number, place, times))
     lines = tuple(map(LogLine, numbers, index, counts))
-    return FoldedLog(lines, tuple(tuple(stream) for stream in streams.values()))
+    processes: dict[str, int] = {}
+    for source, stream in streams.items():
+        if found := _PROCESS.match(source):
+            processes.setdefault(found[1], stream[0][1])
+    return FoldedLog(lines, tuple(map(tuple, streams.values())), processes)
 
 
 def _read(physical: str, index: dict[str, int]) -> Iterator[tuple[str, int, int]]:

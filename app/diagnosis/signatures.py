@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.diagnosis.generic import is_generic
+from app.diagnosis.generic import is_generic, is_unmistakable
 from app.entry import Entry, Signature
 from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
 
@@ -43,13 +43,14 @@ class Place:
 class SignatureHit:
     """A signature whose every `all` line was found at `places`; `support` is where `any` lines were.
 
-    `generic`: it consists of what anybody's program prints.
+    `generic`: it consists of what anybody's program prints. `unmistakable`: that means the same in all of them.
     """
 
     entry_id: str
     places: tuple[Place, ...]
     support: tuple[Place, ...]
     generic: bool
+    unmistakable: bool
 
     def covers(self, other: "SignatureHit") -> bool:
         """True where it accounts for all that `other` is about."""
@@ -64,6 +65,7 @@ class _Compiled:
     all: tuple[int, ...]
     any: tuple[int, ...]
     generic: bool
+    unmistakable: bool
 
 
 class SignatureIndex:
@@ -79,10 +81,15 @@ class SignatureIndex:
                 if compiled is not None:
                     self._signatures.append(compiled)
 
-    def find(self, texts: Sequence[str]) -> tuple[SignatureHit, ...]:
-        """Every signature that the lines of a log have, by the first place of each of its lines."""
+    def find(self, texts: Sequence[str], processes: Mapping[str, int]) -> tuple[SignatureHit, ...]:
+        """Every signature that the lines of a log have, by the first place of each of its lines.
+
+        A line of a signature may be the name of one of `processes`, which stands before the line of that index.
+        """
         alike = [text.translate(_ALIKE) for text in texts]
-        places = dict(self._places(alike))
+        before = tuple(processes.values())
+        named = {number: Place(before[at.line], 0, 0) for number, at in self._places(tuple(processes))}
+        places = named | dict(self._places(alike))
         if len(texts) <= WRAPPED_LINES:
             for glue in (" ", ""):
                 missing = [number for number in range(len(self._lines)) if number not in places]
@@ -93,6 +100,7 @@ class SignatureIndex:
                 tuple(places[number] for number in signature.all),
                 tuple(places[number] for number in signature.any if number in places),
                 signature.generic,
+                signature.unmistakable,
             )
             for signature in self._signatures
             if all(number in places for number in signature.all)
@@ -105,8 +113,11 @@ class SignatureIndex:
             some = tuple(self._number(line, numbers) for line in signature.any)
         except SignatureSyntaxError:
             return None
+        if not every:
+            return None
         specific = any(self._lines[number].specific for number in every)
-        return _Compiled(entry_id, every, some, not specific or is_generic(signature.all)) if every else None
+        generic = not specific or is_generic(signature.all)
+        return _Compiled(entry_id, every, some, generic, is_unmistakable(signature.all))
 
     def _number(self, line: str, numbers: dict[str, int]) -> int:
         if line not in numbers:

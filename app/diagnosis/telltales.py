@@ -22,6 +22,7 @@ _OWN_WORDS = 2
 """Words of a sequence that are not in every log: "could not find the" tells nothing."""
 
 _WORD = re.compile(r"[^\W\d]\w{1,80}")
+_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{1,80}")
 _CODE_WORD = re.compile(r"\w_\w|^_[a-z]{3}|^(?=\w{5}).*?(?:[a-z][A-Z]|[A-Z]{2}[a-z]{2})")
 _BREAK = re.compile(r"(?<!\{)\{[a-z]+\}(?!\})|\x00")
 
@@ -40,27 +41,35 @@ class TelltaleIndex:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._names: dict[str, set[str]] = {}
+        self._failing: dict[str, set[str]] = {}
         self._runs: dict[tuple[str, ...], set[str]] = {}
         for entry in entries:
-            for text in _texts(entry):
-                for name in _names(without_generic(text)):
-                    self._names.setdefault(name, set()).add(entry.id)
+            failure = frozenset(_names_in(_failure_texts(entry)))
+            for name in failure.union(_names_in(_code(entry))):
+                self._names.setdefault(name, set()).add(entry.id)
+                if name in failure:
+                    self._failing.setdefault(name, set()).add(entry.id)
             for line in _signature_lines(entry):
-                for run in _runs(without_generic(line)):
+                for run in _runs(without_generic(without_flags(line))):
                     self._runs.setdefault(run, set()).add(entry.id)
 
-    def find(self, texts: Sequence[str]) -> Mapping[str, Telltale]:
-        """What the lines of a log show of each entry; entries that they show nothing of are left out."""
+    def find(self, texts: Sequence[str], *, verbatim: bool) -> Mapping[str, Telltale]:
+        """What the lines of a log show of each entry; entries that they show nothing of are left out.
+
+        `verbatim`: a program printed them. Then only names that the entry tells the failure by are looked for:
+        those of its remedy stand in the messages of many another failure.
+        """
+        known = self._failing if verbatim else self._names
         names: dict[str, set[str]] = {}
         runs: dict[str, set[tuple[str, ...]]] = {}
         lines: dict[str, set[int]] = {}
         for number, text in enumerate(texts):
-            plain = without_generic(text)
+            plain = without_generic(without_flags(text) if verbatim else text)
             for name in _names(plain):
-                for entry_id in _few(self._names, name):
+                for entry_id in _few(self._names, name) & known.get(name, set()):
                     names.setdefault(entry_id, set()).add(name)
                     lines.setdefault(entry_id, set()).add(number)
-            for run in _runs(plain):
+            for run in _runs(without_flags(plain)):
                 for entry_id in _few(self._runs, run):
                     runs.setdefault(entry_id, set()).add(run)
                     lines.setdefault(entry_id, set()).add(number)
@@ -77,11 +86,23 @@ def _few(index: Mapping[Key, set[str]], key: Key) -> set[str]:
     return found if len(found) <= RARE else set()
 
 
-def _texts(entry: Entry) -> Iterator[str]:
+def without_flags(text: str) -> str:
+    """`text` with a break (NUL) in the place of options: in a message they are advice or circumstance."""
+    return _FLAG.sub("\0", text) if "-" in text else text
+
+
+def _failure_texts(entry: Entry) -> Iterator[str]:
     yield from _signature_lines(entry)
     for edition in entry.editions.values():
         yield edition.title
         yield from edition.aliases
+        yield from edition.symptoms
+        if section := edition.section("symptom"):
+            yield section.text
+
+
+def _code(entry: Entry) -> Iterator[str]:
+    for edition in entry.editions.values():
         yield from edition.code
 
 
@@ -89,6 +110,11 @@ def _signature_lines(entry: Entry) -> Iterator[str]:
     for signature in entry.signatures:
         yield from signature.all
         yield from signature.any
+
+
+def _names_in(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield from _names(without_generic(text))
 
 
 def _names(text: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Folded lines to failures: exceptions with their frames, chained ones too, and messages of what is no Python."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.diagnosis.line_kinds import LineKind, LineRead, classify, hints_in, raised_at_the_end
@@ -55,12 +55,14 @@ class Raised:
 class ParsedLog:
     """What is understood of a paste. `raised` is in the order of the log, each failure once.
 
-    `frames` are all frames, each once, those of a traceback that breaks off too.
+    `frames` are all frames, each once, those of a traceback that breaks off too. `processes` are the names
+    in the prefixes of Ray and torchrun, each with the index of the first line below it.
     """
 
     lines: tuple[LogLine, ...]
     raised: tuple[Raised, ...]
     frames: tuple[Frame, ...]
+    processes: Mapping[str, int]
 
 
 def parse(text: str) -> ParsedLog:
@@ -81,7 +83,7 @@ def parse(text: str) -> ParsedLog:
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
-    return ParsedLog(folded.lines, _fold(raised), tuple(frames.values()))
+    return ParsedLog(folded.lines, _fold(raised), tuple(frames.values()), folded.processes)
 
 
 def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:

@@ -57,7 +57,7 @@ def test_what_any_pytorch_program_prints_is_likely(diagnoser_of: Make) -> None:
     [
         '  File "/opt/conda/lib/python3.10/site-packages/trl/trainer/grpo_trainer.py", line 1020, in compute_loss\n',
         '  File "/root/verl/verl/workers/fsdp_workers.py", line 404, in update_actor\n',
-        '  File "train_resnet.py", line 88, in <module>\n',
+        '  File "train.py", line 88, in <module>\n',
         '  File "/usr/lib/python3.12/dist-packages/vllm/v1/engine/core.py", line 506, in run_engine_core\n',
     ],
     ids=["another library", "another framework", "somebody's script", "an engine the entry never mentions"],
@@ -78,6 +78,63 @@ def test_what_any_program_prints_is_possible_from_another_one(frames: str, diagn
 def test_what_any_program_prints_stays_likely_from_its_own(frames: str, diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/oom": OOM_SIGNATURE})
     assert diagnose(diagnoser, frames + OOM) == [("oom", "likely")]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f'  File "/home/li/splat/render.py", line 88, in <module>\n{OOM}',
+        f'  File "/opt/conda/lib/python3.10/site-packages/diffusers/loaders/lora.py", line 3, in load\n{OOM}',
+        f'  File "/usr/lib/python3.12/dist-packages/vllm/entrypoints/openai/api_server.py", line 9, in run\n{OOM}',
+        f'  File "/usr/lib/python3.12/dist-packages/ray/serve/_private/replica.py", line 9, in call\n{OOM}',
+        f"我的 gradio 页面 {OOM}",
+    ],
+    ids=["somebody's script", "a program we know", "an engine that serves", "a library of Ray's", "prose"],
+)
+def test_what_any_program_prints_is_nothing_where_no_language_model_is_trained(
+    log: str, diagnoser_of: Make
+) -> None:
+    assert diagnose(diagnoser_of({"roll/oom": OOM_SIGNATURE}), log) == []
+
+
+@pytest.mark.parametrize(
+    "frame", ["/opt/diffusers/train.py", "/root/verl/verl/trainer/main_ppo.py", "bench.py"]
+)
+def test_a_broken_machine_is_likely_whoever_finds_it(frame: str, diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/ecc": "signatures: ['CUDA error: uncorrectable ECC error']"})
+    log = f'  File "{frame}", line 4, in f\nRuntimeError: CUDA error: uncorrectable ECC error encountered'
+    assert diagnose(diagnoser, log) == [("ecc", "likely")]
+
+
+def test_a_name_before_a_line_belongs_to_the_log(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: [{all: ['port is taken', 'FrobEngine']}]"})
+    log = "(FrobEngine pid=31, ip=10.0.0.2) started\n(FrobEngine pid=32, ip=10.0.0.2) port is taken"
+    assert diagnose(diagnoser, log) == [("one", "exact")]
+    assert diagnose(diagnoser, log.replace("FrobEngine", "Frobber")) == []
+
+
+OVERHEATED = """\
+signatures: ['lower --frob-heat-limit, the engine room overheats', 'AssertionError: frob_pressure > {int}']
+symptoms: ['The frobnicator overheats']
+"""
+
+
+def test_an_option_in_another_message_proves_nothing(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": OVERHEATED})
+    assert diagnose(diagnoser, "ValueError: nothing to melt; try to raise --frob-heat-limit") == []
+    assert diagnose(diagnoser, "lower --frob-heat-limit, the engine room overheats") == [("one", "exact")]
+
+
+def test_a_name_in_the_message_of_another_exception_proves_nothing(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": OVERHEATED})
+    assert diagnose(diagnoser, "KeyError: 'frob_pressure'") == []
+    assert diagnose(diagnoser, "AssertionError: frob_pressure is gone") == [("one", "possible")]
+
+
+def test_an_explanation_does_not_dilute_what_happened(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": OVERHEATED})
+    rest = "Whoever fills the tank on Sundays should mind that evening trains carry less water than usual."
+    assert diagnose(diagnoser, f"AssertionError: frob_pressure is gone. {rest}") == [("one", "possible")]
 
 
 def test_frames_of_another_framework_do_not_weaken_a_specific_signature(diagnoser_of: Make) -> None:
