@@ -3,23 +3,19 @@
 import json
 from dataclasses import dataclass
 
-import anyio
 from pydantic import ValidationError
 from starlette.requests import Request
 
 from app.entry import Language
 from app.errors import TooLarge
 from app.web.api.parameters import DiagnoseBody, DiagnoseParameters
+from app.web.body import read_bytes
 from app.web.problems import FieldError, Problem, Refusal, field_errors
 
 JSON_ESCAPE = 6
 """Bytes that JSON can spend on one byte of text: a control character is written as six."""
 JSON_FRAME = 1024
 """Bytes for what surrounds the text in a JSON body."""
-SECONDS_TO_ARRIVE = 60.0
-DRAINED = 8 << 20
-"""Bytes that are thrown away before a refusal. A client that is still sending when the connection closes
-may never read the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +71,3 @@ def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:
         name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
         for name, value in fields.items()
     }
-
-
-async def read_bytes(request: Request, most: int, limit: int) -> bytes:
-    """The body, of which never more than `most` bytes are held.
-
-    Raises TooLarge(limit) beyond that, and Refusal where it does not arrive in time.
-    """
-    announced = request.headers.get("content-length", "")
-    too_large = announced.isdecimal() and int(announced[:20]) > most
-    held = bytearray()
-    passed = 0
-    try:
-        with anyio.fail_after(SECONDS_TO_ARRIVE):
-            async for chunk in request.stream():
-                passed += len(chunk)
-                too_large = too_large or passed > most
-                if too_large:
-                    held.clear()
-                else:
-                    held += chunk
-                if too_large and passed > most + DRAINED:
-                    break
-    except TimeoutError:
-        raise Refusal(Problem(408, "problem.too_slow")) from None
-    if too_large:
-        raise TooLarge(limit=limit)
-    return bytes(held)

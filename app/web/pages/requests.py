@@ -12,7 +12,7 @@ from app.content.library import Library
 from app.entry import FACETS, Language
 from app.errors import BadParameter, UnknownTag
 from app.search.answers import Filters
-from app.web.api.body import read_bytes
+from app.web.body import read_bytes
 from app.web.compression import packed
 from app.web.dependencies import CurrentSite, CurrentSnapshot
 from app.web.negotiation import conditional
