@@ -79,21 +79,23 @@ class QueryParser:
         analysis = self._analyzer.analyze(text)
         words = words_of(analysis)
         corrections = () if verbatim or len(words) > LONGEST_CORRECTED else self._corrections(analysis)
+        joined = [*self._joined(words)]
         substitutes = [
             *self._synonyms(words, analysis),
-            *self._joined(words),
+            *joined,
             *self._corrected(words, corrections),
             *self._completed(words),
             *self._named(words),
         ]
         clauses = self._rarest([*clauses_of(words, substitutes)])
         atoms = tuple(atom.text for atom in analysis.atoms)
+        is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         query = Query(
             clauses=tuple(clauses),
             keys=(f"{TokenKind.KEY.value}:{''.join(atoms)}",) if atoms else (),
             phrase=atoms,
             required=tuple(self._required(text)),
-            literal=literal or len(words) == 1 or _is_code(analysis) or _is_short_run(analysis),
+            literal=literal or is_name or _is_code(analysis) or _is_short_run(analysis),
             filters=filters,
         )
         return ParsedQuery(query, self._speller.rewrite(text, corrections), corrections)

@@ -75,10 +75,17 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     alternatives = [Alternative((whole,), *WHOLE_CODE, source="identifier")]
     if len(by_name) > 1:
         alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source="identifier"))
-    stems = tuple(WeightedTerm((f"{TokenKind.TERM.value}:{t.text}", t.term), t.text, weight) for t in by_word)
+    stems = tuple(
+        WeightedTerm((f"{TokenKind.TERM.value}:{t.text}", t.term), _typed(t, exact), weight) for t in by_word
+    )
     alternatives.append(Alternative(stems, *CODE_WORDS))
     stem = JOINED_STEMS.join(token.text for token in by_word)
     return Word(exact.text, exact.start, exact.end, tuple(alternatives), stem)
+
+
+def _typed(part: Token, exact: Token) -> str:
+    """The part as it was typed, where folding kept lengths; otherwise its stem."""
+    return exact.text[part.start - exact.start : part.end - exact.start] or part.text
 
 
 def _present(*terms: str | None) -> tuple[str, ...]:

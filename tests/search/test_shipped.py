@@ -136,12 +136,7 @@ def test_every_identifier_puts_all_that_hold_it_before_all_others(shipped: Snaps
     assert missed == {}
 
 
-ONE_AT_PLACE_SIX = pytest.mark.xfail(
-    strict=True, reason="tensor_model_parallel_size: the fifth of its five holders comes behind a longer name"
-)
-
-
-@pytest.mark.parametrize("separator", ["-", "_", pytest.param(" ", marks=ONE_AT_PLACE_SIX)])
+@pytest.mark.parametrize("separator", ["-", "_", " "])
 def test_an_identifier_is_found_whichever_separator_is_typed(
     shipped: Snapshot, texts: Texts, separator: str
 ) -> None:

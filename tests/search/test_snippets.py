@@ -149,7 +149,6 @@ def test_a_hit_says_why_it_was_found(small: MakeSnapshot, query: str, expected: 
     assert expected in reasons(first(snapshot, query))
 
 
-@pytest.mark.xfail(strict=True, reason="words inside an identifier are labelled by their stems")
 def test_a_reason_names_what_was_typed_and_not_its_stem(small: MakeSnapshot) -> None:
     snapshot = small(FILLERS | {"en/one": concept("About it", "Use `max_dynamic_batches` there.")})
     hit = first(snapshot, "dynamic-batches")
