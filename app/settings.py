@@ -27,7 +27,8 @@ class Settings:
     root_path: str
     trusted_proxies: tuple[str, ...]
     reload_token: str
-    edit_url: str
+    edit_url: tuple[str, ...]
+    """Editors of the last content directories, in the order of those; often one, for the last."""
     log_format: str
     max_log_bytes: int
     max_query_chars: int
@@ -103,10 +104,11 @@ def _root_path(text: str) -> str:
     return path
 
 
-def _edit_url(text: str) -> str:
-    if text and not (text.startswith(("https://", "http://")) and "{path}" in text):
-        raise ValueError("must be an http(s) address with {path} where the file's path belongs")
-    return text
+def _edit_urls(text: str) -> tuple[str, ...]:
+    addresses = tuple(text.split())
+    if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
+        raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
+    return addresses
 
 
 def _one_of(*choices: str) -> Callable[[str], str]:
@@ -187,8 +189,9 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "edit_url",
         "",
-        _edit_url,
-        "Address of a file's editor, with {path}, such as https://git.example.com/faq/edit/main/content/{path}.",
+        _edit_urls,
+        "Address of a file's editor, with {path}, such as https://git.example.com/faq/edit/main/content/{path}; "
+        "several, separated by spaces, belong to the last content directories in their order.",
     ),
     Option("log_format", "text", _one_of("text", "json"), "Log lines as text or json."),
     Option(

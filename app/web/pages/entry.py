@@ -1,7 +1,6 @@
 """The page of an entry: its symptom, the fix at once, then the rest, and where it all comes from."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -200,13 +199,13 @@ def _description(edition: Edition) -> str:
 
 
 def _edit_address(visit: Visit, entry: Entry, edition: Edition) -> str:
-    path = f"{edition.lang}/{entry.id}.md"
-    return visit.site.settings.edit_url.replace("{path}", quote(path)) if is_ours(visit, edition.path) else ""
-
-
-def is_ours(visit: Visit, path: Path) -> bool:
-    """Whether a file lies in the last content directory, the one that the edit address is for."""
-    return path.is_relative_to(visit.site.settings.content[-1])
+    """Where the file of an edition is edited, empty where nobody said: addresses belong to directories."""
+    settings = visit.site.settings
+    path = quote(f"{edition.lang}/{entry.id}.md")
+    for directory, address in zip(reversed(settings.content), reversed(settings.edit_url), strict=False):
+        if edition.path.is_relative_to(directory.resolve()):
+            return address.replace("{path}", path)
+    return ""
 
 
 def _article_data(visit: Visit, entry: Entry, edition: Edition) -> dict[str, object]:

@@ -182,12 +182,28 @@ def test_an_entry_as_markdown(client: httpx.Client) -> None:
     )
 
 
-def test_a_page_leads_to_where_it_is_edited(tmp_path: Path, start_server: Callable[..., Server]) -> None:
-    content = write(tmp_path, {"en/roll/only.md": edition("Only")})
-    running = start_server(content, edit_url="https://git.example.com/edit/main/content/{path}?a=1&b=2")
-    with running.client() as client:
-        hrefs = [link.get("href") for link in parse(client.get("/en/entries/roll/only").text).iter("a")]
-        assert "https://git.example.com/edit/main/content/en/roll/only.md?a=1&b=2" in hrefs
+def test_a_page_leads_to_where_its_own_file_is_edited(
+    tmp_path: Path, start_server: Callable[..., Server]
+) -> None:
+    shipped = write(tmp_path / "a", {"en/roll/shipped.md": edition("Shipped")})
+    team = write(tmp_path / "b", {"en/roll/ours.md": edition("Ours")})
+    of_team = "https://git.example.com/edit/main/content/{path}?a=1&b=2"
+    of_shipped = "https://code.example.org/{path}"
+
+    def edit_links(addresses: str) -> list[list[str]]:
+        running = start_server(f"{shipped}:{team}", edit_url=addresses)
+        found = []
+        with running.client() as client:
+            for name in ("shipped", "ours"):
+                page = parse(client.get(f"/en/entries/roll/{name}").text)
+                hrefs = [link.get("href") for link in page.iter("a")]
+                found.append([each for each in hrefs if re.match(r"https://(git|code)\.example", each)])
+        return found
+
+    at_team = "https://git.example.com/edit/main/content/en/roll/ours.md?a=1&b=2"
+    assert edit_links(of_team) == [[], [at_team]]
+    at_shipped = "https://code.example.org/en/roll/shipped.md"
+    assert edit_links(f"{of_shipped} {of_team}") == [[at_shipped], [at_team]]
 
 
 def test_structured_data_cannot_end_its_script(tmp_path: Path, start_server: Callable[..., Server]) -> None:
