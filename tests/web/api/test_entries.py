@@ -147,9 +147,9 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         assert kept_out["en/roll/broken.md"]["message"]
         assert client.get("/api/v1/entries/roll/good").status_code == 200
         assert client.get("/api/v1/entries/roll/broken").status_code == 404
+        assert client.get("/readyz").json()["problems"] == len(problems)
     for path, problem in kept_out.items():
         assert f"{path}:{problem['line']}: {problem['rule']}: " in server.log()
-        assert client.get("/readyz").json()["problems"] == len(problems)
 
 
 def test_an_old_id_leads_to_the_new_one(start_server: Callable[..., Server], tmp_path: Path) -> None:
