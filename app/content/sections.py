@@ -36,7 +36,7 @@ SECTIONS = (
 PAGE_IDS = frozenset(
     """
     again browse diagnosis framework language log log-hint main near offers origin preferences q recent
-    related results siblings tagged toc understood way-paste way-search
+    related results siblings tagged toc topics understood way-paste way-search
     """.split()
 )
 """Ids that the pages themselves use: no heading may take one."""

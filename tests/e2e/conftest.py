@@ -31,9 +31,12 @@ def installed_browser() -> str:
     return named or next((path for name in CANDIDATES if (path := shutil.which(name))), "")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests. Where none is installed they are skipped, but never in CI."""
+    """One browser for all tests here. Where none is installed they are skipped, but never in CI.
+
+    Not for the whole session: Playwright keeps an event loop running, beside which no other can be run.
+    """
     path = installed_browser()
     if not path:
         reason = "no Chromium: install one, or name it in the environment variable CHROME"
