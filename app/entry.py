@@ -43,7 +43,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Error text to be found in a log: every line of `all`, and `any` raises confidence. Contract §2."""
+    """Error text to be found in a log: every line of `all`, and `any` raises confidence."""
 
     all: tuple[str, ...]
     any: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Edition:
     updated: date
     synced_with: str
     digest: str
-    """First 12 hex digits of SHA-256 over title and body (contract §1)."""
+    """First 12 hex digits of SHA-256 over title and body."""
     path: Path
     raw: str
     """The whole file, front matter included."""

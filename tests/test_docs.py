@@ -10,7 +10,12 @@ import click
 import pytest
 
 from app.cli.main import main
+from app.content.front_matter import FIELDS
+from app.content.sections import SECTIONS
+from app.search.answers import Confidence
 from app.settings import OPTIONS
+from app.signature import CLOSED, OPEN
+from tests import test_architecture
 from tests.support.server import COMMAND, environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,6 +23,7 @@ TWINS = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/architecture.md",
+    "docs/content-format.md",
     "docs/decisions.md",
     "docs/design-language.md",
     "docs/self-hosting.md",
@@ -88,7 +94,11 @@ def test_each_language_links_to_the_other(name: str) -> None:
 @pytest.mark.parametrize("name", [*BOTH, "CHANGELOG.md"])
 def test_every_file_that_a_page_names_exists(name: str) -> None:
     text = prose(name)
-    linked = [(ROOT / name).parent / target for target in LINK.findall(text) if "://" not in target]
+    linked = [
+        (ROOT / name).parent / target
+        for target in LINK.findall(re.sub(r"`[^`\n]*`", "", text))
+        if "://" not in target
+    ]
     named = [ROOT / path for path in PATH_IN_BACKTICKS.findall(text)]
     examples = {
         "content/samples/slime/nccl-timeout",
@@ -109,6 +119,41 @@ def test_the_settings_table_is_the_settings(name: str) -> None:
     for option in OPTIONS:
         if not option.default.startswith(str(ROOT)):
             assert shown[option.env] in {option.default, "empty" if not option.default else "", "空"}
+
+
+FORMAT = ("docs/content-format.md", "docs/content-format.zh-CN.md")
+
+
+@pytest.mark.parametrize("name", FORMAT)
+def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
+    fields = [field.name for field in FIELDS]
+    sections = [row.key for row in SECTIONS]
+    placeholders = [f"{{{each}}}" for each in (*CLOSED, *OPEN)]
+    listed = re.findall(r"^\| `([^`]+)` \|", read(name), re.MULTILINE)
+    assert sorted(listed) == sorted([*fields, *sections, *placeholders, *Confidence])
+    assert "".join(f"| `{row.key}` | {row.en} | {row.zh} |\n" for row in SECTIONS) in read(name)
+
+
+ARCHITECTURE = ("docs/architecture.md", "docs/architecture.zh-CN.md")
+
+
+@pytest.mark.parametrize("name", ARCHITECTURE)
+def test_the_layers_are_those_that_are_held(name: str) -> None:
+    rows = [" | ".join(row.removeprefix("app.") for row in layer) for layer in test_architecture.LAYERS]
+    assert f"\n{' ← '.join(rows)}\n" in read(name)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURE)
+def test_every_door_is_shown(name: str) -> None:
+    shown = set(re.findall(r"^\| [^|]+ \| `(app/[\w/.]+)` \|$", read(name), re.MULTILINE))
+    doors = {
+        path
+        for path in test_architecture.MODULES
+        for party in test_architecture.ONE_DOOR
+        if party
+        in {each.partition(".")[0] for each in test_architecture.imports(test_architecture.tree(path))}
+    }
+    assert doors <= shown
 
 
 def test_every_setting_that_is_named_anywhere_exists() -> None:
@@ -213,7 +258,7 @@ def tracked() -> list[str]:
 
 def test_nothing_names_the_machine_it_was_written_on() -> None:
     # Logs and entries quote paths of their authors' machines, and may.
-    quoted = ("content/", "tests/fixtures/", "tests/judged.jsonl")
+    quoted = ("content/", "tests/diagnosis/", "tests/fixtures/", "tests/judged.jsonl")
     places = [str(ROOT), str(Path.home()) if len(Path.home().parts) > 2 else str(ROOT)]
     machine = re.compile("|".join([*map(re.escape, places), r"/(?:home|Users)/[a-z]\w*/"]))
     for name in tracked():

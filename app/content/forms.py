@@ -112,7 +112,7 @@ def list_of(item: Form) -> Form:
 
 
 def signature(node: Node, report: Report) -> Signature:
-    """A line, or `{all: [...], any: [...]}`, with something specific in it. Contract §2."""
+    """A line, or `{all: [...], any: [...]}`, with something specific in it."""
     if not isinstance(node, Fields):
         return _specific(node, Signature((_signature_line(node),)))
     if unknown := set(node.values) - {"all", "any"}:

@@ -1,4 +1,4 @@
-"""Front matter: one table of fields, each with the form it must have. Contract §1.
+"""Front matter: one table of fields, each with the form it must have (docs/content-format.md).
 
 A field whose value is wrong is left out and reported; so is a key that no row knows.
 """

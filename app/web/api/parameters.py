@@ -1,4 +1,4 @@
-"""What the routes of the API take. Contract §3; names are a promise."""
+"""What the routes of the API take. Scripts depend on these names: they are a promise."""
 
 from datetime import date
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What the other routes answer: diagnosis, tags, the state of the content. Contract §3."""
+"""What the other routes answer: diagnosis, tags, the state of the content."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What the routes about entries answer. Contract §3; names are a promise."""
+"""What the routes about entries answer. Scripts depend on these names: they are a promise."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The addresses of all pages for browsers, and what answers each. Contract §4."""
+"""The addresses of all pages for browsers, and what answers each."""
 
 from functools import partial
 
