@@ -52,7 +52,8 @@ def _only(values: Iterable[str], wanted: Callable[[str], bool]) -> tuple[str, ..
 def _keeper(corpus: Corpus, file: ParsedFile) -> Callable[[Link], Link | None]:
     def keep(link: Link) -> Link | None:
         if not link_fault(corpus, file, link):
-            return link
+            image = corpus.images[f"{file.lang}/{link.target}"] if link.kind is LinkKind.IMAGE else None
+            return replace(link, size=image.size) if image else link
         without_anchor = replace(link, anchor="")
         if link.kind is LinkKind.ENTRY and not link_fault(corpus, file, without_anchor):
             return without_anchor

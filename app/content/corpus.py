@@ -12,6 +12,14 @@ Editions = Mapping[Language, ParsedFile]
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A file that lies beside editions. `size`: width and height in pixels where the file tells."""
+
+    path: Path
+    size: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """`by_id` has every entry; `published` leaves out the editions that are drafts.
 
@@ -22,7 +30,7 @@ class Corpus:
     published: Mapping[str, Editions]
     taxonomy: Taxonomy
     samples: tuple[Sample, ...]
-    images: Mapping[str, Path]
+    images: Mapping[str, Image]
 
     @property
     def files(self) -> tuple[ParsedFile, ...]:
@@ -31,7 +39,7 @@ class Corpus:
 
 
 def make_corpus(
-    files: Iterable[ParsedFile], taxonomy: Taxonomy, samples: Iterable[Sample], images: Mapping[str, Path]
+    files: Iterable[ParsedFile], taxonomy: Taxonomy, samples: Iterable[Sample], images: Mapping[str, Image]
 ) -> Corpus:
     """A corpus of parsed files, in whatever order they come."""
     ordered = sorted(files, key=lambda file: (file.id, file.lang))

@@ -108,7 +108,8 @@ def _image(place: _Place) -> str:
     alt, link = escape(inline_text(place.token)), _kept(place.token, place.keep)
     if link is None:
         return alt
-    return f'<img src="{escape(link.href)}" alt="{alt}"{_title(place.token)} loading="lazy">'
+    size = f' width="{link.size[0]}" height="{link.size[1]}"' if link.size else ""
+    return f'<img src="{escape(link.href)}" alt="{alt}"{_title(place.token)}{size} loading="lazy">'
 
 
 def _title(token: MarkdownToken) -> str:

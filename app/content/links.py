@@ -37,7 +37,8 @@ class LinkKind(StrEnum):
 class Link:
     """`target`: the address (external), the entry id, `<framework>/<file name>` (image), or as written.
 
-    `line` is the line of the file in which the paragraph with the link starts.
+    `line` is the line of the file in which the paragraph with the link starts. `size`: width and height of
+    an image in pixels, once it is known.
     """
 
     kind: LinkKind
@@ -45,6 +46,7 @@ class Link:
     anchor: str
     line: int
     written: str
+    size: tuple[int, int] | None = None
 
     @property
     def href(self) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from app.content.assemble import claimed_ids, make_entries
 from app.content.check import check_corpus
-from app.content.corpus import Corpus, make_corpus
+from app.content.corpus import Corpus, Image, make_corpus
+from app.content.image_size import image_size
 from app.content.library import Library
 from app.content.parse import ParsedFile, SourceFile, UnservableError, decode, parse_file
 from app.content.shelf import Shelf, read_shelf
@@ -37,7 +38,7 @@ def load_library(
         samples=tuple(sample for sample in corpus.samples if sample.entry_id in entries),
         problems=in_order([*problems, *check_corpus(corpus)]),
         formerly=claimed_ids(corpus),
-        images=corpus.images,
+        images={where: image.path for where, image in corpus.images.items()},
         digest=_digest(shelves, entries, languages),
     )
 
@@ -153,8 +154,9 @@ def _samples(shelves: Iterable[Shelf]) -> tuple[list[Sample], list[Problem]]:
     return [sample for entry_id in sorted(chosen) for sample in chosen[entry_id]], problems
 
 
-def _images(shelves: Iterable[Shelf]) -> dict[str, Path]:
-    return {file.where: file.path for shelf in shelves for file in shelf.images}
+def _images(shelves: Iterable[Shelf]) -> dict[str, Image]:
+    files = (file for shelf in shelves for file in shelf.images)
+    return {file.where: Image(file.path, image_size(file.content)) for file in files}
 
 
 def _digest(shelves: Iterable[Shelf], entries: Mapping[str, Entry], languages: frozenset[Language]) -> str:

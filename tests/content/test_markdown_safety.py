@@ -11,7 +11,7 @@ from app.entry import Language
 
 ATTRIBUTES = {
     "a": {"href", "title", "rel"},
-    "img": {"src", "alt", "title", "loading"},
+    "img": {"src", "alt", "title", "width", "height", "loading"},
     "pre": {"class", "tabindex"},
     "div": {"class", "tabindex"},
     "code": {"class"},
