@@ -67,16 +67,13 @@ class EmbeddedEngine:
         self._sidecar: Sidecar = read_sidecar(directory)
         try:
             self._reader = FileStorage(str(directory)).open_index(schema=_schema()).reader()
-        except (
-            Exception
-        ) as error:  # Whoosh raises whatever its decoding stumbles over, struct.error to TypeError
+        # Whoosh raises whatever its decoding stumbles over, from struct.error to TypeError.
+        except Exception as error:
             raise IndexUnreadable(f"{directory}: {error}") from error
         self._ids = self._sidecar.ids
         self._numbers = {document_id: number for number, document_id in enumerate(self._ids)}
-        if self._reader.doc_count_all() != len(self._ids):
-            raise IndexUnreadable(
-                f"{directory}: {self._reader.doc_count_all()} documents, not {len(self._ids)}"
-            )
+        if (count := self._reader.doc_count_all()) != len(self._ids):
+            raise IndexUnreadable(f"{directory}: {count} documents, not {len(self._ids)}")
         self._facets = FacetIndex(self._sidecar.facets)
         self._norms = _norms(self._sidecar.lengths)
         self._lock = threading.Lock()

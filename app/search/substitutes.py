@@ -1,0 +1,96 @@
+"""What may stand for the words of a query: synonyms, corrections, identifiers that they spell, their endings."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from app.analysis.code import canonical
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.analysis.stems import is_function_word
+from app.analysis.token import Analysis, TokenKind
+from app.search.clauses import Substitute
+from app.search.engine import Engine, WeightedTerm
+from app.search.spelling import Correction, Speller
+from app.search.words import Word
+
+GLOSSARY = (0.75, 0.95)
+JOINED = (1.5, 1.0)
+TYPO = (0.45, 0.8)
+COMPLETED = (0.5, 0.7)
+"""(weight, cover) of what stands for a word, against (1, 1) for the word itself."""
+
+LONGEST_JOINED = 6
+SHORTEST_COMPLETED = 3
+
+
+class Substitutes:
+    """Finds them with the analyzer, glossary and vocabulary that the index was made with."""
+
+    def __init__(self, analyzer: Analyzer, glossary: Glossary, engine: Engine, speller: Speller) -> None:
+        self._analyzer = analyzer
+        self._glossary = glossary
+        self._frequency: Callable[[str], int] = engine.frequency
+        self._speller = speller
+
+    def synonyms(self, words: Sequence[Word], analysis: Analysis) -> Iterator[Substitute]:
+        """The group of every mention of a word of the glossary."""
+        weight, cover = GLOSSARY
+        for mention in self._glossary.mentions(analysis):
+            start, end = analysis.atoms[mention.first].start, analysis.atoms[mention.last].end
+            covered = [number for number, word in enumerate(words) if word.start < end and start < word.end]
+            if covered:
+                concept = WeightedTerm((f"{TokenKind.CONCEPT.value}:{mention.group}",), mention.word)
+                # A word of the glossary inside an identifier speaks for that part of it.
+                share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
+                yield Substitute(covered[0], covered[-1], concept, weight * share, cover * share, "glossary")
+
+    def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """`rollout batch size` may be `rollout_batch_size`."""
+        for first in range(len(words)):
+            for last in range(first + 1, min(first + LONGEST_JOINED, len(words))):
+                parts = [word.text.strip("-_") for word in words[first : last + 1]]
+                if not all(part.isascii() and not part.isdigit() for part in parts):
+                    break
+                if all(is_function_word(part) for part in parts):
+                    continue
+                label = "_".join(parts)
+                stems = "_".join(word.stem for word in words[first : last + 1])
+                names = (f"{TokenKind.TERM.value}:{canonical(label)}", f"{TokenKind.PART.value}:{stems}")
+                variants = tuple(name for name in names if self._frequency(name))
+                if variants:
+                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, "identifier")
+
+    def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
+        """The indexed word that each mistyped one was meant to be."""
+        for correction in corrections:
+            covered = [
+                n
+                for n, word in enumerate(words)
+                if word.start < correction.end and correction.start < word.end
+            ]
+            if covered:
+                term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
+                yield Substitute(covered[0], covered[-1], term, *TYPO, "typo")
+
+    def completed(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """The last word may be half typed, if it occurs nowhere as it is."""
+        if not words or len(words[-1].text) < SHORTEST_COMPLETED or not words[-1].text.isascii():
+            return
+        literal = words[-1].alternatives[0].terms[0]
+        if any(self._frequency(variant) for variant in literal.variants):
+            return
+        for completed in self._speller.completions(words[-1].text):
+            term = WeightedTerm((f"{TokenKind.EXACT.value}:{completed}",), completed)
+            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, "completed")
+
+    def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
+        for number, word in enumerate(words):
+            literal = word.alternatives[0].terms[0]
+            name = f"{TokenKind.TERM.value}:{word.text}"
+            if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
+                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, "identifier")
+
+
+def _variants(analysis: Analysis) -> tuple[str, ...]:
+    kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.PART)
+    return tuple(dict.fromkeys(token.term for token in analysis.tokens if token.kind in kinds))
