@@ -67,8 +67,7 @@ class EmbeddedEngine:
         self._sidecar: Sidecar = read_sidecar(directory)
         try:
             self._reader = FileStorage(str(directory)).open_index(schema=_schema()).reader()
-        # Whoosh raises whatever its decoding stumbles over, from struct.error to TypeError.
-        except Exception as error:
+        except Exception as error:  # Whoosh raises whatever its decoding stumbles over
             raise IndexUnreadable(f"{directory}: {error}") from error
         self._ids = self._sidecar.ids
         self._numbers = {document_id: number for number, document_id in enumerate(self._ids)}
