@@ -26,6 +26,8 @@ from app.web.urls import Urls
 CHUNK = 1 << 20
 SERVER_SECONDS = 60.0
 CONFIDENCE_HEADER = "Jieda-Confidence"
+UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
+"""What makes text of a compressed log, by its first bytes."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 """Answers that exit with 0."""
 
@@ -89,6 +91,8 @@ def _tail(stream: BinaryIO, limit: int) -> bytes:
     """A training log can be endless; what went wrong stands at its end."""
     kept, lines = b"", 0
     while chunk := stream.read(CHUNK):
+        if not kept:
+            _refuse_compressed(chunk)
         kept += chunk
         if len(kept) > limit:
             cut = kept.find(b"\n", len(kept) - limit) + 1 or len(kept) - limit
@@ -99,6 +103,15 @@ def _tail(stream: BinaryIO, limit: int) -> bytes:
             f"The log is long: reading its last {limit:,} bytes; line 1 is line {lines + 1:,}.", err=True
         )
     return kept
+
+
+def _refuse_compressed(beginning: bytes) -> None:
+    """Raises click.UsageError: read as text, it would only seem that no entry knows the log."""
+    for magic, unpacker in UNPACKERS.items():
+        if beginning.startswith(magic):
+            raise click.UsageError(
+                f"the log is compressed; unpack it first: {unpacker} FILE | jieda diagnose"
+            )
 
 
 def _terminal_language() -> Language:

@@ -22,6 +22,7 @@ PARTLY = 0.25
 WORDS_ALONE = 0.4
 WORDS_ALONE_VERBATIM = 0.7
 SENTENCE = 0.8
+SENTENCE_VERBATIM = 0.6
 SENTENCE_RETURNED = 0.3
 
 
@@ -91,9 +92,9 @@ def of_words(
     """What words prove where no signature is whole: a part of one, rare names, or most of what was said.
 
     `foreign`: the log is another program's. `verbatim`: there is a failure just as a program printed it; then
-    a part of a signature is most likely another message that begins or ends alike, and proves little. In
-    prose it is what somebody remembers of the message. `kin`: the entry tells of such an exception; in another
-    one's message a single name of the entry's is a coincidence.
+    a part of a signature is most likely another message that begins or ends alike, and proves little, and words
+    that the entry says here and there prove nothing. In prose it is what somebody remembers of the message.
+    `kin`: the entry tells of such an exception; in another one's message a single name is a coincidence.
     """
     names, runs = len(telltale.names), telltale.runs
     telling = said.least >= TELLING and (names >= 2 or runs >= 2 or (names == 1 and said.least >= 0.9))
@@ -104,5 +105,7 @@ def of_words(
         return Confidence.LIKELY
     alone = WORDS_ALONE_VERBATIM if verbatim else WORDS_ALONE
     partial = names + runs >= 2 or (names + runs == 1 and (kin or not verbatim))
-    enough = PARTLY if partial else alone
-    return Confidence.POSSIBLE if said.least >= enough else None
+    if partial:
+        return Confidence.POSSIBLE if said.least >= PARTLY else None
+    scattered = verbatim and said.whole.sentence < SENTENCE_VERBATIM
+    return Confidence.POSSIBLE if said.least >= alone and not scattered else None

@@ -32,7 +32,7 @@ GENERIC_PHRASES = (
     r"|recursion|runtime|syntax|system|type|unicodedecode|value|zerodivision|blockingio|brokenpipe|connection"
     r"|connectionrefused|connectionreset|fileexists|filenotfound|interrupted|permission|timeout|io|environment"
     r"|jsondecode|outofmemory|accelerator|distbackend|raytask|ray|gettimeout|maxretry|newconnection|raysystem"
-    r"|actordied|workercrashed|http)error\b|\bexception\b|\berrno\s*\d*",
+    r"|actordied|workercrashed|http)error\b|\bexception\b|\bassert\b|\berrno\s*\d*",
 )
 
 # Printed by any program as well, but with one meaning and one remedy in all of them: the machine is broken.

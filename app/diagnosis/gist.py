@@ -17,6 +17,11 @@ LONGEST_GIST = 600
 LONGEST_QUERY = 200
 _LAST_FAILURES = 6
 
+UNREADABLE = "\ufffd"
+"""What stands for bytes that are no UTF-8."""
+MOST_UNREADABLE = 0.1
+"""With a larger share of them it is no text at all, or one in another encoding."""
+
 MEANINGS = {"gradient norm": "high grad norm", "Xid": "GPU hardware fault"}
 """Words for what a line of numbers or codes says, by family (`line_kinds.FAMILIES`)."""
 
@@ -59,8 +64,12 @@ class Gist:
 
     @property
     def query(self) -> str:
-        """A search for it: a few words."""
-        return self.text if len(self.text) <= LONGEST_QUERY else self.text[:LONGEST_QUERY].rpartition(" ")[0]
+        """A search for it: a few words, or empty where it is no text."""
+        unread = self.text.count(UNREADABLE)
+        if unread > MOST_UNREADABLE * len(self.text):
+            return ""
+        text = " ".join(self.text.replace(UNREADABLE, " ").split()) if unread else self.text
+        return text if len(text) <= LONGEST_QUERY else text[:LONGEST_QUERY].rpartition(" ")[0]
 
 
 def gist_of(parsed: ParsedLog) -> Gist:

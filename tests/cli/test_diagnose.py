@@ -1,5 +1,6 @@
 """`jieda diagnose` as it is used: from files, pipes and terminals, with and without a server."""
 
+import gzip
 import json
 import os
 import pty
@@ -113,6 +114,15 @@ def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
     assert b"no.log" in missing.stderr
     assert run(data, "--framework", "nosuch", log=KNOWN).returncode == 2
     assert run(data, "--server", "file:///etc", log=KNOWN).returncode == 2
+
+
+def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "train.log.gz"
+    packed.write_bytes(gzip.compress(KNOWN.encode()))
+    for done in (run(data, str(packed)), run(data, log=packed.read_bytes())):
+        assert done.returncode == 2
+        assert b"zcat FILE | jieda diagnose" in done.stderr
+        assert not done.stdout
 
 
 def test_the_answer_is_in_the_language_asked_or_the_terminals(data: Path, answers: dict[str, Done]) -> None:
