@@ -20,6 +20,7 @@ from tests.support.server import COMMAND, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 TWINS = (
+    "CHANGELOG.md",
     "README.md",
     "CONTRIBUTING.md",
     "docs/architecture.md",
@@ -91,7 +92,7 @@ def test_each_language_links_to_the_other(name: str) -> None:
     assert f"({Path(name).name})" in read(chinese(name))
 
 
-@pytest.mark.parametrize("name", [*BOTH, "CHANGELOG.md"])
+@pytest.mark.parametrize("name", BOTH)
 def test_every_file_that_a_page_names_exists(name: str) -> None:
     text = prose(name)
     linked = [
@@ -222,10 +223,10 @@ def test_every_command_is_described_and_every_command_described_exists() -> None
         "jieda"
     }
     assert named <= commands
-    changelog = set(
-        re.findall(r"`(\w+)`", re.search(r"`jieda` command:([^\n]*)", read("CHANGELOG.md")).group(1))
-    )
-    assert changelog == commands
+    for name in ("CHANGELOG.md", "CHANGELOG.zh-CN.md"):
+        listed = re.search(r"^- .*`jieda`[^:：\n]*[:：]([^\n]*)", read(name), re.MULTILINE)
+        assert listed, name
+        assert set(re.findall(r"`(\w+)`", listed.group(1))) == commands
 
 
 @pytest.mark.parametrize("name", ["docs/decisions.md", "docs/decisions.zh-CN.md"])
@@ -245,7 +246,8 @@ def test_every_dependency_has_its_reason(name: str) -> None:
 
 def test_the_changelog_ends_at_the_version_of_the_package() -> None:
     version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
-    assert re.search(r"^## \[([^]]+)\]", read("CHANGELOG.md"), re.MULTILINE).group(1) == version
+    for name in ("CHANGELOG.md", "CHANGELOG.zh-CN.md"):
+        assert re.search(r"^## \[([^]]+)\]", read(name), re.MULTILINE).group(1) == version
     assert f'image.version="{version}"' in read("Dockerfile")
 
 
