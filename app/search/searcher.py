@@ -26,7 +26,7 @@ WEAK_SCORE = 0.22
 """Below this, the best hit accounts for too little of the query to be called an answer."""
 
 NOT_MARKED_BELOW = 0.2
-"""Words that weigh less than this (function words) are not marked in snippets."""
+"""What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
 
 
 class Searcher:
@@ -98,10 +98,11 @@ class Searcher:
         for clause in query.clauses:
             for alternative in clause.alternatives:
                 for term in alternative.terms:
-                    if term.weight < NOT_MARKED_BELOW:
+                    weight = alternative.weight * term.weight
+                    if weight < NOT_MARKED_BELOW:
                         continue
                     for variant in term.variants:
-                        worth = alternative.weight * term.weight / (1 + self._engine.frequency(variant))
+                        worth = weight / (1 + self._engine.frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return weights
 

@@ -40,8 +40,8 @@ def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
     for number in _passage(lines, worth):
         if length >= ENOUGH:
             break
-        parts.append(_marked(lines[number].text, merged(spans.get(number, ()))))
-        length += min(LENGTH, len(lines[number].text))
+        parts.append(_marked(lines[number].text, merged(spans.get(number, ())), LENGTH - length))
+        length += len(lines[number].text)
     return " ".join(parts)
 
 
@@ -57,8 +57,8 @@ def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:
     return range(best, end)
 
 
-def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    start, end = _window(text, spans)
+def _marked(text: str, spans: Sequence[tuple[int, int]], room: int) -> str:
+    start, end = _window(text, spans, room)
     pieces = ["… " if start else ""]
     place = start
     for left, right in spans:
@@ -80,16 +80,14 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def _window(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The stretch of about LENGTH characters that holds the most marks, from the earliest such place."""
-    if len(text) <= LENGTH:
+def _window(text: str, spans: Sequence[tuple[int, int]], room: int) -> tuple[int, int]:
+    """The stretch of about `room` characters that holds the most marks, from the earliest such place."""
+    if len(text) <= room:
         return 0, len(text)
     starts = [left for left, _ in spans] or [0]
-    best = max(
-        starts, key=lambda at: (sum(at <= left and right <= at + LENGTH for left, right in spans), -at)
-    )
-    start = max(0, min(best - LENGTH // 4, len(text) - LENGTH))
-    return _outward(text, start, -1), _outward(text, start + LENGTH, 1)
+    best = max(starts, key=lambda at: (sum(at <= left and right <= at + room for left, right in spans), -at))
+    start = max(0, min(best - room // 4, len(text) - room))
+    return _outward(text, start, -1), _outward(text, start + room, 1)
 
 
 def _outward(text: str, place: int, step: int) -> int:
