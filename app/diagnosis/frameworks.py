@@ -13,21 +13,22 @@ from app.diagnosis.traceback import ParsedLog
 from app.entry import Tag
 
 TRAINERS = frozenset(
-    "axolotl colossalai deepspeed-chat easyr1 gpt-neox litgpt llama-factory llamafactory ms-swift nemo_rl nemo-rl"
-    " open-instruct openrlhf open_r1 peft prime-rl skyrl swift torchtitan torchtune trl trlx unsloth verl"
-    " xtuner".split()
+    "axolotl colossalai deepspeed-chat easyr1 fairseq gpt-neox jax litgpt llama-factory llamafactory ms-swift nemo_rl"
+    " nemo-rl open-instruct openrlhf open_r1 peft prime-rl pytorch_lightning skyrl swift torchtitan torchtune trl trlx"
+    " unsloth verl xtuner".split()
 )
 """Programs that train language models, too, and that no entry is about. Teams add theirs by naming them in a
 taxonomy."""
 
 APART = frozenset(
-    "catboost comfyui detectron2 diffusers django fairseq fastchat flask gradio invokeai jax joblib keras kohya"
-    " langchain lightgbm llama.cpp lm_eval lmdeploy mmcv mmdet mmengine mmseg ollama oobabooga paddlepaddle pandas"
-    " polars pyspark pytorch_lightning rllib scikit-learn sentence_transformers sklearn spacy stable-diffusion"
+    "automatic1111 catboost cogvideox comfyui controlnet detectron2 diffusers django fastchat flask gaussian-splatting"
+    " gpt-sovits gradio hunyuanvideo invokeai joblib keras kohya langchain lightgbm llama.cpp lm_eval lmdeploy mmcv"
+    " mmdet mmdetection mmengine mmseg mmsegmentation nerfstudio ollama oobabooga paddlepaddle pandas polars pyspark"
+    " resnet resnet50 rllib scikit-learn sd-scripts sdxl sentence_transformers sklearn spacy stable-diffusion"
     " stable_diffusion streamlit tensorflow text-generation-webui torchvision ultralytics webui whisper xgboost yolo"
     " yolov5 yolov8".split()
-)
-"""Programs that do something else. What any program prints has other reasons there."""
+) | {"gaussian splatting", "stable diffusion"}
+"""Programs and models of other kinds. What any program prints has other reasons there."""
 
 ENGINES = frozenset({"deepspeed", "megatron", "sglang", "vllm"})
 """Components that do the heavy work: an entry that never speaks of one explains no generic message from it."""
@@ -113,13 +114,15 @@ class Detective:
         project = any(owner is None and "/" in path for owner, path in zip(owners, paths, strict=True))
         unrelated = bool(others or project) and not _RELATED.search(folded)
         engines = ENGINES.intersection(chain.from_iterable(path.split("/") for path in paths))
-        elsewhere = others[:1] and others[0] in _ELSEWHERE.intersection(owners) and engines <= {"vllm"}
+        placed = sum(owner in _ELSEWHERE for owner in owners)
+        first = _ELSEWHERE.intersection(others[:1])
+        elsewhere = bool(first) and 0 < placed >= owners.count(None) and engines <= {"vllm"}
         return Origin(
             known,
             others,
             own_code=None in owners,
             engines=engines,
-            apart=bool(unrelated or elsewhere) and not known and TRAINERS.isdisjoint(others),
+            apart=(unrelated or elsewhere) and not known and TRAINERS.isdisjoint(others),
         )
 
     def _votes(self, owners: Iterable[str | None], text: str, folded: str) -> Counter[str]:

@@ -16,6 +16,9 @@ OVERLAP = 400
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Colour codes whose escape character was lost on the way, as they stand in many a bug report.
 _ANSI_REMAINS = re.compile(r"(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,3}){0,4}m")
+# What an issue tracker or a chat makes of the characters that HTML reserves.
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
+_ENTITY = re.compile("|".join(_ENTITIES))
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
 _TQDM = re.compile(r"\d%\|[^|]{0,400}\|")
 _REPEATED = re.compile(r" ?\[repeated (\d{1,9})x across cluster\].*")
@@ -88,11 +91,13 @@ def physical_lines(text: str) -> list[str]:
 
 
 def strip_codes(text: str) -> str:
-    """`text` without terminal codes and control characters; line ends stay."""
+    """`text` without terminal codes, control characters and HTML's way to write some; line ends stay."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "[0m" in text:
         text = _ANSI_REMAINS.sub("", text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
     return _CONTROL.sub("", text)
 
 

@@ -1,12 +1,15 @@
 """What the confidence words mean (contract, section 2), on entries made for the purpose."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
 from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
 from app.search.answers import Diagnosis
+from tests.diagnosis.conftest import open_snapshot
+from tests.support import small_content
 
 Make = Callable[[Mapping[str, str]], Diagnoser]
 
@@ -88,13 +91,50 @@ def test_what_any_program_prints_stays_likely_from_its_own(frames: str, diagnose
         f'  File "/usr/lib/python3.12/dist-packages/vllm/entrypoints/openai/api_server.py", line 9, in run\n{OOM}',
         f'  File "/usr/lib/python3.12/dist-packages/ray/serve/_private/replica.py", line 9, in call\n{OOM}',
         f"我的 gradio 页面 {OOM}",
+        f"Stable Diffusion 画大图 {OOM}",
     ],
-    ids=["somebody's script", "a program we know", "an engine that serves", "a library of Ray's", "prose"],
+    ids=[
+        "somebody's script",
+        "a program we know",
+        "an engine that serves",
+        "a library of Ray's",
+        "prose",
+        "model",
+    ],
 )
 def test_what_any_program_prints_is_nothing_where_no_language_model_is_trained(
     log: str, diagnoser_of: Make
 ) -> None:
     assert diagnose(diagnoser_of({"roll/oom": OOM_SIGNATURE}), log) == []
+
+
+def test_a_tool_that_a_training_uses_sets_it_not_apart(diagnoser_of: Make) -> None:
+    frames = [
+        '  File "/data/qwen/train_fsdp.py", line 88, in <module>\n',
+        '  File "/data/qwen/prepare.py", line 8, in load\n',
+        '  File "/opt/conda/lib/python3.10/site-packages/pandas/core/frame.py", line 3, in map\n',
+    ]
+    assert diagnose(diagnoser_of({"roll/oom": OOM_SIGNATURE}), "".join(frames) + OOM) == [("oom", "possible")]
+
+
+@pytest.mark.parametrize(
+    ("framework", "frame"),
+    [
+        ("diffusers", "/opt/conda/lib/python3.10/site-packages/diffusers/models/unet.py"),
+        ("vllm", "/opt/conda/lib/python3.10/site-packages/vllm/entrypoints/openai/api_server.py"),
+    ],
+)
+def test_a_program_that_a_team_writes_about_is_its_own(framework: str, frame: str, tmp_path: Path) -> None:
+    tag = f"  {framework}: {{name: {{en: Own, zh: 自有}}, description: {{en: Ours., zh: 我们的。}}}}\nkinds:"
+    files = {
+        "taxonomy.yaml": small_content.TAXONOMY.replace("kinds:", tag),
+        f"en/{framework}/oom.md": small_content.edition(
+            "It", "## Fix\n\nDo it.\n", kind="error", signatures=OOM_SIGNATURE.partition(": ")[2]
+        ),
+    }
+    content = small_content.write(tmp_path / "content", files)
+    diagnoser = open_snapshot(tmp_path / "data", content).diagnoser
+    assert diagnose(diagnoser, f'  File "{frame}", line 3, in forward\n{OOM}') == [("oom", "likely")]
 
 
 @pytest.mark.parametrize(

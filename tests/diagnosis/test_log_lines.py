@@ -108,3 +108,8 @@ def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
         ("KeyError", ["left"]),
         ("ValueError", ["right"]),
     ]
+
+
+def test_what_html_makes_of_a_log_is_undone() -> None:
+    (line,) = fold("AssertionError: &#39;a&#39; &lt; &quot;b&quot; &amp;lt; &nbsp; &#10;").lines
+    assert line.text == "AssertionError: 'a' < \"b\" &lt; &nbsp; &#10;"
