@@ -31,11 +31,11 @@ def failing(tmp_path: Path) -> httpx.AsyncClient:
     app = create_app(settings)
     app.state.knowledge.open()
     app.add_api_route("/api/v1/fail", fail)
-    app.add_api_route("/fail", fail)
+    app.add_api_route("/pages/fail", fail)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/fail", "/fail"])
+@pytest.mark.parametrize("path", ["/api/v1/fail", "/pages/fail"])
 @pytest.mark.anyio
 async def test_a_failure_says_nothing_of_the_inside_and_is_logged_once(
     failing: httpx.AsyncClient, caplog: pytest.LogCaptureFixture, path: str
