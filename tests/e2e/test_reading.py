@@ -71,6 +71,7 @@ def test_the_twin_opens_at_the_section_that_is_being_read(open_page: OpenPage) -
     page.evaluate("document.getElementById('notes').scrollIntoView({ behavior: 'instant' })")
     page.locator("a.twin").first.dispatch_event("click")
     page.wait_for_url("**/en/entries/slime/oom-max-tokens-per-gpu#notes")
+    page.wait_for_function("scrollY > 0")  # the browser goes to the anchor in its own time
     page.evaluate("document.getElementById('verify').scrollIntoView({ behavior: 'instant' })")
     page.locator(".language").dispatch_event("click")
     page.wait_for_url("**/zh/entries/slime/oom-max-tokens-per-gpu#verify")
