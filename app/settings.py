@@ -61,7 +61,8 @@ class Settings:
 
 def _as_text(value: object) -> str:
     if isinstance(value, tuple):
-        separator = os.pathsep if value and isinstance(value[0], Path) else ","
+        # Between paths as `_directories` reads them, between all others a space, which both other lists take.
+        separator = os.pathsep if value and isinstance(value[0], Path) else " "
         return separator.join(str(part) for part in value)
     return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
 

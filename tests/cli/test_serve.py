@@ -1,5 +1,6 @@
 """`jieda serve` and `jieda health` as processes: exit codes and what they say."""
 
+import os
 import socket
 import subprocess
 from collections.abc import Callable
@@ -44,6 +45,20 @@ def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:
     ended = run("serve", "--port", "x", port="8000", content=str(write(tmp_path, ONE)))
     assert ended.returncode == 2
     assert "'x'" in ended.stderr
+
+
+def test_worker_processes_get_the_very_settings_of_their_parent(tmp_path: Path) -> None:
+    editors = "https://git.example.com/a/{path} https://git.example.com/b/{path}"
+    given = {
+        "JIEDA_CONTENT": f"{write(tmp_path / 'a', ONE)}{os.pathsep}{write(tmp_path / 'b', ONE)}",
+        "JIEDA_ALLOWED_HOSTS": "a.example.com, b.example.com",
+        "JIEDA_TRUSTED_PROXIES": "10.0.0.1,10.0.0.2",
+        "JIEDA_EDIT_URL": editors,
+        "JIEDA_RELOAD_CONTENT": "yes",
+    }
+    settings = Settings.load(given)
+    assert Settings.load(settings.to_environ()) == settings
+    assert settings.edit_url == tuple(editors.split())
 
 
 def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
