@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from app.web.compression import pack, takes_gzip
+from app.web.squeeze import squeezed
 from app.web.urls import digest_files
 
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
@@ -25,14 +26,21 @@ class StaticFile:
     path: Path
     digest: str
     media_type: str
+    content: bytes = b""
+    """What is sent instead of the file, if anything."""
     packed: bytes = b""
-    """The file as gzip; empty where it is sent as it is."""
+    """`content` as gzip."""
 
 
 def own_files(directory: Path) -> dict[str, StaticFile]:
-    """The files below `directory`, by their path in it. They are small text, packed here once for all."""
+    """The files below `directory`, by their path in it. They are small text, made smaller here once for all."""
     files = {name: _file(directory / name, digest) for name, digest in digest_files(directory).items()}
-    return {name: replace(file, packed=pack(file.path.read_bytes())) for name, file in files.items()}
+    return {name: _small(file) for name, file in files.items()}
+
+
+def _small(file: StaticFile) -> StaticFile:
+    content = squeezed(file.path.suffix, file.path.read_text(encoding="utf-8")).encode()
+    return replace(file, content=content, packed=pack(content))
 
 
 def swagger_files() -> dict[str, StaticFile]:
@@ -61,11 +69,12 @@ def serve(files: Mapping[str, StaticFile]) -> Callable[[Request, str], Awaitable
         headers = {"ETag": tag, "Cache-Control": FOREVER if current else EACH_TIME}
         if tag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        if found.packed:
-            headers["Vary"] = "Accept-Encoding"
-        if found.packed and takes_gzip(request):
+        if not found.content:
+            return FileResponse(found.path, media_type=found.media_type, headers=headers)
+        headers["Vary"] = "Accept-Encoding"
+        if takes_gzip(request):
             headers["Content-Encoding"] = "gzip"
             return Response(found.packed, media_type=found.media_type, headers=headers)
-        return FileResponse(found.path, media_type=found.media_type, headers=headers)
+        return Response(found.content, media_type=found.media_type, headers=headers)
 
     return static_file
