@@ -21,6 +21,10 @@ BLOCKS = frozenset(
 )
 INLINE = frozenset({"em", "strong", "s"})
 
+FLAGS = ((26, "flag"), (60, "long-flag"))
+"""Up to so many characters, code with dashes and no spaces is to stay on one line: a browser would break `--save`
+behind its dashes. The shorter fit into the narrowest screen, the others into a column of text."""
+
 _LANGUAGE_CLASS = re.compile(r"[a-z0-9][a-z0-9+#_.-]{0,29}")
 
 
@@ -69,7 +73,14 @@ def _inline(place: _Place) -> str:
 
 
 def _code_span(place: _Place) -> str:
-    return f"<code>{escape(place.token.content)}</code>"
+    text = place.token.content
+    kind = (
+        ""
+        if " " in text or "-" not in text
+        else next((name for most, name in FLAGS if len(text) <= most), "")
+    )
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<code{attribute}>{escape(text)}</code>"
 
 
 def _code_block(place: _Place) -> str:
