@@ -107,7 +107,11 @@ async function suggest(text) {
     const names = new Map(answer?.facets.framework.map(({ value, label }) => [value, label]));
     const hits = (answer?.hits ?? []).map(({ title, url, framework }) => ({ text: title, type: "title", url, note: names.get(framework) }));
     const known = new Set(hits.map(({ url }) => url));
-    const isNew = ({ text: completed, type, url }) => !known.has(url) && (type === "tag" || completed !== text);
+    const isNew = ({ text: completed, type, url }) => {
+      const fresh = !known.has(url) && (type === "tag" || completed !== text);
+      if (type === "title") known.add(url); // the titles of twins lead to one page
+      return fresh;
+    };
     showOptions([...(completions ?? []).filter(isNew), ...hits]);
   } catch (error) {
     if (error.name !== "AbortError") closeOptions();

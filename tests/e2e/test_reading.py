@@ -198,14 +198,14 @@ def test_a_log_pasted_into_the_search_box_is_diagnosed(open_page: OpenPage, lang
     page.locator("#q").focus()
     page.keyboard.press("Control+V")
     page.wait_for_url(f"**/{lang}/diagnose")
-    expect(page.locator(".match h3 a").first).to_have_attribute(
+    expect(page.locator(".match h2 a").first).to_have_attribute(
         "href", f"/{lang}/entries/roll/lr-decay-steps-assertion"
     )
     expect(page.locator(".match mark").first).to_contain_text("assert self.lr_decay_steps > 0")
     expect(page.locator(".match .answer")).to_be_visible()
     page.locator(".language").click()
     other = {"en": "zh", "zh": "en"}[lang]
-    expect(page.locator(".match h3 a").first).to_have_attribute(
+    expect(page.locator(".match h2 a").first).to_have_attribute(
         "href", f"/{other}/entries/roll/lr-decay-steps-assertion"
     )
     assert "lr_decay" not in page.url

@@ -255,11 +255,11 @@ def test_without_javascript_everything_is_a_form_and_a_link(open_page: OpenPage)
     page.goto("/zh/diagnose")
     page.locator("#log").fill("    assert self.lr_decay_steps > 0\nAssertionError")
     page.locator("form.paste button[type=submit]").click()
-    expect(page.locator(".match h3 a").first).to_have_attribute(
+    expect(page.locator(".match h2 a").first).to_have_attribute(
         "href", "/zh/entries/roll/lr-decay-steps-assertion"
     )
     page.locator(".language").click()
     expect(page.locator("html")).to_have_attribute("lang", "en")
-    expect(page.locator(".match h3 a").first).to_have_attribute(
+    expect(page.locator(".match h2 a").first).to_have_attribute(
         "href", "/en/entries/roll/lr-decay-steps-assertion"
     )

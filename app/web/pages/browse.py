@@ -105,6 +105,8 @@ def _address(visit: Visit, facet: str, value: str) -> Callable[[int], str]:
 def _narrowings(visit: Visit, library: Library, chosen: tuple[str, str], by: str) -> tuple[Narrowing, ...]:
     facet, value = chosen
     counts = count_tags(library.tagged(facet, value), by)
+    if len(counts) < 2:
+        return ()
     return tuple(
         Narrowing(
             tag.name[visit.lang], counts[tag.id], visit.urls.search(visit.lang, **{facet: value, by: tag.id})

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.search.answers import Diagnosis, LogError, Match
+from app.search.answers import Confidence, Diagnosis, LogError, Match
 from app.web.links import rewrite
 from app.web.pages.parts import EntryRow, Link, entry_row, foreign, name_of, tag_link
 from app.web.pages.shell import Head, Resubmit, render_page
@@ -96,11 +96,11 @@ def diagnose_page(visit: Visit, paste: Paste | None = None, diagnosis: Diagnosis
         matches=tuple(_match(visit, match) for match in diagnosis.matches) if diagnosis else (),
         errors=tuple(_error(visit, error) for error in diagnosis.errors[:ERRORS]) if diagnosis else (),
         guessed=_guessed(visit, diagnosis.framework) if diagnosis else None,
-        search=diagnosis.query if diagnosis else "",
+        search=diagnosis.query if diagnosis and not _is_certain(diagnosis) else "",
     )
     head = Head(
         name="diagnose",
-        title=f"{visit.say('diagnose.title')} · {visit.say('site.name')}",
+        title=" · ".join(filter(None, (view.status, visit.say("diagnose.title"), visit.say("site.name")))),
         description=visit.say("diagnose.lead"),
         here=visit.urls.diagnose,
         indexed=paste is None,
@@ -119,6 +119,10 @@ def _status(visit: Visit, diagnosis: Diagnosis) -> str:
     return visit.say("diagnose.found", count=count) if count else visit.say("diagnose.unknown")
 
 
+def _is_certain(diagnosis: Diagnosis) -> bool:
+    return any(match.confidence is Confidence.EXACT for match in diagnosis.matches)
+
+
 def _match(visit: Visit, match: Match) -> MatchView:
     answer = match.edition.answer
     word = match.confidence.value
@@ -128,7 +132,7 @@ def _match(visit: Visit, match: Match) -> MatchView:
         confidence_name=visit.say(f"confidence.{word}"),
         meaning=visit.say(f"confidence.{word}.meaning"),
         lines=tuple(
-            LineView(line.line, _cut(line.text), visit.say(f"matched.{line.reason}"))
+            LineView(line.line, _cut(line.text.strip()), visit.say(f"matched.{line.reason}"))
             for line in match.matched[:LINES]
         ),
         fix_title=answer.title if answer else "",

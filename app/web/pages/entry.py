@@ -26,7 +26,9 @@ ANSWERS = frozenset({"fix", "answer", "steps"})
 SHORT = 10
 """Lines of a symptom, in a column of 80 characters, that leave the fix on the first screen."""
 LONG = 4
-"""From so many headings on, a page has a table of contents."""
+"""From so many headings on, a page has a table of contents beside it."""
+VERY_LONG = 8
+"""From so many on it has one before the article, too, where there is no room beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class EntryView:
     notice_link: Link | None
     sections: tuple[SectionView, ...]
     toc: tuple[TocItem, ...]
+    is_long: bool
     twin: EditionLink | None
     read_twin: str
     """Leads to the twin, in the words of its own language."""
@@ -112,6 +115,7 @@ def _view(
 ) -> EntryView:
     notice, notice_link = _notice(visit, entry, edition)
     editions = edition_links(visit, entry)
+    toc = _toc(edition)
     return EntryView(
         id=entry.id,
         crumbs=crumbs,
@@ -125,7 +129,8 @@ def _view(
         notice=notice,
         notice_link=notice_link,
         sections=tuple(_section(visit, section) for section in fix_early(edition.sections)),
-        toc=_toc(edition),
+        toc=toc,
+        is_long=len(toc) >= VERY_LONG,
         twin=next((link for link in editions if not link.shown), None),
         read_twin=visit.site.translations.translate(edition.lang.other, "entry.read"),
         sources=tuple(SourceView(source.title, source.url, source.license) for source in edition.source),

@@ -11,7 +11,7 @@ from app.web.pages.shell import OWN_NAMES
 from app.web.pages.visit import Visit
 
 SHOWN = 6
-"""Chips of a facet that are seen at once; the others wait behind a disclosure."""
+"""Chips of a facet that are seen at once; two or more others wait behind a disclosure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ def filter_bar(
     links = _ChipLinks(visit, text, filters)
     groups = [links.group(facet, facets.get(facet, ())) for facet in FACETS]
     groups.append(links.editions(library))
-    active = tuple(chip for group in groups for chip in (*group.chips, *group.more) if chip.active)
+    active = tuple(
+        replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
+    )
     return FilterBar(
         groups=tuple(group for group in groups if group.chips),
         active=active,
@@ -97,7 +99,8 @@ class _ChipLinks:
         ]
         chips.sort(key=lambda chip: not chip.active)
         label = self.visit.say(f"facet.{facet}")
-        return ChipGroup(facet, label, tuple(chips[:SHOWN]), tuple(chips[SHOWN:]))
+        shown = len(chips) if len(chips) == SHOWN + 1 else SHOWN
+        return ChipGroup(facet, label, tuple(chips[:shown]), tuple(chips[shown:]))
 
     def editions(self, library: Library) -> ChipGroup:
         """Offered only where it makes a difference: some entry lacks an edition."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from app.content.library import Library, count_tags
 from app.entry import Kind
@@ -10,6 +11,8 @@ from app.web.pages.shell import Head, render_page
 from app.web.pages.visit import Visit
 
 RECENT = 6
+EXAMPLE = 27
+"""Columns that an example takes best, a Han character counting two: long enough to be understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,14 @@ def home_page(visit: Visit, library: Library) -> str:
 
 
 def _examples(visit: Visit, library: Library) -> Iterator[Link]:
-    """The shortest question of each kind, over different frameworks where possible."""
+    """A question of each kind, over different frameworks where possible."""
     asked = [
         (alias, entry)
         for entry in library.entries.values()
         if visit.lang in entry.editions
         for alias in entry.editions[visit.lang].aliases
     ]
-    asked.sort(key=lambda pair: (len(pair[0]), pair[0]))
+    asked.sort(key=lambda pair: (abs(_columns(pair[0]) - EXAMPLE), pair[0]))
     frameworks: set[str] = set()
     for kind in Kind:
         fitting = [(alias, entry.framework) for alias, entry in asked if entry.kind is kind]
@@ -64,6 +67,10 @@ def _examples(visit: Visit, library: Library) -> Iterator[Link]:
         for alias, framework in fitting[:1]:
             frameworks.add(framework)
             yield Link(alias, visit.urls.search(visit.lang, q=alias))
+
+
+def _columns(text: str) -> int:
+    return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
 
 def _tags(visit: Visit, library: Library, facet: str) -> tuple[TagLink, ...]:

@@ -7,8 +7,6 @@ from markupsafe import Markup
 from app.content.library import Library, count_tags
 from app.search.answers import (
     Hit,
-    Reason,
-    ReasonType,
     SearchAnswer,
     SearchRequest,
     Suggestion,
@@ -16,22 +14,12 @@ from app.search.answers import (
 )
 from app.web.pages.filters import FilterBar, filter_bar
 from app.web.pages.parts import EntryRow, Pager, TagLink, build_pager, entry_row, tag_link
+from app.web.pages.reasons import ReasonView, reason_views
 from app.web.pages.shell import Head, render_page
 from app.web.pages.visit import Visit
 from app.web.templating import safe
 
 PAGE_SIZE = 10
-REASONS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonView:
-    """Why an entry was found. `via` is what the entry says instead of what was asked for, or empty."""
-
-    label: str
-    text: str
-    via: str
-    code: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,8 @@ class SearchView:
     """The address that searches for what was typed, where something else was searched."""
     phrase_dropped: bool
     weak: bool
-    nothing: bool
+    nothing: str
+    """Why nothing was found, in words; empty where something was."""
     offers: tuple[Offer, ...]
     near: tuple[EntryRow, ...]
     topics: tuple[TagLink, ...]
@@ -103,16 +92,16 @@ def _view(visit: Visit, library: Library, request: SearchRequest, answer: Search
         query=request.text,
         status=_status(visit, request, answer),
         bar=filter_bar(visit, library, request.text, request.filters, answer.facets),
-        cards=tuple(_card(visit, hit) for hit in answer.hits),
+        cards=tuple(_card(visit, request.text, hit) for hit in answer.hits),
         correction=answer.correction,
         verbatim=visit.urls.search_filtered(visit.lang, request.text, request.filters, verbatim=True)
         if answer.correction
         else "",
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak and bool(answer.hits),
-        nothing=not answer.total,
+        nothing=_nothing(visit, request) if not answer.total else "",
         offers=tuple(_offers(visit, request, answer)),
-        topics=_topics(visit, library) if not answer.total else (),
+        topics=_topics(visit, library) if not answer.total and not request.filters else (),
         near=tuple(entry_row(visit, entry) for entry in near if entry),
         pager=build_pager(visit, _number(request), pages, lambda number: _page(visit, request, number)),
         diagnose=visit.urls.diagnose(visit.lang),
@@ -139,24 +128,23 @@ def _status(visit: Visit, request: SearchRequest, answer: SearchAnswer) -> str:
     return visit.say("search.status", count=answer.total) if answer.total else visit.say("search.nothing")
 
 
+def _nothing(visit: Visit, request: SearchRequest) -> str:
+    return visit.say("search.nothing_filtered" if request.filters else "search.nothing_hint")
+
+
 def _topics(visit: Visit, library: Library) -> tuple[TagLink, ...]:
     counts = count_tags(library.entries.values(), "topic")
     tags = library.taxonomy.topic.values()
     return tuple(tag_link(visit, "topic", tag, counts[tag.id]) for tag in tags if counts.get(tag.id))
 
 
-def _card(visit: Visit, hit: Hit) -> Card:
+def _card(visit: Visit, query: str, hit: Hit) -> Card:
     return Card(
         row=entry_row(visit, hit.entry),
         snippet=safe(hit.snippet),
         snippet_lang="" if hit.edition.lang is visit.lang else hit.edition.lang.tag,
-        reasons=tuple(_reason(visit, reason) for reason in hit.reasons[:REASONS]),
+        reasons=reason_views(visit, query, hit.reasons),
     )
-
-
-def _reason(visit: Visit, reason: Reason) -> ReasonView:
-    code = reason.type in {ReasonType.IDENTIFIER, ReasonType.SIGNATURE}
-    return ReasonView(visit.say(f"reason.{reason.type.value}"), reason.text, reason.via, code)
 
 
 def _offers(visit: Visit, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:

@@ -14,6 +14,8 @@ from app.web.templating import safe
 OWN_NAMES = {Language.EN: "English", Language.ZH: "中文"}
 """Languages name themselves, whatever the language of the page."""
 
+GAPS = {Language.EN: " ", Language.ZH: ""}
+
 Here = Callable[[Language], str]
 """The address of the page at hand in a language."""
 
@@ -93,6 +95,8 @@ class Shell:
     resend_other: str
     max_query_chars: int
     max_log_bytes: int
+    gap: str
+    """What stands between two sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,7 @@ def build_shell(visit: Visit, head: Head) -> Shell:
         resend_other=head.resubmit.action(lang.other) if head.resubmit else "",
         max_query_chars=settings.max_query_chars,
         max_log_bytes=settings.max_log_bytes,
+        gap=GAPS[lang],
     )
 
 

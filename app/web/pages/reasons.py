@@ -1,0 +1,87 @@
+"""Why a result was found, as a line to be read: words together by where they stand, as the reader wrote them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.search.answers import Reason, ReasonType
+from app.web.pages.visit import Visit
+
+CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonView:
+    """What of a search was found in one place of an entry; `code`: it is set as code."""
+
+    label: str
+    text: str
+    code: bool
+
+
+def reason_views(visit: Visit, query: str, reasons: Sequence[Reason]) -> tuple[ReasonView, ...]:
+    """`reasons` in their order, those of a kind in one.
+
+    Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
+    in between is no word; it is left out, and neighbors are put together again.
+    """
+    spans = {reason: place for reason in reasons if (place := _place(query, reason.text))}
+    kept = _kept(reasons, spans)
+    return tuple(
+        ReasonView(
+            visit.say(f"reason.{kind.value}"),
+            visit.say("list.join").join(_texts(query, [each for each in kept if each.type is kind], spans)),
+            kind in CODE,
+        )
+        for kind in dict.fromkeys(reason.type for reason in kept)
+    )
+
+
+def _place(query: str, text: str) -> Span | None:
+    start = query.casefold().find(text.casefold())
+    return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
+
+
+def _kept(reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
+    """`reasons` without what is no word: between two that are, or half inside one that says more."""
+    kept: list[Reason] = []
+    for reason in reasons:
+        better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
+        if reason not in spans or not (
+            _is_filler(reason, spans) or any(_cross(spans[reason], span) for span in better)
+        ):
+            kept.append(reason)
+    return kept
+
+
+def _cross(one: Span, other: Span) -> bool:
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
+
+
+def _is_filler(reason: Reason, spans: Mapping[Reason, Span]) -> bool:
+    """Whether a pair of Han characters begins in one word that was found and ends in the next."""
+    start, end = spans[reason]
+    if end - start != 2 or reason.text.isascii():
+        return False
+    others = [span for other, span in spans.items() if other != reason]
+    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
+
+
+def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
+    """Each text as the query has it, stretches of Chinese that touch made one; with what stands for it."""
+    texts: list[str] = []
+    last: Span = (-1, -1)
+    for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):
+        start, end = spans.get(reason, (-2, -2))
+        written = query[start:end] if start >= 0 else reason.text
+        if reason.via:
+            texts.append(f"{written} ↔ {reason.via}")
+            continue
+        if texts and start >= 0 and start <= last[1] and not written.isascii():
+            last = (last[0], max(end, last[1]))
+            texts[-1] = query[last[0] : last[1]]
+            continue
+        texts.append(written)
+        last = (start, end)
+    return texts
