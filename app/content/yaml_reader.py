@@ -85,9 +85,9 @@ def read_fields(text: str, first_line: int = 1) -> Fields:
     return node
 
 
-def read_items(text: str, first_line: int = 1) -> Items:
+def read_items(text: str) -> Items:
     """The list that `text` holds; an empty text is an empty list. Raises YamlError."""
-    node = _read(text, first_line)
+    node = _read(text, first_line=1)
     if isinstance(node, Fields) and not node.values:
         return Items((), node.line)
     if not isinstance(node, Items):

@@ -123,11 +123,7 @@ class Observe:
             "bytes": size,
             "ms": round(seconds * 1000, 2),
         }
-        ACCESS.info(
-            "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s",
-            fields,
-            extra=fields,
-        )
+        ACCESS.info(ACCESS_LINE, fields, extra=fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from app.errors import RequestError
 from app.web.dependencies import api_language, own_path, page_language, site_of
@@ -199,8 +199,3 @@ def wants_json(request: Request) -> bool:
     offers = ("text/html", MEDIA_TYPE, "application/json")
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
     return own_path(request.scope).startswith("/api/") or accepted in offers[1:]
-
-
-def plain_error_page(_request: Request, status: int, title: str, detail: str) -> Response:
-    """An `ErrorPage` in plain text."""
-    return PlainTextResponse(f"{title}\n\n{detail}\n", status)

@@ -100,10 +100,6 @@ class Urls:
         """The sitemap."""
         return self.path("/sitemap.xml")
 
-    def robots(self) -> str:
-        """The rules for crawlers."""
-        return self.path("/robots.txt")
-
     def preferences(self) -> str:
         """Where the form for language and theme is sent."""
         return self.path("/preferences")
@@ -128,10 +124,6 @@ class Urls:
     def api_suggest(self, **params: Parameter) -> str:
         """The completion of the API."""
         return self.path(f"{API}/suggest") + _query(params)
-
-    def api_entries(self, **params: Parameter) -> str:
-        """The list of entries of the API."""
-        return self.path(f"{API}/entries") + _query(params)
 
     def api_entry(self, entry_id: str, *, markdown: bool = False, **params: Parameter) -> str:
         """An entry of the API, as JSON or as Markdown."""
