@@ -12,6 +12,7 @@ class LineKind(Enum):
     REMOTE = auto()
     """A traceback that Ray carries over from another process (its exception's name, or empty)."""
     CHAIN = auto()
+    """What Python writes between two tracebacks, the second of which came of the first: no part of either."""
     FRAME = auto()
     """(path, function)"""
     EXCEPTION = auto()

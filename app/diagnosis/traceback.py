@@ -32,8 +32,7 @@ class Frame:
 class Raised:
     """A failure. `type` is as printed (`torch.OutOfMemoryError`); for what is no exception, its family (`NCCL`).
 
-    `frames` run from the outermost to the innermost; `chained` tells that another failure led to this one;
-    `count` adds up all ranks.
+    `frames` run from the outermost to the innermost; `count` adds up all ranks.
     """
 
     type: str
@@ -41,7 +40,6 @@ class Raised:
     line: int
     count: int
     frames: tuple[Frame, ...]
-    chained: bool
     verbatim: bool
     """True where it begins its line, as programs print it; False where it is mentioned in the middle of one."""
 
@@ -116,7 +114,6 @@ class _StreamReader:
         self._texts = texts
         self._reads = reads
         self._frames: list[Frame] = []
-        self._chained = False
         self._remote: tuple[str, int, int] | None = None
         self._after_frame = False
 
@@ -130,11 +127,11 @@ class _StreamReader:
         elif after_frame and self._is_source(read, self._texts[place]):
             self._frames[-1] = replace(self._frames[-1], source=self._texts[place].strip())
             self.all_frames[-1] = self._frames[-1]
-        elif read.kind in {LineKind.HEADER, LineKind.REMOTE, LineKind.CHAIN}:
+        elif read.kind in {LineKind.HEADER, LineKind.REMOTE}:
             self._begin(read, number, times)
         elif read.kind is LineKind.TEXT:
             self._text(self._texts[place], number, times)
-        else:
+        elif read.kind is not LineKind.CHAIN:
             self._raise(read, number, times)
         self.listening = bool(self._frames) or self._unfinished()
 
@@ -142,16 +139,13 @@ class _StreamReader:
         """No line follows: a remote traceback that broke off is a failure all the same."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
-            self._add(Raised(name, "", number, times, self._taken_frames(), self._chained, verbatim=True))
+            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
         self._remote = None
 
     def _is_source(self, read: LineRead, text: str) -> bool:
         return text[:3].isspace() or (read.kind is LineKind.TEXT and raised_at_the_end(text) is None)
 
     def _begin(self, read: LineRead, number: int, times: int) -> None:
-        if read.kind is LineKind.CHAIN:
-            self._chained = True
-            return
         if self._frames:
             self.end()
         self._frames = []
@@ -176,7 +170,7 @@ class _StreamReader:
         frames = self._taken_frames()
         if not message and type_ == "AssertionError":
             message = self._assertion(frames)
-        self._add(Raised(type_, message, number, times, frames, self._chained, read.verbatim))
+        self._add(Raised(type_, message, number, times, frames, read.verbatim))
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
         """The condition that a bare AssertionError is about, where the log shows it."""
@@ -192,5 +186,4 @@ class _StreamReader:
 
     def _add(self, raised: Raised) -> None:
         self.raised.append(raised)
-        self._chained = False
         self._remote = None
