@@ -56,7 +56,6 @@ class Clause:
     """A word or phrase of the query with everything that may stand for it; the first is the literal one."""
 
     alternatives: tuple[Alternative, ...]
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

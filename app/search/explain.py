@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from app.search.engine import Alternative, Clause, Contribution, Query, WeightedTerm
-from app.search.fields import K1
-from app.search.scoring import Postings, Scorer, kind_weight
+from app.search.engine import Alternative, Contribution, Query, WeightedTerm
+from app.search.scoring import Postings, Scorer, kind_weight, saturated
 
 ZonePostingsOf = Callable[[str], tuple[tuple[str, Postings], ...]]
 
@@ -19,7 +18,7 @@ def contributions(
     """
     scored: list[tuple[float, WeightedTerm, str]] = []
     for clause in query.clauses:
-        ways = [(_term_scores(clause, one, document, scorer), one.source) for one in clause.alternatives]
+        ways = [(_term_scores(one, document, scorer), one.source) for one in clause.alternatives]
         terms, source = max(ways, key=lambda way: sum(score for score, _ in way[0]))
         scored += [(score, term, source) for score, term in terms]
     enough = least * sum(score for score, _, _ in scored)
@@ -30,18 +29,11 @@ def contributions(
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
-def _term_scores(
-    clause: Clause, alternative: Alternative, document: int, scorer: Scorer
-) -> list[tuple[float, WeightedTerm]]:
-    weight = clause.weight * alternative.weight
+def _term_scores(alternative: Alternative, document: int, scorer: Scorer) -> list[tuple[float, WeightedTerm]]:
     return [
-        (weight * scorer.weight(term) * _saturated(_at(scorer.pooled(term), document)), term)
+        (alternative.weight * scorer.weight(term) * saturated(_at(scorer.pooled(term), document)), term)
         for term in alternative.terms
     ]
-
-
-def _saturated(frequency: float) -> float:
-    return (K1 + 1) * frequency / (K1 + frequency)
 
 
 def _by_zone(

@@ -19,6 +19,7 @@ repeated, doesn't outweigh the rare ones. Last, it is divided by the most that t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ from app.search.fields import K1, KIND_WEIGHTS
 
 Scores = NDArray[np.float64]
 """A number for every document, shape (documents,)."""
+
+Frequency = TypeVar("Frequency", float, Scores)
 
 COVERAGE_FLOOR = 0.33
 COVERAGE_POWER = 0.75
@@ -56,10 +59,9 @@ def idf(documents: int, holders: int) -> float:
     return float(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
 
 
-def saturated(frequencies: Scores) -> Scores:
-    """(k1 + 1) · tf~ / (k1 + tf~), element by element."""
-    result: Scores = (K1 + 1) * frequencies / (K1 + frequencies)
-    return result
+def saturated(frequency: Frequency) -> Frequency:
+    """(k1 + 1) · tf~ / (k1 + tf~), of a number or of an array element by element."""
+    return (K1 + 1) * frequency / (K1 + frequency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,7 @@ class Scorer:
             np.maximum(score, scores, out=score)
             if total > 0:
                 np.maximum(share, alternative.cover * matched / total, out=share)
-        weight = clause.weight
-        return ClauseScores(weight * score, weight * importance * share, weight * importance)
+        return ClauseScores(score, importance * share, importance)
 
     def combine(self, clauses: Sequence[Clause]) -> tuple[Scores, Scores]:
         """Score and coverage (0 to 1) of every document over all clauses.

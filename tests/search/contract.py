@@ -65,7 +65,7 @@ alternatives = st.builds(
     st.floats(0.1, 1.0),
     st.sampled_from(["text", "identifier", "glossary", "typo"]),
 )
-clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple), weights)
+clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple))
 phrases = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(tuple)
 filters = st.builds(
     Filters,
@@ -318,6 +318,9 @@ class EngineContract:
                 assert all(part.term in one.zones[part.zone] for part in parts)
                 expected = sum(part.score for part in reference.explain(plain, one.id))
                 assert sum(part.score for part in parts) == pytest.approx(expected, abs=CLOSE)
+                kept = engine.explain(plain, one.id, 0.2)
+                assert set(kept) <= set(parts)
+                assert all(part in kept or part.score < 0.2 * expected + CLOSE for part in parts)
             complete = [one for one in engine.search(plain).ranked if one.coverage > 1 - CLOSE]
             totals = [sum(part.score for part in engine.explain(plain, one.id)) for one in complete]
             assert sorted(totals, reverse=True) == pytest.approx(totals)

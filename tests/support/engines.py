@@ -6,6 +6,7 @@ out term by term instead of sharing code with it. Weights and thresholds are tak
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 
 from app.entry import FACETS
@@ -69,15 +70,16 @@ class ListScanEngine:
             phrase_dropped=dropped,
         )
 
-    def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
+    def explain(self, query: Query, document_id: str, least: float = 0.0) -> tuple[Contribution, ...]:
         """For each clause what its best alternative brought, by term and zone."""
         document = next(one for one in self._documents if one.id == document_id)
-        found: list[Contribution] = []
+        found: list[list[Contribution]] = []
         for clause in query.clauses:
             best = max(clause.alternatives, key=lambda one: self._alternative(one, document))
-            for term in best.terms:
-                found += self._by_zone(term, clause.weight * best.weight, best.source, document)
-        return tuple(sorted(found, key=lambda one: -one.score))
+            found += [self._by_zone(term, best.weight, best.source, document) for term in best.terms]
+        brought = [sum(part.score for part in parts) for parts in found]
+        enough = [parts for parts, score in zip(found, brought, strict=True) if score >= least * sum(brought)]
+        return tuple(sorted(chain.from_iterable(enough), key=lambda one: -one.score))
 
     def frequency(self, term: str) -> int:
         """How many documents hold an index term in any zone."""
@@ -93,13 +95,12 @@ class ListScanEngine:
         return [self._standing(query, document) for document in self._documents]
 
     def _standing(self, query: Query, document: Document) -> Standing:
-        importances = [clause.weight * self._importance(clause) for clause in query.clauses]
+        importances = [self._importance(clause) for clause in query.clauses]
         shares = [self._share(clause, document) for clause in query.clauses]
         covered = sum(i * share for i, share in zip(importances, shares, strict=True))
         coverage = covered / sum(importances) if sum(importances) > 0 else 0.0
         score = sum(
-            clause.weight * max(self._alternative(one, document) for one in clause.alternatives)
-            for clause in query.clauses
+            max(self._alternative(one, document) for one in clause.alternatives) for clause in query.clauses
         )
         if sum(importances) > 0:
             score /= sum(importances) * (K1 + 1)
@@ -153,14 +154,16 @@ class ListScanEngine:
 
     def _by_zone(
         self, term: WeightedTerm, weight: float, source: str, document: Document
-    ) -> Iterator[Contribution]:
+    ) -> list[Contribution]:
         """A term's score, shared among the zones that brought it."""
         frequency = self._weighted_frequency(term, document)
         score = weight * term.weight * self._idf(term) * (K1 + 1) * frequency / (K1 + frequency)
-        for variant in dict.fromkeys(term.variants):
-            for zone in ZONES:
-                if brought := self._in_zone(variant, zone, document):
-                    yield Contribution(term.label, source, zone.name, variant, score * brought / frequency)
+        return [
+            Contribution(term.label, source, zone.name, variant, score * brought / frequency)
+            for variant in dict.fromkeys(term.variants)
+            for zone in ZONES
+            if (brought := self._in_zone(variant, zone, document))
+        ]
 
     def _counts(self, facet: str, answering: Sequence[Standing], filters: Filters) -> Iterator[FacetCount]:
         """How many answers there would be for each value, were it the one chosen in its facet."""
