@@ -47,6 +47,15 @@ class TokenKind(Enum):
     KEY = "k"
     """A whole title or alias, reduced to its letters, digits and Han characters."""
 
+    def term(self, text: str) -> str:
+        """`text` as it stands in an index: the kind's prefix and a colon, then the text."""
+        return f"{self.value}:{text}"
+
+
+def text_of(term: str) -> str:
+    """The text of an index term, without the prefix of its kind."""
+    return term.partition(":")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -59,8 +68,8 @@ class Token:
 
     @property
     def term(self) -> str:
-        """The token as it stands in an index: its kind's prefix, then its text."""
-        return f"{self.kind.value}:{self.text}"
+        """The token as it stands in an index."""
+        return self.kind.term(self.text)
 
 
 @dataclass(frozen=True, slots=True)

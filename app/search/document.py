@@ -46,7 +46,7 @@ class DocumentBuilder:
         )
 
     def _key(self, text: str) -> str:
-        return f"{TokenKind.KEY.value}:{self._analyzer.key(text)}"
+        return TokenKind.KEY.term(self._analyzer.key(text))
 
 
 def build_documents(

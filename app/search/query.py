@@ -66,7 +66,7 @@ class QueryParser:
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         query = Query(
             clauses=tuple(clauses),
-            keys=(f"{TokenKind.KEY.value}:{''.join(atoms)}",) if atoms else (),
+            keys=(TokenKind.KEY.term("".join(atoms)),) if atoms else (),
             phrase=atoms,
             required=tuple(self._required(text)),
             literal=literal or is_name or _is_code(analysis) or _is_short_run(analysis),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from app.analysis.pipeline import Analyzer
+from app.analysis.token import text_of
 from app.entry import Entry
 from app.search.answers import Reason, ReasonType
 from app.search.engine import Contribution
@@ -39,7 +40,7 @@ def reasons(
 
 def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
     """The titles and aliases that the whole query is."""
-    keys = {key.partition(":")[2] for key in parsed.query.keys}
+    keys = {text_of(key) for key in parsed.query.keys}
     named = [
         (kind, text)
         for edition in entry.editions.values()

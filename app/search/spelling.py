@@ -13,7 +13,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from app.analysis.pipeline import Analyzer
-from app.analysis.token import Analysis, Atom, Token, TokenKind
+from app.analysis.token import Analysis, Atom, Token, TokenKind, text_of
 from app.search.engine import Engine
 
 SHORTEST = 5
@@ -45,12 +45,11 @@ class Speller:
     def __init__(self, engine: Engine, analyzer: Analyzer) -> None:
         self._frequency = engine.frequency
         self._is_word = analyzer.is_word
-        exact = [term.partition(":")[2] for term in engine.vocabulary(f"{TokenKind.EXACT.value}:")]
+        exact = [text_of(term) for term in engine.vocabulary(TokenKind.EXACT.term(""))]
         self._words = [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
         self._exact = exact
         self._han: dict[tuple[int, str], list[str]] = {}
-        for term in engine.vocabulary(f"{TokenKind.TERM.value}:"):
-            word = term.partition(":")[2]
+        for word in map(text_of, engine.vocabulary(TokenKind.TERM.term(""))):
             if len(word) == 2 and not word.isascii():
                 for place in (0, 1):
                     self._han.setdefault((place, word[place]), []).append(word)
@@ -78,8 +77,8 @@ class Speller:
             return False
         if self._is_word(token.text):
             return False
-        part = f"{TokenKind.PART.value}:{stem.partition(':')[2]}" if stem else ""
-        name = f"{TokenKind.TERM.value}:{token.text}"
+        part = TokenKind.PART.term(text_of(stem)) if stem else ""
+        name = TokenKind.TERM.term(token.text)
         return not any(term and self._frequency(term) for term in (token.term, stem, name, part))
 
     def _nearest(self, typed: str) -> str:
@@ -89,7 +88,12 @@ class Speller:
         # behind it (`uninitialized`, `longcat`) is another word, not a slip.
         ranked = sorted(
             (one for one in near if not (typed.endswith(one[0]) or typed.startswith(one[0]))),
-            key=lambda one: (one[1], one[0][0] != typed[0], -self._frequency(f"x:{one[0]}"), one[0]),
+            key=lambda one: (
+                one[1],
+                one[0][0] != typed[0],
+                -self._frequency(TokenKind.EXACT.term(one[0])),
+                one[0],
+            ),
         )
         return ranked[0][0] if ranked else ""
 
@@ -104,7 +108,7 @@ class Speller:
             if place is None or self._in_word((right, left)[place], analysis):
                 continue
             if near := self._han.get((place, typed[place]), []):
-                word = max(near, key=lambda w: (self._frequency(f"{TokenKind.TERM.value}:{w}"), w))
+                word = max(near, key=lambda w: (self._frequency(TokenKind.TERM.term(w)), w))
                 yield Correction(left.start, right.end, typed, word)
 
     def _in_word(self, character: Atom, analysis: Analysis) -> bool:
@@ -115,7 +119,7 @@ class Speller:
 
     def _known_place(self, left: str, right: str) -> int | None:
         """0 or 1, where only the left or only the right character occurs anywhere."""
-        known = [bool(self._frequency(f"{TokenKind.GRAM.value}:{character}")) for character in (left, right)]
+        known = [bool(self._frequency(TokenKind.GRAM.term(character))) for character in (left, right)]
         return known.index(True) if known.count(True) == 1 else None
 
     @staticmethod

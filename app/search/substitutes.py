@@ -38,7 +38,7 @@ class Substitutes:
             start, end = analysis.atoms[mention.first].start, analysis.atoms[mention.last].end
             covered = [number for number, word in enumerate(words) if word.start < end and start < word.end]
             if covered:
-                concept = WeightedTerm((f"{TokenKind.CONCEPT.value}:{mention.group}",), mention.word)
+                concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), mention.word)
                 # A word of the glossary inside an identifier speaks for that part of it.
                 share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
                 yield Substitute(covered[0], covered[-1], concept, weight * share, cover * share, "glossary")
@@ -54,7 +54,7 @@ class Substitutes:
                     continue
                 label = "_".join(parts)
                 stems = "_".join(word.stem for word in words[first : last + 1])
-                names = (f"{TokenKind.TERM.value}:{canonical(label)}", f"{TokenKind.PART.value}:{stems}")
+                names = (TokenKind.TERM.term(canonical(label)), TokenKind.PART.term(stems))
                 variants = tuple(name for name in names if self._frequency(name))
                 if variants:
                     yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, "identifier")
@@ -79,14 +79,14 @@ class Substitutes:
         if any(self._frequency(variant) for variant in literal.variants):
             return
         for completed in self._speller.completions(words[-1].text):
-            term = WeightedTerm((f"{TokenKind.EXACT.value}:{completed}",), completed)
+            term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
             yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, "completed")
 
     def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
         for number, word in enumerate(words):
             literal = word.alternatives[0].terms[0]
-            name = f"{TokenKind.TERM.value}:{word.text}"
+            name = TokenKind.TERM.term(word.text)
             if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
                 yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, "identifier")
 

@@ -76,7 +76,7 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     if len(by_name) > 1:
         alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source="identifier"))
     stems = tuple(
-        WeightedTerm((f"{TokenKind.TERM.value}:{t.text}", t.term), _typed(t, exact), weight) for t in by_word
+        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
     )
     alternatives.append(Alternative(stems, *CODE_WORDS))
     stem = JOINED_STEMS.join(token.text for token in by_word)
@@ -94,7 +94,7 @@ def _present(*terms: str | None) -> tuple[str, ...]:
 
 def _plain_word(exact: Token, stems: Sequence[Token]) -> Word:
     weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
-    parts = tuple(f"{TokenKind.PART.value}:{token.text}" for token in stems)
+    parts = tuple(TokenKind.PART.term(token.text) for token in stems)
     term = WeightedTerm((exact.term, *_terms(stems), *parts), exact.text, weight)
     stem = stems[0].text if stems else exact.text
     return Word(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
