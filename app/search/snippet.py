@@ -16,6 +16,10 @@ SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "sympt
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 
+ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))(?:</mark>)?$")
+SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
+"""What stands between two blocks, by how the first ends. Full-width punctuation has its space within."""
+
 BREAKABLE = re.compile(r"[\s\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -42,7 +46,16 @@ def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
             break
         parts.append(_marked(lines[number].text, merged(spans.get(number, ())), LENGTH - length))
         length += len(lines[number].text)
-    return " ".join(parts)
+    return joined(parts)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Blocks of text in one line. A dot parts what ends without punctuation, such as code, from what follows."""
+    text = ""
+    for part in parts:
+        ending = ENDING.search(text)
+        text += (SEPARATORS[ending.lastgroup if ending else None] if text else "") + part
+    return text
 
 
 def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from app.entry import Language
-from app.search.snippet import LENGTH
+from app.search.snippet import LENGTH, joined
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
@@ -175,3 +175,11 @@ def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> Non
     hit = first(snapshot, "batch size", "zh")
     assert hit.edition.lang is Language.ZH
     assert marks(hit.snippet) == ["批次"]
+
+
+def test_blocks_stand_apart_in_one_line() -> None:
+    """A setting and the number that the next sentence begins with must not read as one."""
+    assert joined(["Set this:", "ports=30000-30050", "50 ports are enough."]) == (
+        "Set this: ports=30000-30050 · 50 ports are enough."
+    )
+    assert joined(["二选一：", "改<mark>配置。</mark>", "换版本"]) == "二选一：改<mark>配置。</mark>换版本"

@@ -5,6 +5,7 @@ from html import escape
 from app.content.library import Library, count_tags
 from app.entry import FACETS, Entry, facet_values
 from app.search.answers import FacetCount, Filters, Hit, SearchAnswer, SearchRequest
+from app.search.snippet import joined
 
 SNIPPET = 240
 """Characters of the answer that are shown."""
@@ -42,6 +43,8 @@ def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount,
 
 def _hit(entry: Entry, request: SearchRequest) -> Hit:
     edition = entry.edition(request.lang)
-    text = " ".join(edition.answer.text.split()) if edition.answer else ""
+    text = (
+        joined(" ".join(line.split()) for line in edition.answer.text.splitlines()) if edition.answer else ""
+    )
     shown = text if len(text) <= SNIPPET else text[: SNIPPET - 1].rstrip() + "…"
     return Hit(entry=entry, edition=edition, score=0.0, reasons=(), snippet=escape(shown))
