@@ -15,8 +15,8 @@ WORDS = re.compile(
 )
 NAME_SEPARATORS = re.compile(r"[-_]+")
 COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,3})+")
-LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 """`tp8`, `tp8pp2`: short names each with its number."""
+LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
 

@@ -8,9 +8,10 @@ from app.search.engine import Alternative, Clause, WeightedTerm
 from app.search.words import Word
 
 STAND_IN_GROWTH = 0.45
-SHORTEST_STAND_IN = 0.3
 """What stands for words of weight w together weighs 1 + STAND_IN_GROWTH · (w − 1): more than one of them, less
 than all of them."""
+LEAST_STAND_IN = 0.3
+"""What stands for function words alone weighs this much all the same: it was found as a name or in the glossary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def _clause(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Clause:
             term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
         )
         term = replace(
-            one.term, weight=max(SHORTEST_STAND_IN, min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
+            one.term, weight=max(LEAST_STAND_IN, min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
         )
         alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
     return Clause(tuple(alternatives))

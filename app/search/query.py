@@ -16,7 +16,9 @@ from app.search.substitutes import Substitutes
 from app.search.words import words_of
 
 SHORT_RUN = 3
+"""Han characters up to which a query is more likely one name than several words."""
 MOST_CORRECTIONS = 4
+"""Words corrected at most: each costs a pass over the whole vocabulary."""
 LONGEST_CORRECTED = 20
 """Words beyond which a query is pasted text, whose words are as they were printed."""
 

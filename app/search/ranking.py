@@ -15,8 +15,11 @@ Mask = NDArray[np.bool_]
 """True for each document that has a property, shape (documents,)."""
 
 ANSWER_COVERAGE = 0.12
+"""A document that accounts for less of a query is at best near to an answer."""
 ANSWER_SHARE = 0.25
+"""So is one that accounts for less than this part of what the best does."""
 NEAR_MISSES = 5
+"""Shown where nothing is found: more of them would look like results."""
 
 HIGHEST = 0.999 * TIER_STEP
 """What a score above it is shown as: where a query's words are everywhere and what stands for them is rare,

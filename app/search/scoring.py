@@ -34,6 +34,8 @@ Frequency = TypeVar("Frequency", float, Scores)
 
 COVERAGE_FLOOR = 0.33
 COVERAGE_POWER = 0.75
+"""A document of coverage c keeps COVERAGE_FLOOR + (1 − COVERAGE_FLOOR) · c^COVERAGE_POWER of its score; tuned on
+judged queries."""
 
 KIND_WEIGHT_BY_PREFIX = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 

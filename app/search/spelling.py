@@ -25,7 +25,7 @@ MAX_EDITS = ((5, 1), (8, 2))
 HAN_WORD = re.compile(r"[^\x00-\x7f〇一二三四五六七八九十百千万两几半每第]{2}")
 """Two characters neither of which counts something."""
 
-COMPLETED = 8
+MOST_COMPLETIONS = 8
 """Longer words that a half-typed one may stand for."""
 
 
@@ -70,7 +70,7 @@ class Speller:
 
     def completions(self, typed: str) -> Sequence[str]:
         """Indexed words and identifiers that start with `typed`, shortest first."""
-        return sorted((word for word in self._exact if word.startswith(typed)), key=len)[:COMPLETED]
+        return sorted((word for word in self._exact if word.startswith(typed)), key=len)[:MOST_COMPLETIONS]
 
     def _misspelled(self, token: Token, stem: str | None) -> bool:
         if len(token.text) < SHORTEST or not token.text.isalpha() or not token.text.isascii():

@@ -19,7 +19,9 @@ COMPLETED = (0.5, 0.7)
 """(weight, cover) of what stands for a word, against (1, 1) for the word itself."""
 
 LONGEST_JOINED = 6
+"""Neighbors that are tried as one identifier, at most."""
 SHORTEST_COMPLETED = 3
+"""Fewer letters begin too many words to say which is meant."""
 
 
 class Substitutes:

@@ -14,6 +14,7 @@ JOINED_STEMS = "_"
 FUNCTION_WORD_WEIGHT = 0.065
 LONE_CHARACTER_WEIGHT = 0.35
 LOOSE_BIGRAM_WEIGHT = 0.4
+"""What words that only serve the sentence weigh next to others, and Han characters that belong to no word."""
 NUMBER_WEIGHT = 0.4
 """What a number or an address weighs next to words: in an error message it is the part that varies."""
 
