@@ -1,9 +1,10 @@
-"""Every exception that Jieda raises on purpose.
+"""Every exception that Jieda raises on purpose and a surface may see.
 
     JiedaError
     ├── SettingsError       settings that cannot be served with, all of them together
     ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
     ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
+    ├── JudgedFileError     a line of a file of judged queries is none
     ├── IndexUnreadable     an index on disk that cannot be read: rebuild it
     └── RequestError        what a client asked for cannot be answered
         ├── UnknownEntry        404
@@ -43,6 +44,10 @@ class ContentError(JiedaError):
 
 class AuthoringError(JiedaError):
     """A content file cannot be written or stamped as asked; nothing was changed."""
+
+
+class JudgedFileError(JiedaError):
+    """A line of a file of judged queries isn't what it has to be. Says `path:line: message`."""
 
 
 class IndexUnreadable(JiedaError):

@@ -11,10 +11,10 @@ log = logging.getLogger(__name__)
 INTERVAL = 0.5
 """Seconds between two looks. A change is acted on when two looks in a row agree."""
 
-Signature = frozenset[tuple[str, int, int]]
+Fingerprint = frozenset[tuple[str, int, int]]
 
 
-def signature(directories: Sequence[Path]) -> Signature:
+def fingerprint(directories: Sequence[Path]) -> Fingerprint:
     """Path, time and size of every file below; the contents are not read."""
     return frozenset(item for directory in directories for item in _files(str(directory)))
 
@@ -41,7 +41,7 @@ class Watcher:
         self._directories = tuple(directories)
         self._changed = changed
         self._stop = threading.Event()
-        self._acted_on = signature(self._directories)
+        self._acted_on = fingerprint(self._directories)
         self._thread = threading.Thread(target=self._run, name="jieda-watch", daemon=True)
 
     def start(self) -> None:
@@ -58,7 +58,7 @@ class Watcher:
         last_seen = self._acted_on
         while not self._stop.wait(INTERVAL):
             try:
-                seen = signature(self._directories)
+                seen = fingerprint(self._directories)
                 if seen == last_seen and seen != self._acted_on:
                     self._acted_on = seen
                     self._changed()

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.entry import Language
-from app.errors import JiedaError
+from app.errors import JudgedFileError
 from app.search.answers import Confidence, SearchAnswer, SearchRequest
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
 FIRST_FIVE = 5
 DEPTH = 50
-
-
-class JudgedFileError(JiedaError):
-    """A line of a file of judged queries isn't what it has to be. Says `path:line: message`."""
 
 
 @dataclass(frozen=True, slots=True)
