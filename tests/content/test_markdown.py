@@ -26,7 +26,7 @@ def render(markdown: str, lang: Language = Language.EN) -> Rendered:
         ("**显存不足（OOM）**怎么办", "<strong>显存不足（OOM）</strong>怎么办"),
         ("**报错。**然后", "<strong>报错。</strong>然后"),
         ("这是**“重点”**内容", "这是<strong>“重点”</strong>内容"),
-        ("用**`--load`**指定", "用<strong><code class="flag">--load</code></strong>指定"),
+        ("用**`--load`**指定", '用<strong><code class="flag">--load</code></strong>指定'),
         ("先*停下（stop）*再说", "先<em>停下（stop）</em>再说"),
         ("**注意：** 请", "<strong>注意：</strong> 请"),
         ("a*b*c", "a<em>b</em>c"),
