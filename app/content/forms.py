@@ -18,6 +18,8 @@ MAX_TITLE_CHARS = 200
 ENTRY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[a-z0-9][a-z0-9-]{0,79}")
 TAG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 DIGEST = re.compile(r"[0-9a-f]{12}")
+ADDRESS = re.compile(r"https?://[^/\s\\]\S*")
+"""As far as it goes: whether anybody is there is not looked up."""
 
 
 class WrongValueError(ValueError):
@@ -155,7 +157,7 @@ def source(node: Node, _report: Report) -> Source:
     if not isinstance(node, Fields) or set(node.values) != {"title", "url", "license"}:
         raise WrongValueError(node, "must have `title`, `url` and `license`, and nothing else")
     values = {key: text_of(value).strip() for key, value in node.values.items()}
-    if not re.fullmatch(r"https?://[^/\s\\]\S*", values["url"]):
+    if not ADDRESS.fullmatch(values["url"]):
         raise WrongValueError(node.values["url"], "must be an http(s) address")
     return Source(**values)
 

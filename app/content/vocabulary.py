@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from app.content.forms import TAG_ID, WrongValueError, text_of, word_of
+from app.content.forms import ADDRESS, TAG_ID, WrongValueError, text_of, word_of
 from app.content.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from app.entry import GlossaryGroup, Kind, Language, Tag, Taxonomy
 from app.errors import ContentError
@@ -64,7 +64,7 @@ def _tag(tag_id: str, list_name: str, node: Node) -> Tag:
     _only(node, ("name", "description", *addresses))
     given = {key: text_of(node.values[key]) for key in addresses if key in node.values}
     for key, address in given.items():
-        if not re.fullmatch(r"https?://[^/\s\\]\S*", address):
+        if not ADDRESS.fullmatch(address):
             raise WrongValueError(node.values[key], f"`{key}` must be an http(s) address")
     return Tag(tag_id, _in_both(node, "name"), _in_both(node, "description"), **given)
 
