@@ -48,6 +48,11 @@ class Signature:
     all: tuple[str, ...]
     any: tuple[str, ...] = ()
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All its lines, those that must occur first."""
+        return self.all + self.any
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -129,6 +134,11 @@ class Entry:
     def slug(self) -> str:
         """The file name without its ending."""
         return self.id.partition("/")[2]
+
+    @property
+    def signature_lines(self) -> tuple[str, ...]:
+        """The lines of all its signatures, in order."""
+        return tuple(line for signature in self.signatures for line in signature.lines)
 
     def edition(self, lang: Language) -> Edition:
         """The edition to show to a reader of `lang`: that one if it exists, otherwise the other."""

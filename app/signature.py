@@ -109,6 +109,15 @@ def compile_signature_line(text: str) -> SignatureLine:
     return SignatureLine(text, pattern, max(words, key=len).casefold(), sum(map(_weight, literals)))
 
 
+def literal_text(line: str) -> str:
+    """What a line says itself: a space for each placeholder, single braces for double ones."""
+
+    def said(piece: re.Match[str]) -> str:
+        return " " if piece["name"] is not None else piece["text"] or piece[0][0]
+
+    return _PIECE.sub(said, line)
+
+
 def _parts(text: str) -> Iterator[_Part]:
     literal = ""
     for match in _PIECE.finditer(text):

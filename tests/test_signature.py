@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.signature import CLOSED, OPEN, SignatureSyntaxError, compile_signature_line
+from app.signature import CLOSED, OPEN, SignatureSyntaxError, compile_signature_line, literal_text
 
 FOUND = [
     ("batch_size {int} < chunks {int}", "AssertionError: batch_size 16 < chunks 32"),
@@ -151,3 +151,15 @@ def test_a_literal_line_finds_itself(text: str) -> None:
         return
     assert signature.pattern.search(text)
     assert signature.anchor in text.casefold()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("batch_size {int} < chunks", "batch_size   < chunks"),
+        ('f"{{chunks}} of {num}"', 'f"{chunks} of  "'),
+        ("found a lone {", "found a lone {"),
+    ],
+)
+def test_what_a_line_says_itself_is_searched_for(line: str, said: str) -> None:
+    assert literal_text(line) == said

@@ -49,7 +49,7 @@ class TelltaleIndex:
                 self._names.setdefault(name, set()).add(entry.id)
                 if name in failure:
                     self._failing.setdefault(name, set()).add(entry.id)
-            for line in _signature_lines(entry):
+            for line in entry.signature_lines:
                 for run in _runs(without_generic(without_flags(line))):
                     self._runs.setdefault(run, set()).add(entry.id)
 
@@ -92,7 +92,7 @@ def without_flags(text: str) -> str:
 
 
 def _failure_texts(entry: Entry) -> Iterator[str]:
-    yield from _signature_lines(entry)
+    yield from entry.signature_lines
     for edition in entry.editions.values():
         yield edition.title
         yield from edition.aliases
@@ -104,12 +104,6 @@ def _failure_texts(entry: Entry) -> Iterator[str]:
 def _code(entry: Entry) -> Iterator[str]:
     for edition in entry.editions.values():
         yield from edition.code
-
-
-def _signature_lines(entry: Entry) -> Iterator[str]:
-    for signature in entry.signatures:
-        yield from signature.all
-        yield from signature.any
 
 
 def _names_in(texts: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.stems import is_function_word
 from app.analysis.token import TokenKind
 from app.entry import Entry
-from app.search.document import PLACEHOLDER
+from app.signature import literal_text
 
 Unit = frozenset[str]
 """A content word: any of its members stands for it (its stem, the glossary groups it belongs to)."""
@@ -36,7 +36,7 @@ class Wording:
         self._holders: dict[str, set[str]] = {}
         for entry in entries:
             self._sentences[entry.id] = tuple(self.units(sentence) for sentence in _sentences(entry))
-            rest = [self.units(PLACEHOLDER.sub(" ", line)) for line in _other_lines(entry)]
+            rest = [self.units(line) for line in _other_lines(entry)]
             for word in frozenset(
                 chain.from_iterable(chain.from_iterable((*self._sentences[entry.id], *rest)))
             ):
@@ -110,9 +110,7 @@ def _sentences(entry: Entry) -> Iterator[str]:
 
 
 def _other_lines(entry: Entry) -> Iterator[str]:
-    for signature in entry.signatures:
-        yield from signature.all
-        yield from signature.any
+    yield from map(literal_text, entry.signature_lines)
     for edition in entry.editions.values():
         if section := edition.section("symptom"):
             yield from section.text.splitlines()

@@ -1,6 +1,5 @@
 """Entries to documents: which text goes into which zone, analyzed once."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 from app.analysis.glossary import Glossary
@@ -10,13 +9,12 @@ from app.content.library import Library
 from app.entry import FACETS, Edition, Entry, Language, Taxonomy, facet_values
 from app.search.engine import BOUNDARY, Document
 from app.search.fields import ZONES
+from app.signature import literal_text
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
 
 ASIDES = frozenset({"see-also"})
-
-PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 
 
 class DocumentBuilder:
@@ -83,9 +81,8 @@ def zone_texts(
                 yield f"{zone}_{lang}", text
     for text in distinct(code for edition in entry.editions.values() for code in edition.code):
         yield "code", text
-    for signature in entry.signatures:
-        for line in signature.all + signature.any:
-            yield "signature", PLACEHOLDER.sub(" ", line.replace("{{", "{").replace("}}", "}"))
+    for line in entry.signature_lines:
+        yield "signature", literal_text(line)
     for facet in FACETS:
         for value in facet_values(entry)[facet]:
             for name in distinct(taxonomy.facet(facet)[value].name[lang] for lang in tag_languages):

@@ -103,12 +103,11 @@ class Literals:
     def _folded(self, entry_id: str) -> Texts:
         entry = self._library.entries[entry_id]
         editions = entry.editions.values()
-        signatures = [line for signature in entry.signatures for line in signature.all + signature.any]
         front = [text for edition in editions for text in (*edition.aliases, *edition.symptoms)]
         return Texts(
             titles=self._fold("\n".join(edition.title for edition in editions)),
             bodies=self._fold("\n".join(edition.markdown for edition in editions)),
-            front=self._fold("\n".join([*front, *signatures])),
+            front=self._fold("\n".join([*front, *entry.signature_lines])),
         )
 
 
