@@ -34,8 +34,7 @@ class Library:
 
     def tagged(self, facet: str, value: str) -> tuple[Entry, ...]:
         """Entries that carry a tag, latest change first."""
-        found = (entry for entry in self.entries.values() if value in facet_values(entry)[facet])
-        return tuple(sorted(found, key=lambda entry: (-entry.updated.toordinal(), entry.id)))
+        return latest_first(entry for entry in self.entries.values() if value in facet_values(entry)[facet])
 
     def related(self, entry: Entry, limit: int = 6) -> tuple[Entry, ...]:
         """Neighbours: the ones the entry names, then those that share most of its tags."""
@@ -46,6 +45,11 @@ class Library:
             key=lambda pair: (-pair[0], pair[1].id),
         )
         return tuple((named + [other for score, other in ranked if score > 1])[:limit])
+
+
+def latest_first(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """`entries`, latest change first; those of one day by id."""
+    return tuple(sorted(entries, key=lambda entry: (-entry.updated.toordinal(), entry.id)))
 
 
 def affinity(one: Entry, other: Entry) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from app.entry import FACETS, Edition, Entry, Language
+from app.entry import FACETS, Edition, Entry, Language, facet_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,12 @@ class Filters:
         """These filters, but for the facet `name` (or `edition`)."""
         kept = {facet: self.facet(facet) for facet in FACETS if facet != name}
         return Filters(**kept, edition=None if name == "edition" else self.edition)
+
+    def admit(self, entry: Entry) -> bool:
+        """Whether an entry has a value of each facet that is filtered by, and the edition."""
+        values = facet_values(entry)
+        tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
+        return tagged and (self.edition is None or self.edition in entry.editions)
 
     def __bool__(self) -> bool:
         return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)

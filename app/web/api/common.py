@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.content.library import Library
-from app.entry import FACETS, Entry, Language, facet_values
+from app.entry import FACETS, Language
 from app.errors import UnknownTag
 from app.knowledge import Snapshot
 from app.search.answers import Filters
@@ -50,15 +50,6 @@ def check_tag(facet: str, value: str, library: Library) -> None:
     """Raises UnknownTag where the taxonomy lacks the value."""
     if value not in library.taxonomy.facet(facet):
         raise UnknownTag(facet=facet, value=value[:100])
-
-
-def passes(entry: Entry, filters: Filters) -> bool:
-    """Whether an entry has a value of each facet that is filtered by, and the edition."""
-    values = facet_values(entry)
-    tagged = all(
-        not filters.facet(facet) or set(filters.facet(facet)) & set(values[facet]) for facet in FACETS
-    )
-    return tagged and (filters.edition is None or filters.edition in entry.editions)
 
 
 def cut(items: Sequence[Item], parameters: Listing, generation: str) -> tuple[Sequence[Item], dict[str, Any]]:

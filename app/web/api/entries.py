@@ -6,10 +6,10 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.content.library import Library
+from app.content.library import Library, latest_first
 from app.errors import UnknownEntry
 from app.web.api import schemas
-from app.web.api.common import asked, check_filters, cut, json_answer, passes, shaper, text_answer
+from app.web.api.common import asked, check_filters, cut, json_answer, shaper, text_answer
 from app.web.api.parameters import EntryParameters, OneEntry
 from app.web.dependencies import site_of
 from app.web.negotiation import preferred_media_type
@@ -26,12 +26,11 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
     check_filters(filters, snapshot.library)
     lang = asked(request, parameters.lang)
     since = parameters.updated_since
-    found = [
+    found = latest_first(
         entry
         for entry in snapshot.library.entries.values()
-        if passes(entry, filters) and (since is None or entry.updated >= since)
-    ]
-    found.sort(key=lambda entry: (-entry.updated.toordinal(), entry.id))
+        if filters.admit(entry) and (since is None or entry.updated >= since)
+    )
     shown, fields = cut(found, parameters, snapshot.generation)
     shape = shaper(request, snapshot, lang)
     items = tuple(shape.summary(entry) for entry in shown)
