@@ -18,14 +18,13 @@ from app.entry import Language
 from app.errors import JiedaError
 from app.search.answers import Confidence
 from app.settings import Settings
-from app.web.api.diagnose import diagnosis_shape
+from app.web.api.diagnose import CONFIDENCE_HEADER, diagnosis_shape
 from app.web.diagnosis_text import COLORS, PLAIN, as_text
 from app.web.translations import Translations
 from app.web.urls import Urls
 
 CHUNK = 1 << 20
 SERVER_SECONDS = 60.0
-CONFIDENCE_HEADER = "Jieda-Confidence"
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
 """What makes text of a compressed log, by its first bytes."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})

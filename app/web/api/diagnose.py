@@ -22,6 +22,8 @@ from app.web.problems import Problem, Refusal
 from app.web.urls import Urls
 
 JSON, TEXT = "application/json", "text/plain"
+CONFIDENCE_HEADER = "Jieda-Confidence"
+"""How sure the best match is, or `none`: for scripts that print the text, without parsing it."""
 
 
 async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
@@ -51,8 +53,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
         "Cache-Control": "no-store",
         "Vary": "Accept, Accept-Language, Content-Type",
         "Content-Language": lang.tag,
-        # For scripts that print the text: how sure the best match is, without parsing it.
-        "Jieda-Confidence": best,
+        CONFIDENCE_HEADER: best,
     }
     if accepted == TEXT:
         address = partial(site.urls.entry, lang)
