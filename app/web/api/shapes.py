@@ -56,7 +56,7 @@ class Shaper:
         return schemas.Hit(
             **self.card(hit.entry),
             snippet=hit.snippet,
-            score=round(hit.score, 4),
+            score=hit.score,
             reasons=tuple(
                 schemas.Reason(type=each.type, text=each.text, via=each.via) for each in hit.reasons
             ),
@@ -78,11 +78,21 @@ class Shaper:
             text = suggestion.query
             url = self.urls.search_filtered(self.lang, suggestion.query, request.filters)
         else:
-            chosen = request.filters.facet(suggestion.facet) if suggestion.facet in FACETS else ()
-            names = ", ".join(self.label(suggestion.facet, value) for value in chosen) or suggestion.facet
-            text = self.say("api.drop_filter", filter=names, count=suggestion.count)
+            text = self.without_filter(suggestion, request)
             url = self.urls.search_filtered(self.lang, request.text, suggestion.filters)
         return schemas.Suggestion(type=suggestion.type, text=text, url=url)
+
+    def without_filter(self, suggestion: Suggestion, request: SearchRequest) -> str:
+        """What a search finds with one filter less, or with none, in words."""
+        if not suggestion.facet:
+            return self.say("search.drop_filters")
+        if suggestion.facet == "edition":
+            names = [f"edition={request.filters.edition}"]
+        else:
+            chosen = request.filters.facet(suggestion.facet)
+            names = [self.label(suggestion.facet, value) for value in chosen]
+        joined = self.say("list.join").join(names)
+        return self.say("api.drop_filter", filter=joined, count=suggestion.count)
 
     def completion(self, completion: Completion) -> schemas.Completion:
         """A completion, with the page it leads to."""
@@ -173,7 +183,7 @@ class Shaper:
 
     def label(self, facet: str, value: str) -> str:
         """The name of a tag; its id where the taxonomy lacks it."""
-        tags = self.library.taxonomy.facet(facet) if facet in FACETS else {}
+        tags = self.library.taxonomy.facet(facet)
         return tags[value].name[self.lang] if value in tags else value
 
 

@@ -1,11 +1,16 @@
 """GET /search and /suggest: what a client sees of them."""
 
 import re
+from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+
+from tests.support.server import Server
+from tests.support.small_content import edition, write
 
 
 def search(client: httpx.Client, q: str, **params: object) -> dict:
@@ -125,6 +130,21 @@ def test_a_filter_that_hides_everything_is_named_with_a_way_out(client: httpx.Cl
     followed = parse_qs(urlsplit(ways[0]["url"]).query)
     assert followed == {"q": ["node2pg"]}
     assert client.get(ways[0]["url"]).status_code == 200
+
+
+def test_every_way_out_says_what_it_takes_off(start_server: Callable[..., Server], tmp_path: Path) -> None:
+    content = write(tmp_path, {"en/roll/one.md": edition("A stuck job")})
+    with start_server(content).client() as client:
+        only_english = search(client, "stuck", lang="zh", edition="zh")
+        assert [way["text"] for way in only_english["suggestions"]] == [
+            "去掉筛选条件“edition=zh”后有 1 条结果"
+        ]
+        two = search(client, "stuck", lang="en", edition="zh", kind=["error", "how-to"])
+        (way,) = two["suggestions"]
+        assert way["text"] == "Search without any filter"
+        assert client.get(way["url"]).status_code == 200
+        kinds = search(client, "stuck", lang="en", kind=["error", "how-to"])
+        assert kinds["suggestions"][0]["text"] == "1 result without the filter Error, How-to"
 
 
 def test_completions_lead_to_pages_that_exist(client: httpx.Client) -> None:
