@@ -1,8 +1,9 @@
 """`jieda search` and `jieda index`: the index from the command line."""
 
-import json
 import os
 import re
+from collections.abc import Callable
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from app.entry import FACETS, Language
 from app.knowledge import Knowledge
 from app.search.answers import Filters, Hit, SearchAnswer, SearchRequest
 from app.settings import Settings
+from app.web.api.shapes import Shaper
+from app.web.translations import Translations
+from app.web.urls import Urls
 
 MARKS = re.compile(r"<(/?)mark>")
 BOLD = {"": "\033[1m", "/": "\033[0m"}
@@ -46,7 +50,7 @@ def language_of(text: str) -> Language:
 )
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
 @click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as the REST API answers it.")
 @content_option
 @click.pass_context
 def search(  # noqa: PLR0913 - one parameter for each option
@@ -62,7 +66,8 @@ def search(  # noqa: PLR0913 - one parameter for each option
     **chosen: tuple[str, ...],
 ) -> None:
     """Search the content; exit 1 where nothing is found."""
-    query = " ".join(words)
+    # Bytes that are no text come as lone surrogates, which no JSON can hold.
+    query = " ".join(words).encode("utf-8", "replace").decode()
     shown = Language(lang) if lang else language_of(query)
     snapshot = knowledge_of(directories).snapshot
     for facet in FACETS:
@@ -71,23 +76,33 @@ def search(  # noqa: PLR0913 - one parameter for each option
             raise click.UsageError(
                 f"no {facet.replace('_', ' ')} {unknown.pop()!r}; there are {', '.join(known)}"
             )
-    filters = Filters(**{facet: chosen[facet] for facet in FACETS}, edition=None)
-    answer = snapshot.searcher.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim))
-    click.echo(_as_json(answer) if as_json else _as_text(answer))
+    filters = Filters(**{facet: chosen[facet] for facet in FACETS})
+    request = SearchRequest(query, shown, filters, limit, verbatim=verbatim)
+    answer = snapshot.searcher.search(request)
+    say = partial(Translations.load().translate, shown)
+    if as_json:
+        settings = Settings.load(os.environ)
+        urls = Urls(settings.root_path, settings.base_url)
+        shaper = Shaper(snapshot.library, snapshot.generation, urls, shown, say)
+        click.echo(shaper.search(request, answer).model_dump_json(indent=2))
+    else:
+        click.echo(_as_text(answer, say))
     context.exit(0 if answer.hits else 1)
 
 
-def _as_text(answer: SearchAnswer) -> str:
+def _as_text(answer: SearchAnswer, say: Callable[..., str]) -> str:
     blocks = []
     if answer.correction:
-        blocks.append(f"showing results for: {answer.correction}")
+        blocks.append(f"{say('search.corrected')} “{answer.correction}”")
+    if answer.phrase_dropped:
+        blocks.append(say("search.phrase_dropped"))
     if answer.weak:
-        blocks.append("nothing fits well; the nearest:")
+        blocks.append(say("search.weak"))
     for place, hit in enumerate(answer.hits, 1):
         found_by = ", ".join(_reason(hit))
         title = click.style(hit.edition.title, bold=True)
         blocks.append(f"{place}. {title}\n   {hit.entry.id} [{found_by}]\n   {_plain(hit.snippet)}")
-    return "\n".join(blocks) or "nothing found"
+    return "\n".join(blocks if answer.hits else [*blocks, say("search.nothing")])
 
 
 def _reason(hit: Hit) -> list[str]:
@@ -97,27 +112,6 @@ def _reason(hit: Hit) -> list[str]:
 def _plain(snippet: str) -> str:
     """A snippet for the terminal: marks in bold (dropped again by `echo` where there is no terminal)."""
     return unescape(MARKS.sub(lambda match: BOLD[match.group(1)], " ".join(snippet.split())))
-
-
-def _as_json(answer: SearchAnswer) -> str:
-    hits = [
-        {
-            "id": hit.entry.id,
-            "lang": hit.edition.lang,
-            "title": hit.edition.title,
-            "score": hit.score,
-            "snippet": hit.snippet,
-            "reasons": [{"type": r.type, "text": r.text, "via": r.via} for r in hit.reasons],
-        }
-        for hit in answer.hits
-    ]
-    found = {
-        "query": answer.query,
-        "total": answer.total,
-        "correction": answer.correction,
-        "weak": answer.weak,
-    }
-    return json.dumps(found | {"hits": hits}, ensure_ascii=False, indent=2)
 
 
 @click.command()

@@ -3,11 +3,12 @@
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.server import COMMAND, environment
+from tests.support.server import COMMAND, Server, environment
 from tests.support.small_content import edition, write
 
 CONTENT = {
@@ -69,26 +70,30 @@ def test_a_query_is_answered_in_its_own_language_unless_told_otherwise(jieda: Ji
 
 def test_nothing_found_ends_with_1(jieda: Jieda) -> None:
     ended = jieda("search", "ray_head", "--kind", "error")
-    assert (ended.returncode, ended.stdout) == (1, "nothing found\n")
+    assert (ended.returncode, ended.stdout) == (1, "Nothing found\n")
+    ended = jieda("search", "批次", "--framework", "roll")
+    assert (ended.returncode, ended.stdout) == (1, "没有找到\n")
 
 
-def test_json_is_for_programs(jieda: Jieda) -> None:
-    ended = jieda("search", "--json", "stuk", "ray_head", "卡住")
+def test_json_is_what_the_api_answers(
+    jieda: Jieda, content: Path, start_server: Callable[..., Server]
+) -> None:
+    ended = jieda("search", "--json", "--limit", "3", "stuk", "ray_head", "卡住")
     answer = json.loads(ended.stdout)
     assert ended.returncode == 0
-    assert set(answer) == {"query", "total", "correction", "weak", "hits"}
     assert (answer["query"], answer["total"]) == ("stuk ray_head 卡住", 1)
-    hit = answer["hits"][0]
-    assert set(hit) == {"id", "lang", "title", "score", "snippet", "reasons"}
-    assert (hit["id"], hit["lang"]) == ("roll/stuck", "zh")
+    assert (answer["hits"][0]["id"], answer["hits"][0]["lang"]) == ("roll/stuck", "zh")
+    with start_server(content).client() as client:
+        asked = {"q": "stuk ray_head 卡住", "lang": "zh", "limit": 3}
+        assert client.get("/api/v1/search", params=asked).json() == answer
     nothing = jieda("search", "--json", "qwrtzpsd")
     assert (nothing.returncode, json.loads(nothing.stdout)["hits"]) == (1, [])
 
 
 def test_a_correction_is_said_and_can_be_refused(jieda: Jieda) -> None:
-    assert jieda("search", "memroy").stdout.startswith("showing results for: memory\n")
+    assert jieda("search", "memroy").stdout.startswith("Showing results for “memory”\n")
     ended = jieda("search", "--verbatim", "memroy")
-    assert (ended.returncode, ended.stdout) == (1, "nothing found\n")
+    assert (ended.returncode, ended.stdout) == (1, "Nothing found\n")
 
 
 @pytest.mark.parametrize(
@@ -114,9 +119,10 @@ def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
 
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:
-    ended = jieda("search", b"ray_head \xff")
-    assert ended.returncode == 0
-    assert "Traceback" not in ended.stderr
+    for options in ((), ("--json",)):
+        ended = jieda("search", *options, b"ray_head \xff")
+        assert ended.returncode == 0
+        assert "Traceback" not in ended.stderr
 
 
 # ---- index
