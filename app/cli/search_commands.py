@@ -76,7 +76,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
             raise click.UsageError(
                 f"no {facet.replace('_', ' ')} {unknown.pop()!r}; there are {', '.join(known)}"
             )
-    filters = Filters(**{facet: chosen[facet] for facet in FACETS})
+    filters = Filters(**{facet: chosen[facet] for facet in FACETS}, edition=None)
     request = SearchRequest(query, shown, filters, limit, verbatim=verbatim)
     answer = snapshot.searcher.search(request)
     say = partial(Translations.load().translate, shown)
