@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from app.errors import SettingsError
 from app.settings import Settings
 
 SECONDS = 5.0
@@ -33,10 +32,7 @@ def command(url: str) -> None:
 
 
 def own_address() -> str:
-    """Where a server with the settings of this environment listens, as seen from here."""
-    try:
-        settings = Settings.load(os.environ)
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from error
+    """Where a server with the settings of this environment listens, as seen from here. Raises SettingsError."""
+    settings = Settings.load(os.environ)
     host = EVERYWHERE.get(settings.host, settings.host)
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
