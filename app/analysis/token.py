@@ -41,7 +41,7 @@ class TokenKind(Enum):
     PART = "p"
     """Stem of a word inside an identifier."""
     GRAM = "g"
-    """One or two neighbouring Han characters."""
+    """One or two neighboring Han characters."""
     CONCEPT = "c"
     """Number of a glossary group."""
     KEY = "k"

@@ -168,6 +168,6 @@ def _from_server(
 
 
 def _colors(text: str) -> str:
-    """A plain answer with its headings in colour, as `as_text` paints its own."""
+    """A plain answer with its headings in color, as `as_text` paints its own."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)

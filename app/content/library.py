@@ -37,7 +37,7 @@ class Library:
         return latest_first(entry for entry in self.entries.values() if value in facet_values(entry)[facet])
 
     def related(self, entry: Entry, limit: int = 6) -> tuple[Entry, ...]:
-        """Neighbours: the ones the entry names, then those that share most of its tags."""
+        """Neighbors: the ones the entry names, then those that share most of its tags."""
         named = [self.entries[other] for other in entry.related if other in self.entries]
         taken = {entry.id, *entry.related}
         ranked = sorted(

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 PIECE = 2000
 """Longer lines are cut into pieces of so many characters, so that no pattern ever sees an endless line."""
 OVERLAP = 400
-"""What neighbouring pieces share: a message shorter than this is whole in one of them."""
+"""What neighboring pieces share: a message shorter than this is whole in one of them."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
-# Colour codes whose escape character was lost on the way, as they stand in many a bug report.
+# Color codes whose escape character was lost on the way, as they stand in many a bug report.
 _ANSI_REMAINS = re.compile(r"(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,3}){0,4}m")
 # What an issue tracker or a chat makes of the characters that HTML reserves.
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}

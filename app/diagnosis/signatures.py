@@ -141,7 +141,7 @@ class SignatureIndex:
     def _wrapped(
         self, numbers: Iterable[int], texts: Sequence[str], glue: str
     ) -> Iterator[tuple[int, Place]]:
-        """Lines that are found once neighbouring lines of the paste are put together."""
+        """Lines that are found once neighboring lines of the paste are put together."""
         stripped = [text.strip() for text in texts]
         starts = [0, *accumulate(len(text) + len(glue) for text in stripped)]
         joined = glue.join(stripped)

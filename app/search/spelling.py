@@ -20,7 +20,7 @@ SHORTEST = 5
 """Shorter words are too near to too many others."""
 
 MAX_EDITS = ((5, 1), (8, 2))
-"""(from this length, edits allowed): a neighbour swap is one edit."""
+"""(from this length, edits allowed): a neighbor swap is one edit."""
 
 HAN_WORD = re.compile(r"[^\x00-\x7f〇一二三四五六七八九十百千万两几半每第]{2}")
 """Two characters neither of which counts something."""
@@ -55,7 +55,7 @@ class Speller:
                     self._han.setdefault((place, word[place]), []).append(word)
 
     def corrections(self, analysis: Analysis) -> Iterator[Correction]:
-        """A correction for every plain word that occurs nowhere and has a near neighbour that does."""
+        """A correction for every plain word that occurs nowhere and has a near neighbor that does."""
         stems = {
             (token.start, token.end): token.term for token in analysis.tokens if token.kind is TokenKind.TERM
         }
@@ -99,7 +99,7 @@ class Speller:
 
     def _han_corrections(self, analysis: Analysis) -> Iterator[Correction]:
         """A character that occurs nowhere and belongs to no word, next to one that does occur: a word of two
-        that has the neighbour."""
+        that has the neighbor."""
         for left, right in pairwise(analysis.atoms):
             typed = left.text + right.text
             if left.end != right.start or len(typed) != 2 or not HAN_WORD.fullmatch(typed):

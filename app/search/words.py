@@ -150,7 +150,7 @@ def _bigrams(start: int, end: int, grams: Mapping[tuple[int, int], Token]) -> li
 
 
 def _loose_words(lone: Sequence[tuple[int, int]], grams: Mapping[tuple[int, int], Token]) -> Iterator[Word]:
-    """Characters that belong to no word: neighbours together, function words by themselves."""
+    """Characters that belong to no word: neighbors together, function words by themselves."""
     run: list[Token] = []
     for span in lone:
         token = grams[span]

@@ -14,7 +14,7 @@ MAX_LINE = 160
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """Escape sequences around parts of the text; all empty where nothing is to be coloured."""
+    """Escape sequences around parts of the text; all empty where nothing is to be colored."""
 
     strong: str = ""
     faint: str = ""

@@ -97,7 +97,7 @@ def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> 
     assert {done.stderr for done in answers.values()} == {b""}
 
 
-def test_a_terminal_gets_colour_unless_it_says_no(data: Path) -> None:
+def test_a_terminal_gets_color_unless_it_says_no(data: Path) -> None:
     assert ESCAPE.search(on_a_terminal(data, log=KNOWN))
     assert not ESCAPE.search(on_a_terminal(data, log=KNOWN, NO_COLOR="1"))
 

@@ -31,7 +31,7 @@ INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 
 
 def pairs(text: str) -> set[str]:
-    """Every two neighbouring Han characters."""
+    """Every two neighboring Han characters."""
     runs = HAN_RUN.findall(text)
     return {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
 

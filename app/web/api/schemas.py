@@ -149,7 +149,7 @@ class Source(Answer):
 
 
 class Related(Answer):
-    """A neighbour of an entry."""
+    """A neighbor of an entry."""
 
     id: str
     lang: Language

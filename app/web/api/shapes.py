@@ -130,7 +130,7 @@ class Shaper:
         )
 
     def related(self, entry: Entry) -> schemas.Related:
-        """A neighbour."""
+        """A neighbor."""
         edition = entry.edition(self.lang)
         return schemas.Related(id=entry.id, lang=edition.lang, title=edition.title, **self.addresses(entry))
 

@@ -24,8 +24,8 @@ def test_an_entry_has_every_field_of_the_contract(client: httpx.Client) -> None:
     assert {heading["anchor"] for heading in entry["headings"]} >= {"fix"}
     assert set(entry["source"][0]) == {"title", "url", "license"}
     assert [each["lang"] for each in entry["editions"]] == ["en", "zh"]
-    for neighbour in entry["related"]:
-        assert client.get(neighbour["api_url"]).json()["title"]
+    for neighbor in entry["related"]:
+        assert client.get(neighbor["api_url"]).json()["title"]
 
 
 def test_links_between_entries_lead_to_pages_in_the_readers_language(client: httpx.Client) -> None:
