@@ -26,7 +26,7 @@ const input = document.getElementById("q");
 const searchPath = new URL(words.search, location.href).pathname;
 const live = Boolean(input) && document.body.classList.contains("page-search");
 const region = () => document.getElementById("results");
-const state = { timer: 0, results: null, options: null, asked: input?.value.trim(), typed: false, inComposition: false, active: -1 };
+const state = { timer: 0, results: null, options: null, asked: input?.value.trim(), typed: false, inComposition: false, active: -1, shown: location.search };
 
 function addressOf(form) {
   const params = new URLSearchParams();
@@ -53,6 +53,7 @@ async function showResults(address, step) {
       document.forms[id].elements.next.value = page.forms[id].elements.next.value;
     }
     if (step !== "none") history[`${step}State`](null, "", address);
+    state.shown = location.search;
     keepFilters();
     announce(fresh.querySelector(".status").textContent);
   } catch (error) {
@@ -211,7 +212,7 @@ function setUpSearch() {
 function setUpLive() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#results a");
-    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.pathname !== searchPath) return;
+    if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || link.hash || link.pathname !== searchPath) return;
     event.preventDefault();
     state.typed = false;
     const text = new URLSearchParams(link.search).get("q") ?? "";
@@ -223,6 +224,7 @@ function setUpLive() {
     });
   });
   addEventListener("popstate", () => {
+    if (location.search === state.shown) return; // another place on the same page
     input.value = state.asked = new URLSearchParams(location.search).get("q") ?? "";
     state.typed = false;
     closeOptions();

@@ -1,14 +1,17 @@
 """Reading an entry: the fix in sight, code to copy, the twin at the same place, the page on paper."""
 
+import base64
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.conftest import OpenPage
-from tests.support.server import ROOT
+from tests.support.server import ROOT, Server
+from tests.support.small_content import edition, write
 
 LAPTOP = {"width": 1366, "height": 650}
 """What a browser leaves of a laptop's 768 lines."""
@@ -168,6 +171,72 @@ def test_nothing_moves_while_a_page_loads_and_nothing_blocks_its_first_paint(
     page.goto(path)
     page.wait_for_timeout(300)
     assert page.evaluate("window.shifts") == []
+
+
+LONG = (
+    "## Steps\n\n"
+    + "".join(f"### Step {number}\n\nDo it.\n\n" for number in range(12))
+    + "## Notes\n\nDone.\n"
+)
+
+
+def test_a_long_page_has_its_contents_at_hand_on_every_screen(
+    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    running = start_server(write(tmp_path, {"en/roll/long.md": edition("Long", LONG)}))
+    page = open_page(f"{running.base}/en/entries/roll/long", viewport=LAPTOP)
+    assert page.locator(".beside .toc").is_visible()
+    assert not page.locator(".fold").is_visible()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert not page.locator(".beside .toc").is_visible()
+    page.locator(".fold summary").click()
+    page.locator(".fold a", has_text="Step 11").click()
+    assert page.url.endswith("#step-11")
+    expect(page.locator("#step-11")).to_be_in_viewport()
+
+
+PICTURE = """type => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 480 });
+  canvas.getContext("2d").fillRect(0, 0, 320, 240);
+  return canvas.toDataURL(type).split(",")[1];
+}"""
+
+
+def test_nothing_moves_when_an_image_arrives(
+    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    page = open_page("/en/")
+    body = "## Answer\n\n![a](a.png)\n\n![b](b.jpg)\n\n![c](c.webp)\n\nThe end.\n"
+    content = write(tmp_path, {"en/roll/seen.md": edition("Seen", body)})
+    for name, kind in {"a.png": "png", "b.jpg": "jpeg", "c.webp": "webp"}.items():
+        data = page.evaluate(PICTURE, f"image/{kind}")
+        (content / "en" / "roll" / name).write_bytes(base64.b64decode(data))
+    running = start_server(content)
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/entries/roll/*.*", hold)
+    page.set_viewport_size({"width": 400, "height": 2000})
+    page.goto(f"{running.base}/en/entries/roll/seen", wait_until="domcontentloaded")
+    end = page.locator(".prose p").last
+    before = end.bounding_box()
+    page.wait_for_timeout(300)
+    assert len(waiting) == 3
+    for route in waiting:
+        route.continue_()
+    for place in range(3):
+        expect(page.locator("img").nth(place)).to_have_js_property("naturalWidth", 640)
+    assert end.bounding_box() == before
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_flag_is_broken_behind_its_dashes(open_page: OpenPage, width: int) -> None:
+    page = open_page("/zh/entries/slime/oom-max-tokens-per-gpu", viewport={"width": width, "height": 700})
+    flags = page.locator("code", has_text=re.compile("^--[^ ]{1,24}$"))
+    assert flags.count() > 2
+    assert flags.evaluate_all("all => all.filter((flag) => flag.getClientRects().length > 1).length") == 0
 
 
 def test_structured_data_is_json(open_page: OpenPage) -> None:

@@ -177,6 +177,28 @@ def test_escape_leaves_the_box_and_keeps_what_was_typed(open_page: OpenPage) -> 
     expect(page.locator("#q")).to_have_value("oom")
 
 
+def test_the_filters_can_be_skipped(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom")
+    page.locator(".searchbox button").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("#results .skip")).to_be_focused()
+    with page.expect_event("framenavigated"):
+        page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.card') !== null")
+
+
+def test_an_entry_is_suggested_once_though_both_its_titles_fit(open_page: OpenPage) -> None:
+    page = open_page("/en/search")
+    page.locator("#q").press_sequentially("node2", delay=20)
+    expect(page.locator("#q")).to_have_attribute("aria-expanded", "true")
+    entries = page.locator("#options [data-type=title]").evaluate_all(
+        "all => all.map((each) => each.dataset.url)"
+    )
+    assert entries == ["/en/entries/roll/node2pg-keyerror"]
+
+
 def test_a_slash_in_a_text_is_a_slash(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose")
     page.locator("#log").focus()

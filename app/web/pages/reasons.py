@@ -20,14 +20,17 @@ class ReasonView:
     code: bool
 
 
-def reason_views(visit: Visit, query: str, reasons: Sequence[Reason]) -> tuple[ReasonView, ...]:
-    """`reasons` in their order, those of a kind in one.
+def reason_views(
+    visit: Visit, query: str, reasons: Sequence[Reason], heard: Iterable[str]
+) -> tuple[ReasonView, ...]:
+    """`reasons` in their order, those of a kind in one. `heard`: the texts of all reasons of all results.
 
     Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
     in between is no word; it is left out, and neighbors are put together again.
     """
-    spans = {reason: place for reason in reasons if (place := _place(query, reason.text))}
-    kept = _kept(reasons, spans)
+    words = [span for text in set(heard) if (span := _place(query, text))]
+    spans = {reason: span for reason in reasons if (span := _place(query, reason.text))}
+    kept = _kept([reason for reason in reasons if not _is_filler(spans.get(reason), words)], spans)
     return tuple(
         ReasonView(
             visit.say(f"reason.{kind.value}"),
@@ -43,29 +46,29 @@ def _place(query: str, text: str) -> Span | None:
     return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
 
 
-def _kept(reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
-    """`reasons` without what is no word: between two that are, or half inside one that says more."""
+def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
+    """Whether a pair of characters begins in one word that was found and ends in the next."""
+    if span is None or span[1] - span[0] != 2:
+        return False
+    start, end = span
+    others = [word for word in words if word != span]
+    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
+
+
+def _kept(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
+    """`reasons` without what is half inside a word that says more, and without a sense that has no word."""
     kept: list[Reason] = []
     for reason in reasons:
         better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
-        if reason not in spans or not (
-            _is_filler(reason, spans) or any(_cross(spans[reason], span) for span in better)
-        ):
+        crosses = reason in spans and any(_cross(spans[reason], span) for span in better)
+        vague = reason.type is ReasonType.GLOSSARY and not reason.via and len(reasons) > 1
+        if not crosses and not vague:
             kept.append(reason)
     return kept
 
 
 def _cross(one: Span, other: Span) -> bool:
     return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
-
-
-def _is_filler(reason: Reason, spans: Mapping[Reason, Span]) -> bool:
-    """Whether a pair of Han characters begins in one word that was found and ends in the next."""
-    start, end = spans[reason]
-    if end - start != 2 or reason.text.isascii():
-        return False
-    others = [span for other, span in spans.items() if other != reason]
-    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
 
 
 def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:

@@ -92,7 +92,7 @@ def _view(visit: Visit, library: Library, request: SearchRequest, answer: Search
         query=request.text,
         status=_status(visit, request, answer),
         bar=filter_bar(visit, library, request.text, request.filters, answer.facets),
-        cards=tuple(_card(visit, request.text, hit) for hit in answer.hits),
+        cards=tuple(_card(visit, answer, hit) for hit in answer.hits),
         correction=answer.correction,
         verbatim=visit.urls.search_filtered(visit.lang, request.text, request.filters, verbatim=True)
         if answer.correction
@@ -138,12 +138,13 @@ def _topics(visit: Visit, library: Library) -> tuple[TagLink, ...]:
     return tuple(tag_link(visit, "topic", tag, counts[tag.id]) for tag in tags if counts.get(tag.id))
 
 
-def _card(visit: Visit, query: str, hit: Hit) -> Card:
+def _card(visit: Visit, answer: SearchAnswer, hit: Hit) -> Card:
+    heard = (reason.text for each in answer.hits for reason in each.reasons)
     return Card(
         row=entry_row(visit, hit.entry),
         snippet=safe(hit.snippet),
         snippet_lang="" if hit.edition.lang is visit.lang else hit.edition.lang.tag,
-        reasons=reason_views(visit, query, hit.reasons),
+        reasons=reason_views(visit, answer.query, hit.reasons, heard),
     )
 
 

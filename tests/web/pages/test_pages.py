@@ -302,11 +302,43 @@ def test_filters_without_words_list_what_passes_them(client: httpx.Client, lang:
     assert "42 entries" in everything or "42 个条目" in everything
 
 
-def test_nothing_found_keeps_near_misses_apart(client: httpx.Client) -> None:
+def test_nothing_found_keeps_near_misses_apart_and_blames_the_filters(client: httpx.Client) -> None:
     text = client.get("/en/search?q=resume&framework=roll&kind=concept").text
     page = parse(text)
     assert not [item for item in page.iter("li") if item.get("class") == "card"]
     assert "Search without" in text
+    assert "With these filters, no entry has these words" in text
+    assert "No entry has these words" in client.get("/en/search?q=qqqzzzxxx").text
+
+
+def test_a_filter_that_would_change_nothing_is_not_offered(client: httpx.Client) -> None:
+    labels = client.get("/en/error-types/out-of-memory").text
+    assert 'id="by-other"' in labels
+    assert 'id="by-kind"' not in labels, "every entry with an error type is an error"
+
+
+def reasons(client: httpx.Client, address: str) -> set[str]:
+    """Every word that the results of a search give as a reason."""
+    page = parse(client.get(address).text)
+    lists = [each for each in page.iter("ul") if each.get("class") == "reasons"]
+    texts = ["".join(value.itertext()) for each in lists for value in [*each.iter("b"), *each.iter("code")]]
+    return {word for text in texts for word in re.split("、|, | ↔ ", text)}
+
+
+def test_reasons_are_words_as_the_reader_wrote_them(client: httpx.Client) -> None:
+    assert {"CUDA", "memory"} <= reasons(client, "/en/search?q=CUDA out of memory")
+    found = reasons(client, "/zh/search?q=显存不足怎么办")
+    assert found
+    assert "存不" not in found, "two halves of two words"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/search?q=怎么续训", "/search?q=chekpoint 转换", "/diagnose"]
+)
+def test_chinese_sentences_follow_each_other_without_a_space(client: httpx.Client, path: str) -> None:
+    page = parse(client.get(f"/zh{path}").text)
+    text = "".join(page.find("body").itertext())
+    assert re.findall("[。！？：][ \t]+[\u4e00-\u9fff]+", text) == []
 
 
 @pytest.mark.parametrize(
@@ -367,7 +399,9 @@ def test_nothing_of_a_paste_goes_into_an_address(client: httpx.Client, server: S
 
 def test_a_known_log_in_another_programs_words_is_not_answered(client: httpx.Client) -> None:
     response = client.post("/en/diagnose", data={"text": "KeyError: 'price'\n"})
-    assert "No known entry" in response.text
+    page = parse(response.text)
+    assert ["".join(heading.itertext()) for heading in page.iter("h1")] == ["No known entry"]
+    assert page.find("head/title").text.startswith("No known entry")
 
 
 def test_an_empty_paste_asks_for_one(client: httpx.Client) -> None:
