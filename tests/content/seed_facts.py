@@ -29,13 +29,35 @@ QUESTION = {"000": r"^### ", "002": r"^## ", "003": r"^1\. ", "004": r"^## "}
 """What a question starts with in each document."""
 
 IN_PROSE = {
-    "chatlearn/ecc-error": ["ECC"],
-    "chatlearn/multiple-reward-models": ["reward"],
+    "roll/convert-megatron-to-hf": ["Megatron", "HF"],
+    "roll/rollout-batch-size-and-num-return-sequences": ["Megatron", "prompt"],
+    "roll/gradient-accumulation-and-per-device-batch-size": ["Megatron"],
+    "roll/training-timeline": ["YAML", "timeline", "Perfetto UI"],
+    "roll/debug-code": ["pdb"],
+    "roll/lr-decay-steps-assertion": ["DP size", "Training Arguments"],
+    "roll/batch-size-less-than-chunks": ["DP size", "dispatch"],
+    "roll/backend-compiler-failed": ["YAML"],
+    "chatlearn/ecc-error": ["ECC Error"],
+    "chatlearn/multiple-reward-models": ["reward", "flow"],
+    "chatlearn/vocab-parallel-embedding-size-mismatch": ["TP", "embedding"],
     "chatlearn/yaml-config": ["YAML"],
+    "chatlearn/megatron-conversion-parallel-strategy": ["Megatron-LM"],
+    "chatlearn/checkpoint-conversion-process-group": ["Megatron-LM", "bug"],
+    "chatlearn/non-contiguous-tensor-pipeline": ["Megatron-LM", "contiguous"],
+    "chatlearn/custom-port": ["DLC", "RLHF"],
     "chatlearn/failed-job-shows-success": ["DLC"],
-    "chatlearn/resume-lr-error": ["True"],
-    "chatlearn/cuda-oom-fsdp": ["torch.OutOfMemoryError: CUDA out of memory"],
-    "chatlearn/megatron-moe-rl-instability": ["scatter-add", "off-policy", "Megatron-Core"],
+    "chatlearn/resume-lr-error": ["Megatron", "lr", "True"],
+    "chatlearn/megatron-hf-conversion": ["Mcore", "HF", "DeepSeek 671B"],
+    "chatlearn/speed-up-fsdp": ["FSDP", "groupgemm patch", "token"],
+    "chatlearn/ray-oom-loading-weights": ["FSDP", "transformers"],
+    "chatlearn/cuda-oom-fsdp": ["torch.OutOfMemoryError: CUDA out of memory", "FSDP"],
+    "chatlearn/megatron-moe-rl-instability": [
+        *["scatter-add", "off-policy", "Megatron-Core", "logits", "router bias", "SFT"],
+    ],
+    "slime/garbled-output": ["Megatron"],
+    "slime/oom-max-tokens-per-gpu": ["OOM", "CP", "token"],
+    "slime/transformers-cannot-find-model": ["transformers"],
+    "slime/sglang-max-retries": ["SGLang"],
     "slime/data-packing-varlen": ["data packing", "varlen"],
     "slime/high-grad-norm": ["chat template", "grad norm"],
     "slime/sglang-slow-generation": ["stop token"],
@@ -44,6 +66,15 @@ IN_PROSE = {
     "slime/torch-compile-jsondecodeerror": ["torch compile", "ray"],
 }
 """Error texts and terms of the documents that nothing sets apart from the sentence around them."""
+
+LINKED = {
+    "chatlearn/ecc-error": ("chatlearn-1.0.3-continue_train.en.md", 0),
+    "chatlearn/multiple-reward-models": ("chatlearn-1.0.3-custom_model_flow.zh.md", 4),
+    "chatlearn/yaml-config": ("chatlearn-1.0.3-config_yaml.en.md", 0),
+    "chatlearn/efficient-memory-sharing": ("chatlearn-1.0.3-ems.en.md", 0),
+}
+"""The page that an entry answers from where a document only points to it, and how many of the page's
+code blocks to pass over: those that its last one repeats as a part."""
 
 FENCE = re.compile(r"^( *)```\w*\n(.*?)\n\1``` *$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
@@ -73,6 +104,7 @@ def extract() -> dict[str, dict[str, list[str]]]:
         for entry_id, text in zip(ids, questions, strict=True):
             facts = _facts(text, number, inventory["links"])
             facts.both += IN_PROSE.get(entry_id, [])
+            facts.both += _linked(*LINKED[entry_id]) if entry_id in LINKED else []
             found[entry_id] = {
                 "both": _unique(facts.both),
                 "en": _unique(facts.en),
@@ -101,6 +133,11 @@ def _facts(text: str, number: str, replacements: dict[str, str]) -> Facts:
     text = re.sub(r"^\s*\d+\. ", "", text, flags=re.MULTILINE)
     facts.both += [word for token in BARE.findall(text) if _is_fact(word := token.strip("./-=*+#"))]
     return facts
+
+
+def _linked(page: str, passed_over: int) -> list[str]:
+    text = (SOURCES / "upstream" / page).read_text("utf-8")
+    return [block for _, block in FENCE.findall(text)][passed_over:] + SPAN.findall(FENCE.sub("", text))
 
 
 def _is_fact(word: str) -> bool:
