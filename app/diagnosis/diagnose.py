@@ -5,6 +5,7 @@ from itertools import chain
 
 from app.analysis.glossary import Glossary
 from app.content.library import Library
+from app.diagnosis.all_clear import without_all_clear
 from app.diagnosis.evidence import CONFIDENCES, PARTLY, Evidence, Said, of_signatures, of_words
 from app.diagnosis.frameworks import Detective, Origin, engines_in
 from app.diagnosis.generic import without_generic
@@ -87,7 +88,7 @@ class Diagnoser:
     def _by_words(self, parsed: ParsedLog, origin: Origin, gist: Gist) -> Iterator[Evidence]:
         places = telling_lines(parsed)
         telltales = self._telltales.find(
-            [parsed.lines[place].text for place in places], verbatim=gist.verbatim
+            without_all_clear([parsed.lines[place].text for place in places]), verbatim=gist.verbatim
         )
         kin = self._kin(gist)
         for entry_id, said in self._said(gist).items():

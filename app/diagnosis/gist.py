@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.diagnosis.all_clear import without_all_clear
 from app.diagnosis.generic import is_generic
 from app.diagnosis.line_kinds import FAMILIES
 from app.diagnosis.placeholders import without_values
@@ -16,6 +17,8 @@ TELLING_LINES = 400
 LONGEST_GIST = 600
 LONGEST_QUERY = 200
 _LAST_FAILURES = 6
+METRICS = 3
+"""So many numbers, each with its name, make a line one of metrics."""
 
 UNREADABLE = "\ufffd"
 """What stands for bytes that are no UTF-8."""
@@ -41,6 +44,7 @@ _PROBLEM = re.compile(
 _MACHINE = re.compile(
     r"\bHTTPS?Connection(?:Pool)?\(host=|<[\w.]{1,100} object at 0x|^\s{0,20}\S{1,200}: error: "
 )
+_METRIC = re.compile(r"[\w)]['\"]?\s?[:=]\s{0,8}[-+]?\d[\w.+-]{0,40}\s{0,8}[|,}]")
 _SENTENCE = re.compile(r"[.;!?]\s{1,4}(?=[A-Z])")
 _LOGGED = re.compile(r"\s{0,20}\[?(?:DEBUG|INFO|WARN(?:ING)?|ERR(?:OR)?|CRITICAL|FATAL)\]?[:\s]")
 _ALARMING = re.compile(r"\b(?:error|err|critical|fatal|warning|warn|exception|failed)\b", re.IGNORECASE)
@@ -78,14 +82,14 @@ def gist_of(parsed: ParsedLog) -> Gist:
     framed = any(one.frames for one in parsed.raised)
     if short and not framed:
         lines = tuple(range(len(parsed.lines)))
-        parts = [line.text for line in parsed.lines]
+        parts = _without_metrics(parsed, without_all_clear([line.text for line in parsed.lines]))
     elif parsed.raised:
         failures = _telling(parsed.raised)
         lines = _indexes(parsed, {one.line for one in failures})
         parts = [_words(one) for one in failures]
     else:
         lines = _alarming(parsed)
-        parts = [parsed.lines[index].text for index in lines]
+        parts = without_all_clear([parsed.lines[index].text for index in lines])
     told = _telling(parsed.raised)
     meanings = dict.fromkeys(MEANINGS[one.type] for one in parsed.raised if one.type in MEANINGS)
     text = without_values("\n".join((*parts, *meanings))[: 4 * LONGEST_GIST])[:LONGEST_GIST]
@@ -96,7 +100,7 @@ def gist_of(parsed: ParsedLog) -> Gist:
         lines=lines,
         verbatim=not short or framed or _is_logged(parsed),
         troubled=bool(parsed.raised)
-        or any(_PROBLEM.search(line.text) for line in parsed.lines[:TELLING_LINES]),
+        or any(map(_PROBLEM.search, without_all_clear([one.text for one in parsed.lines[:TELLING_LINES]]))),
     )
 
 
@@ -113,6 +117,17 @@ def _is_logged(parsed: ParsedLog) -> bool:
     return any(one.verbatim for one in parsed.raised) or any(
         _LOGGED.match(line.text) or _MACHINE.search(line.text) for line in parsed.lines
     )
+
+
+def _without_metrics(parsed: ParsedLog, texts: list[str]) -> list[str]:
+    """`texts`, of a metrics line only the metric that went wrong: the others are just there."""
+    wrong = {one.line: one.message for one in parsed.raised if one.type in MEANINGS}
+    if not wrong:
+        return texts
+    return [
+        wrong.get(line.number, "") if len(_METRIC.findall(line.text)) >= METRICS else text
+        for line, text in zip(parsed.lines, texts, strict=True)
+    ]
 
 
 def _telling(raised: Sequence[Raised]) -> list[Raised]:

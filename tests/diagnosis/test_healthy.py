@@ -1,0 +1,96 @@
+"""Logs of runs that go well: they name many a trouble to say that there is none, and bring no entry."""
+
+import pytest
+
+from app.diagnosis.all_clear import without_all_clear
+from app.diagnosis.diagnose import Diagnoser
+from app.entry import Language
+
+SETTINGS = [
+    "------------------------ arguments ------------------------",
+    "  check_for_nan_in_loss_and_grad ................ True",
+    "  error_injection_rate .......................... 0",
+    "  exit_on_missing_checkpoint .................... False",
+    "  distributed_timeout_minutes ................... 10",
+    "  use_dynamic_batch_size ........................ True",
+    "-------------------- end of arguments ---------------------",
+    "WARNING: one_logger package is required to enable e2e metrics tracking.",
+    " > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 3085938688",
+    " loading distributed checkpoint from /ckpt/qwen3-4b at iteration 0",
+    "  successfully loaded checkpoint from /ckpt/qwen3-4b [ t 1/2, p 1/1 ] at iteration 0",
+    "setting training iterations to 500",
+]
+CLUSTER = [
+    "======== Autoscaler status: 2026-03-02 08:11:07.104310 ========",
+    "Active:",
+    " 2 node_5c71",
+    "Pending:",
+    " (no pending nodes)",
+    "Recent failures:",
+    " (no failures)",
+    "Resources",
+    "Total Usage:",
+    " 16.0/16.0 GPU",
+    "Total Demands:",
+    " (no resource demands)",
+]
+
+
+def iteration(number: int, norm: str = "", nans: int = 0) -> str:
+    return (
+        f" [2026-03-02 08:{number // 60 % 60:02}:{number % 60:02}] iteration {number:8}/     500 |"
+        f" consumed samples: {256 * number:12} | elapsed time per iteration (ms): {8000 + number % 37}.4 |"
+        f" learning rate: 1.000000E-06 | global batch size:   256 | lm loss: {0.4 + number % 9 / 100:.6E} |"
+        f" loss scale: 1.0 | grad norm: {norm or f'{0.3 + number % 13 / 10:.3f}'} |"
+        f" number of skipped iterations: {nans:3} | number of nan iterations: {nans:3} |"
+    )
+
+
+def answers(diagnoser: Diagnoser, log: str) -> list[tuple[str, str]]:
+    matches = diagnoser.diagnose(log, Language.EN).matches
+    return [(match.entry.id, match.confidence.value) for match in matches]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*SETTINGS, *CLUSTER, *map(iteration, range(1, 480))],
+        [iteration(7)],
+        [*map(iteration, range(5))],
+        CLUSTER,
+        ["step 12: errors=0 failed: 0 timeouts: 0", "request stats: {'num_aborted': 0, 'num_retries': 0}"],
+    ],
+    ids=["500 lines", "a line", "some lines", "ray status", "counters"],
+)
+def test_a_healthy_log_brings_no_entry(lines: list[str], diagnoser: Diagnoser) -> None:
+    assert not answers(diagnoser, "\n".join(lines))
+
+
+def test_the_same_log_with_nan_in_it_is_told_by_that(diagnoser: Diagnoser) -> None:
+    log = "\n".join([*SETTINGS, *map(iteration, range(1, 240)), iteration(240, "nan", 1)])
+    assert answers(diagnoser, log)[0] == ("slime/grad-nan-inf", "exact")
+
+
+def test_a_huge_norm_without_nan_is_a_huge_norm(diagnoser: Diagnoser) -> None:
+    for healthy in (0, 3, 40):
+        log = "\n".join([*map(iteration, range(healthy)), iteration(healthy, "5123.551")])
+        assert answers(diagnoser, log)[0][0] == "slime/high-grad-norm"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "KeyError: 0",
+        "number of nan iterations: 1",
+        "errors: 0.5",
+        "12 failed: 03",
+        "ranks lost: 8",
+        "Pending Demands: {'GPU': 1.0}",
+        "assert failed (no tensor given): a == 0 b",
+        "there is no error message",
+    ],
+)
+def test_what_is_no_all_clear_stays(line: str) -> None:
+    if "(no " not in line:
+        assert without_all_clear([line]) == [line]
+    assert "assert" not in line or "assert" in without_all_clear([line])[0]
