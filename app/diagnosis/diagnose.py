@@ -16,7 +16,7 @@ from app.diagnosis.telltales import Telltale, TelltaleIndex, without_flags
 from app.diagnosis.traceback import ParsedLog, parse
 from app.diagnosis.wording import Wording
 from app.entry import Entry, Language
-from app.search.answers import Confidence, Diagnosis, LogError, Match, MatchedLine
+from app.search.answers import Confidence, Diagnosis, LogError, Match, MatchedLine, MatchReason
 from app.search.searcher import Searcher
 
 MOST_MATCHES = 5
@@ -99,8 +99,9 @@ class Diagnoser:
             )
             if confidence is None:
                 continue
-            named = [(Place(places[line], 0, 0), "identifier") for line in telltale.lines]
-            read = [(Place(line, 0, 0), "exception" if gist.verbatim else "symptom") for line in gist.lines]
+            named = [(Place(places[line], 0, 0), MatchReason.IDENTIFIER) for line in telltale.lines]
+            told = MatchReason.EXCEPTION if gist.verbatim else MatchReason.SYMPTOM
+            read = [(Place(line, 0, 0), told) for line in gist.lines]
             strength = said.whole.whole + 0.5 * said.whole.sentence + 0.1 * len(telltale.names)
             yield Evidence(entry_id, confidence, strength, tuple(named or read))
 

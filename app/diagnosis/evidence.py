@@ -7,10 +7,10 @@ from app.diagnosis.frameworks import Origin
 from app.diagnosis.signatures import Place, SignatureHit
 from app.diagnosis.telltales import Telltale
 from app.diagnosis.wording import Coverage
-from app.search.answers import Confidence
+from app.search.answers import Confidence, MatchReason
 
-CONFIDENCES = (Confidence.EXACT, Confidence.LIKELY, Confidence.POSSIBLE)
-
+CONFIDENCES = tuple(Confidence)
+"""Strongest first."""
 
 # What belonging to the log's framework counts among entries of one confidence, against 1 for a matched line.
 OF_FIRST_FRAMEWORK = 100.0
@@ -46,7 +46,7 @@ class Evidence:
     entry_id: str
     confidence: Confidence
     strength: float
-    places: tuple[tuple[Place, str], ...]
+    places: tuple[tuple[Place, MatchReason], ...]
 
 
 def of_signatures(
@@ -72,7 +72,7 @@ def of_signatures(
         entry_id,
         CONFIDENCES[min(levels)],
         known + own + wording,
-        tuple((place, "signature") for place in places),
+        tuple((place, MatchReason.SIGNATURE) for place in places),
     )
 
 

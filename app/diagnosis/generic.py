@@ -2,7 +2,7 @@
 
 import re
 
-# Casefolded. A signature that consists of nothing else is `likely` at most, however unique it is among the entries.
+# In any case. A signature that consists of nothing else is `likely` at most, however unique it is among the entries.
 GENERIC_PHRASES = (
     r"cuda out of memory|tried to allocate|cuda error|cuda kernel errors might be asynchronously reported",
     r"an illegal memory access was encountered|uncorrectable ecc error(?: encountered)?|cudaerror\w+",
@@ -45,7 +45,8 @@ _GENERIC_NAMES = re.compile(
     r"|is_available|all_reduce|all_gather|set_device|empty_cache|world_size|local_rank|trust_remote_code|torch_dtype"
     r"|device_map|batch_size|input_ids|attention_mask|get_objects|check_status|as_instanceof_cause|auto_init_wrapper"
     r"|client_mode_hook|_call_impl|_wrapped_call_impl|raw_decode|scan_once|JSONDecoder|AutoConfig|AutoModel\w*"
-    r"|HTTPS?ConnectionPool|NewConnectionError|PyTorch|CUDA_LAUNCH_BLOCKING|CUDA_VISIBLE_DEVICES|site-packages|dist-packages|site_packages|dist_packages)\b",
+    r"|HTTPS?ConnectionPool|NewConnectionError|PyTorch|CUDA_LAUNCH_BLOCKING|CUDA_VISIBLE_DEVICES"
+    r"|site-packages|dist-packages|site_packages|dist_packages)\b",
 )
 _IDENTIFIER = re.compile(r"\w[_/.\[-]\w|\w/$|[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 _LITTLE_WORDS = frozenset(

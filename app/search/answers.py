@@ -157,14 +157,22 @@ class Confidence(StrEnum):
     POSSIBLE = "possible"
 
 
+class MatchReason(StrEnum):
+    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
+
+    SIGNATURE = "signature"
+    IDENTIFIER = "identifier"
+    EXCEPTION = "exception"
+    SYMPTOM = "symptom"
+
+
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
     """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted."""
 
     line: int
     text: str
-    reason: str
-    """`signature`, `symptom`, `exception`, `frame`, `identifier` or `text`."""
+    reason: MatchReason
 
 
 @dataclass(frozen=True, slots=True)

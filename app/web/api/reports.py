@@ -3,7 +3,7 @@
 from typing import Literal
 
 from app.entry import Language
-from app.search.answers import Confidence
+from app.search.answers import Confidence, MatchReason
 from app.web.api.schemas import Answer, Page
 
 
@@ -12,7 +12,7 @@ class MatchedLine(Answer):
 
     line: int
     text: str
-    reason: str
+    reason: MatchReason
 
 
 class Match(Answer):
