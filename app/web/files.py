@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from app.web.compression import pack, takes_gzip
+from app.web.negotiation import has_tag
 from app.web.squeeze import squeezed
 from app.web.urls import digest_files
 
@@ -67,7 +68,7 @@ def serve(files: Mapping[str, StaticFile]) -> Callable[[Request, str], Awaitable
         tag = f'"{found.digest}"'
         current = request.query_params.get("v") == found.digest
         headers = {"ETag": tag, "Cache-Control": FOREVER if current else EACH_TIME}
-        if tag in request.headers.get("if-none-match", ""):
+        if has_tag(request.headers.get("if-none-match", ""), tag):
             return Response(status_code=304, headers=headers)
         if not found.content:
             return FileResponse(found.path, media_type=found.media_type, headers=headers)

@@ -77,12 +77,13 @@ def conditional(request: Request, response: Response) -> Response:
     response.headers["ETag"] = tag
     response.headers.setdefault("Cache-Control", "no-cache")
     known = request.headers.get("if-none-match", "")
-    if response.status_code != 200 or not _matches(known, tag):
+    if response.status_code != 200 or not has_tag(known, tag):
         return response
     kept = {name: text for name, text in response.headers.items() if name not in ABOUT_THE_BODY}
     return Response(status_code=304, headers=kept)
 
 
-def _matches(header: str, tag: str) -> bool:
+def has_tag(header: str, tag: str) -> bool:
+    """Whether an If-None-Match header names an ETag, weakly compared (RFC 9110 §13.1.2)."""
     tags = {candidate.strip().removeprefix("W/") for candidate in header.split(",")}
     return "*" in tags or tag.removeprefix("W/") in tags

@@ -21,10 +21,9 @@ async def readyz(request: Request) -> Response:
     `degraded` holds why the last reload failed while the generation before it is still served.
     """
     knowledge = site_of(request).knowledge
-    try:
-        snapshot = knowledge.snapshot
-    except RuntimeError:
+    if not knowledge.ready:
         return JSONResponse({"status": "starting", "reason": "content is not loaded yet"}, 503, headers=FRESH)
+    snapshot = knowledge.snapshot
     return JSONResponse(
         {
             "status": "degraded" if knowledge.failure else "ready",
