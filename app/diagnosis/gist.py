@@ -8,7 +8,7 @@ from app.diagnosis.all_clear import without_all_clear
 from app.diagnosis.generic import is_generic
 from app.diagnosis.line_kinds import FAMILIES
 from app.diagnosis.placeholders import without_values
-from app.diagnosis.traceback import ParsedLog, Raised
+from app.diagnosis.traceback import WRAPPERS, ParsedLog, Raised
 
 SHORT_PASTE = 12
 """A paste of up to so many lines is read whole: somebody chose these lines, or wrote them."""
@@ -131,8 +131,9 @@ def _without_metrics(parsed: ParsedLog, texts: list[str]) -> list[str]:
 
 
 def _telling(raised: Sequence[Raised]) -> list[Raised]:
-    """Two of the last failures, those first that not every program could have had."""
-    last = raised[-_LAST_FAILURES:][::-1]
+    """Two of the last failures that give a reason, those first that not every program could have had."""
+    causes = [one for one in raised if one.name not in WRAPPERS] or raised
+    last = causes[-_LAST_FAILURES:][::-1]
     return sorted(last, key=lambda one: is_generic((one.message, *(f.source for f in one.frames[-1:]))))[:2]
 
 

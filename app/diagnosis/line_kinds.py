@@ -15,6 +15,8 @@ class LineKind(Enum):
     """What Python writes between two tracebacks, the second of which came of the first: no part of either."""
     FRAME = auto()
     """(path, function)"""
+    RAISING = auto()
+    """A line of source that raises an exception (its type): what broke off may have no other trace of it."""
     EXCEPTION = auto()
     """(type, message)"""
     FAMILY = auto()
@@ -112,6 +114,7 @@ _INLINE = re.compile(
     rf"(?<![\w.])({_MODULE}[A-Z]\w{{0,80}}?(?:Error|Exception))\b(?![(\w])(?!\.__)[:`]?\s?(.*)"
 )
 _NOT_RAISED_HERE = re.compile(r"\b(?:raise|except|catch|import|class|isinstance)\b")
+_RAISING = re.compile(rf"\s{{3,80}}raise ({_MODULE}[A-Z]\w{{0,80}}?{_ENDING})\b(?!\.)")
 _REMOTE = re.compile(
     r"\s{0,40}(?:ray\.exceptions\.)?RayTaskError\((\w{1,80})\)|\s{0,40}ray::[\w.<>]{1,160}\(\) \(pid=()"
 )
@@ -144,6 +147,8 @@ def classify(line: str, hints: Hints) -> LineRead:
         return frame
     if ("ray::" in line or "RayTaskError(" in line) and (found := _REMOTE.match(line)):
         return LineRead(LineKind.REMOTE, found[1] or "")
+    if " raise " in line and (found := _RAISING.match(line)):
+        return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
     return _exception(line) or _of_family(line, hints) or _inline(line) or _TEXT_READ

@@ -11,6 +11,13 @@ MOST_FRAMES = 200
 """Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
 MOST_RAISED = 200
 """Distinct failures kept of one log, the first ones."""
+SOURCE_LINES = 10
+"""How far below a `raise` what it raises may stand."""
+WRAPPERS = frozenset(
+    "ActorDiedError ActorUnavailableError ChildFailedError EngineDeadError MultiprocessingError ProcessExitedException"
+    " ProcessRaisedException RayActorError RayTaskError RayWorkerError WorkerCrashedError".split()
+)
+"""Exceptions that pass on that something failed in another process: the reason stands elsewhere in the log."""
 _MESSAGE_LENGTH = 600
 
 
@@ -115,6 +122,7 @@ class _StreamReader:
         self._reads = reads
         self._frames: list[Frame] = []
         self._remote: tuple[str, int, int] | None = None
+        self._raising: tuple[str, int, int] | None = None
         self._after_frame = False
 
     def feed(self, number: int, place: int, times: int) -> None:
@@ -122,24 +130,30 @@ class _StreamReader:
         read, after_frame = self._reads[place], self._after_frame
         self._after_frame = read.kind is LineKind.FRAME
         if read.kind is LineKind.FRAME:
+            self._raising = None
             self._frames.append(Frame(read.first, read.line, read.second, "", number))
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
+            self._raising = (read.first, number, times) if read.kind is LineKind.RAISING else None
             self._frames[-1] = replace(self._frames[-1], source=self._texts[place].strip())
             self.all_frames[-1] = self._frames[-1]
         elif read.kind in {LineKind.HEADER, LineKind.REMOTE}:
             self._begin(read, number, times)
         elif read.kind is LineKind.TEXT:
             self._text(self._texts[place], number, times)
+        elif read.kind is LineKind.RAISING:
+            self._raising = (read.first, number, times)
         elif read.kind is not LineKind.CHAIN:
             self._raise(read, number, times)
         self.listening = bool(self._frames) or self._unfinished()
 
     def end(self) -> None:
-        """No line follows: a remote traceback that broke off is a failure all the same."""
+        """No line follows: a traceback that broke off is a failure all the same where it tells what was raised."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
             self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+        elif self._frames:
+            self._raise_what_the_source_raises()
         self._remote = None
 
     def _is_source(self, read: LineRead, text: str) -> bool:
@@ -167,10 +181,23 @@ class _StreamReader:
 
     def _raise(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.first, read.second[:_MESSAGE_LENGTH]
+        if (
+            type_.rpartition(".")[2] in WRAPPERS
+            and self._raising
+            and number <= self._raising[1] + SOURCE_LINES
+        ):
+            self._raise_what_the_source_raises()
+        self._raising = None
         frames = self._taken_frames()
         if not message and type_ == "AssertionError":
             message = self._assertion(frames)
         self._add(Raised(type_, message, number, times, frames, read.verbatim))
+
+    def _raise_what_the_source_raises(self) -> None:
+        if self._raising and self._raising[0].rpartition(".")[2] not in WRAPPERS:
+            name, number, times = self._raising
+            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+        self._raising = None
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
         """The condition that a bare AssertionError is about, where the log shows it."""

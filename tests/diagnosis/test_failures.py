@@ -122,3 +122,29 @@ def test_the_same_failure_of_many_ranks_is_one() -> None:
 
 def test_different_messages_of_one_type_stay_apart() -> None:
     assert len(failures("ValueError: no such layer\nValueError: no such optimizer")) == 2
+
+
+BROKEN_OFF = (
+    '  File "a.py", line 1, in f\n    raise Unplugged("no power")\n'
+    '  File "b.py", line 7, in g\n    raise FuseError(\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("below", "types"),
+    [
+        ("", ["FuseError"]),
+        ("        'blown',\nworkshop.FuseError: blown", ["workshop.FuseError"]),
+        ("ray.exceptions.ActorDiedError: died", ["FuseError", "ray.exceptions.ActorDiedError"]),
+        ("HouseError: dark", ["HouseError"]),
+        ('  File "c.py", line 2, in h\n    switch()\nKeyError: 1', ["KeyError"]),
+        (
+            "\nDuring handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\nKeyError: 1",
+            ["FuseError", "KeyError"],
+        ),
+    ],
+    ids=["at the end", "raised as said", "wrapped", "raised as another", "not innermost", "chained"],
+)
+def test_a_traceback_that_breaks_off_tells_what_its_source_raises(below: str, types: list[str]) -> None:
+    assert [name for name, _ in failures(BROKEN_OFF + below)] == types
