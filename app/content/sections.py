@@ -35,7 +35,7 @@ SECTIONS = (
 
 PAGE_IDS = frozenset(
     """
-    again browse diagnosis framework language log log-hint main near offers origin preferences q recent
+    again browse diagnosis found framework language log log-hint main near offers origin preferences q recent
     related results siblings tagged toc topics understood way-paste way-search
     """.split()
 )
