@@ -4,7 +4,8 @@ import re
 
 # In any case. A signature that consists of nothing else is `likely` at most, however unique it is among the entries.
 GENERIC_PHRASES = (
-    r"cuda out of memory|tried to allocate|cuda error|cuda kernel errors might be asynchronously reported",
+    r"\b(?:cuda|hip|musa|npu|xpu) (?:error: )?out of memory|(?<!/)grad_norm'?: (?:nan|inf)\b",
+    r"tried to allocate|cuda error|cuda kernel errors might be asynchronously reported",
     r"an illegal memory access was encountered|uncorrectable ecc error(?: encountered)?|cudaerror\w+",
     r"device-side assert triggered|unspecified launch failure|no kernel image is available",
     r"watchdog caught collective operation timeout|nccl (?:error|warn|communicator was aborted)|unhandled system error",

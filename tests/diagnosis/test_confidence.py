@@ -7,6 +7,7 @@ import pytest
 
 from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
+from app.knowledge import Snapshot
 from app.search.answers import Diagnosis
 from tests.diagnosis.conftest import open_snapshot
 from tests.support import small_content
@@ -242,3 +243,26 @@ def test_drafts_are_never_an_answer(diagnoser_of: Make) -> None:
 def test_at_most_five_entries_are_answered(diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({f"roll/e{n}": "signatures: ['frobnicator overheated']" for n in range(9)})
     assert len(diagnose(diagnoser, "RuntimeError: frobnicator overheated")) == 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.20 GiB.",
+        "RuntimeError: NPU out of memory. Tried to allocate 2.32 GiB (NPU 0; 60.97 GiB total capacity)",
+        "RuntimeError: CUDA error: out of memory",
+        "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total capacity)",
+    ],
+)
+def test_memory_runs_out_on_every_device_alike(line: str, shipped: Snapshot) -> None:
+    answers = found(shipped.diagnoser.diagnose(line, Language.EN))
+    assert sorted(answers) == [("cuda-oom-fsdp", "likely"), ("oom-max-tokens-per-gpu", "likely")]
+
+
+def test_a_metric_that_is_no_number_is_told_with_or_without_its_group(shipped: Snapshot) -> None:
+    for line, confidence in (
+        ("{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.16}", "likely"),
+        ('{"loss": 0.0, "grad_norm": inf, "epoch": 0.16}', "likely"),
+        ("{'train/loss': 0.0, 'train/grad_norm': nan, 'train/step': 3}", "exact"),
+    ):
+        assert found(shipped.diagnoser.diagnose(line, Language.EN)) == [("grad-nan-inf", confidence)]
