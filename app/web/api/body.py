@@ -16,6 +16,8 @@ JSON_ESCAPE = 6
 """Bytes that JSON can spend on one byte of text: a control character is written as six."""
 JSON_FRAME = 1024
 """Bytes for what surrounds the text in a JSON body."""
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
+"""How files of gzip, zip, zstd, xz and bzip2 begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +37,30 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, limit: in
     """
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
-        # A few kilobytes can unpack to gigabytes; a log is sent as it is.
-        headers = {"Accept-Encoding": "identity"}
-        raise Refusal(Problem(415, "problem.unsupported_encoding", headers=headers))
+        raise _packed()
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
-        text = (await read_bytes(request, limit, limit)).decode("utf-8", "replace")
-        return Paste(text, parameters.lang, parameters.framework, as_json=False)
-    raw = await read_bytes(request, limit * JSON_ESCAPE + JSON_FRAME, limit)
+        raw = _unpacked(await read_bytes(request, limit, limit))
+        return Paste(raw.decode("utf-8", "replace"), parameters.lang, parameters.framework, as_json=False)
+    raw = _unpacked(await read_bytes(request, limit * JSON_ESCAPE + JSON_FRAME, limit))
     body = parse_body(raw)
     if len(body.text.encode()) > limit:
         raise TooLarge(limit=limit)
     return Paste(
         body.text, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True
     )
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """`raw` itself. Raises Refusal for a packed file, which would only be read as a text of nonsense."""
+    if raw.startswith(PACKED):
+        raise _packed()
+    return raw
+
+
+def _packed() -> Refusal:
+    # A few kilobytes can unpack to gigabytes; a log is sent as it is.
+    return Refusal(Problem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
 
 
 def parse_body(raw: bytes) -> DiagnoseBody:

@@ -1,8 +1,12 @@
 """POST /diagnose: how a log may be sent, how it is answered, and what becomes of it."""
 
+import bz2
 import gzip
 import json
+import lzma
+import socket
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -183,6 +187,38 @@ def test_a_compressed_body_is_refused_unread(client: httpx.Client) -> None:
     answer = post(client, content=bomb, headers={"Content-Encoding": "gzip"})
     assert_problem(answer, 415)
     assert answer.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        gzip.compress(SAMPLE.read_bytes()),
+        bz2.compress(SAMPLE.read_bytes()),
+        lzma.compress(SAMPLE.read_bytes()),
+        b"PK\x03\x04\x14\0\0\0\x08\0" + bytes(40),
+        b"\x28\xb5\x2f\xfd\x24\x41" + bytes(40),
+    ],
+    ids=["gzip", "bzip2", "xz", "zip", "zstd"],
+)
+def test_a_packed_file_is_refused_though_it_does_not_say_so(packed: bytes, client: httpx.Client) -> None:
+    for headers in ({}, JSON):
+        assert_problem(post(client, content=packed, headers=headers), 415)
+    details = [post(client, content=packed, params={"lang": lang}).json()["detail"] for lang in ("en", "zh")]
+    assert details[0].startswith("Unpack")
+    assert "解压" in details[1]
+
+
+def test_a_client_that_hangs_up_is_no_failure_of_ours(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    host, port = server.base.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nKeyErr")
+        time.sleep(0.3)
+    time.sleep(0.3)
+    server.stop()
+    (line,) = [line for line in server.log().splitlines() if "/api/v1/diagnose" in line]
+    assert " 499 " in line
+    assert "Traceback" not in server.log()
 
 
 def test_a_form_is_just_another_raw_text(client: httpx.Client) -> None:
