@@ -39,6 +39,8 @@ SECURITY_HEADERS = {
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+HUNG_UP = 499
+"""Logged for a client that went before it was answered, as nginx does: no failure of ours."""
 PROBES = {"/healthz", "/readyz"}
 """Asked by address rather than by name, so that no list of host names can make a server look dead."""
 
@@ -88,10 +90,17 @@ class Observe:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status, size = time.perf_counter(), 500, 0
+        start, status, unanswered, size = time.perf_counter(), 0, 500, 0
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
         scope["jieda.request_id"] = request_id
+
+        async def heard() -> Message:
+            nonlocal unanswered
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                unanswered = HUNG_UP
+            return message
 
         async def watched(message: Message) -> None:
             nonlocal status, size
@@ -103,9 +112,9 @@ class Observe:
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, heard, watched)
         finally:
-            self.record(scope, status, size, time.perf_counter() - start)
+            self.record(scope, status or unanswered, size, time.perf_counter() - start)
 
     def record(self, scope: Scope, status: int, size: int, seconds: float) -> None:
         """One line and two figures for an answered request."""
