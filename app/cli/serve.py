@@ -13,7 +13,7 @@ import click
 import uvicorn
 
 from app.cli.logs import log_config
-from app.errors import JiedaError, SettingsError
+from app.errors import SettingsError
 from app.knowledge import Knowledge
 from app.metrics import DIRECTORY_VARIABLE
 from app.settings import OPTIONS, Option, Settings
@@ -50,7 +50,7 @@ def serve(**given: str | None) -> None:
             serve_alone(settings)
         else:
             serve_together(settings)
-    except (JiedaError, OSError) as error:
+    except OSError as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -77,7 +77,7 @@ def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, wor
     ended = run(
         "serve", port=str(free_port()), content=str(content), data=str(tmp_path / "data"), workers=workers
     )
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert "taxonomy.yaml:" in ended.stderr
     assert "Traceback" not in ended.stderr
 
@@ -86,7 +86,7 @@ def test_data_that_cannot_be_kept_ends_the_start_plainly(tmp_path: Path) -> None
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     content = write(tmp_path / "content", ONE)
     ended = run("serve", port=str(free_port()), content=str(content), data=str(tmp_path / "file" / "data"))
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     assert str(tmp_path / "file") in ended.stderr
     assert "Traceback" not in ended.stderr
 
