@@ -77,7 +77,7 @@ def of_signatures(
 
 
 def _level(hit: SignatureHit, rivals: Sequence[SignatureHit], *, foreign: bool) -> int:
-    """Index into CONFIDENCES, by the rules of contract §2."""
+    """Index into CONFIDENCES, by the rules of docs/content-format.md."""
     shared = any(rival.covers(hit) for rival in rivals)
     if not shared and not hit.generic:
         return 0

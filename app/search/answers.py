@@ -150,7 +150,7 @@ class Completion:
 
 
 class Confidence(StrEnum):
-    """How sure a diagnosis is, strongest first. Contract §2 says what each word means."""
+    """How sure a diagnosis is, strongest first. docs/content-format.md says what each word means."""
 
     EXACT = "exact"
     LIKELY = "likely"
