@@ -1,11 +1,10 @@
 """Filters of the search page as chips: each is a link to the same search with one value more or less."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.content.library import Library
 from app.entry import FACETS, Language
-from app.search.answers import FacetCount, Filters
+from app.search.answers import FacetCount, Filters, SearchAnswer, SearchRequest
 from app.web.pages.parts import name_of
 from app.web.pages.shell import OWN_NAMES
 from app.web.pages.visit import Visit
@@ -45,22 +44,28 @@ class FilterBar:
     """Names and values for hidden fields, so that a new query keeps the filters."""
 
 
-def filter_bar(
-    visit: Visit, library: Library, text: str, filters: Filters, facets: Mapping[str, tuple[FacetCount, ...]]
-) -> FilterBar:
-    """The filters that a search offers, those that are on first in each facet."""
-    links = _ChipLinks(visit, text, filters)
-    groups = [links.group(facet, facets.get(facet, ())) for facet in FACETS]
+def filter_bar(visit: Visit, library: Library, request: SearchRequest, answer: SearchAnswer) -> FilterBar:
+    """The filters that a search offers, those that are on first in each facet.
+
+    A facet in which everything found has the one value is left out: to choose it would change nothing.
+    """
+    filters = request.filters
+    links = _ChipLinks(visit, request.text, filters)
+    groups = [links.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
     groups.append(links.editions(library))
     active = tuple(
         replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
     )
     return FilterBar(
-        groups=tuple(group for group in groups if group.chips),
+        groups=tuple(group for group in groups if group.chips and not _is_idle(group, answer.total)),
         active=active,
-        clear=visit.urls.search(visit.lang, q=text) if filters else "",
+        clear=visit.urls.search(visit.lang, q=request.text) if filters else "",
         hidden=tuple((facet, value) for facet in (*FACETS, "edition") for value in _values(filters, facet)),
     )
+
+
+def _is_idle(group: ChipGroup, total: int) -> bool:
+    return len(group.chips) == 1 and not group.chips[0].active and group.chips[0].count == f"{total:,}"
 
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:

@@ -91,7 +91,7 @@ def _view(visit: Visit, library: Library, request: SearchRequest, answer: Search
     return SearchView(
         query=request.text,
         status=_status(visit, request, answer),
-        bar=filter_bar(visit, library, request.text, request.filters, answer.facets),
+        bar=filter_bar(visit, library, request, answer),
         cards=tuple(_card(visit, answer, hit) for hit in answer.hits),
         correction=answer.correction,
         verbatim=visit.urls.search_filtered(visit.lang, request.text, request.filters, verbatim=True)

@@ -315,6 +315,11 @@ def test_a_filter_that_would_change_nothing_is_not_offered(client: httpx.Client)
     labels = client.get("/en/error-types/out-of-memory").text
     assert 'id="by-other"' in labels
     assert 'id="by-kind"' not in labels, "every entry with an error type is an error"
+    found = client.get("/en/search?kind=error&framework=roll").text
+    assert {"kind", "framework", "topic"} <= set(re.findall('id="filter-([a-z_]+)"', found))
+    one = client.get("/en/search?q=&topic=configuration").text
+    assert "1 entry" in one
+    assert set(re.findall('id="filter-([a-z_]+)"', one)) == {"topic"}
 
 
 def reasons(client: httpx.Client, address: str) -> set[str]:
