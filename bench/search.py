@@ -21,11 +21,11 @@ from whoosh.scoring import BM25F
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.content.load import load_library
+from app.evaluation.figures import read_judged
 from app.search.answers import Filters
 from app.search.document import build_documents
 from app.search.embedded import EmbeddedEngine, build
 from app.search.engine import Document, Query
-from app.search.evaluate import read_judged
 from app.search.fields import ZONES
 from app.search.query import QueryParser
 

@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.search",),
     ("app.diagnosis",),
     ("app.knowledge", "app.watch"),
-    ("app.web",),
+    ("app.web", "app.evaluation"),
     ("app.web.app",),
     ("app.cli",),
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.eval_command import Bench
+from app.evaluation import figures as evaluate
+from app.evaluation.bench import Bench
+from app.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
 from app.knowledge import Snapshot
-from app.search import evaluate
-from app.search.evaluate import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
 from app.settings import ROOT
 
 OWN = ROOT / "tests" / "judged.jsonl"

@@ -1,0 +1,1 @@
+"""Judged queries through search and diagnosis, and what came of them."""

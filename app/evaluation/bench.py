@@ -1,0 +1,70 @@
+"""The searches and the diagnosis that judged queries are run through."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from app.analysis.pipeline import Analyzer
+from app.content.load import load_library
+from app.entry import Language
+from app.errors import JiedaError
+from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, rank_of
+from app.knowledge import build_snapshot
+from app.search.answers import SearchAnswer, SearchRequest
+from app.search.document import build_documents
+from app.search.searcher import Searcher
+from app.search.store import IndexStore
+
+SHOWN_INSTEAD = 3
+EXPLAINED = 8
+
+
+class Bench:
+    """The searches that judged queries are run through, each built from the content when first asked for."""
+
+    def __init__(self, directories: Sequence[Path], folder: Path) -> None:
+        self._directories = directories
+        self._store = IndexStore(folder)
+        library = load_library(directories)
+        self._analyzer = Analyzer(library.dictionary)
+        self._snapshot = build_snapshot(library, self._analyzer, self._store)
+        self._without: dict[Language, Searcher] = {}
+
+    def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
+        """Search over everything."""
+        return self._snapshot.searcher.search
+
+    def hidden(self, judged: Judged) -> Callable[[SearchRequest], SearchAnswer]:
+        """Search without the editions in the query's own language. Raises JiedaError where nothing is left."""
+        return self._hidden(Language(judged.lang)).search
+
+    def diagnose(self, judged: Judged) -> Diagnosed:
+        """Diagnosis over everything."""
+        found = self._snapshot.diagnoser.diagnose(judged.query, display_language(judged))
+        ids = tuple(match.entry.id for match in found.matches)
+        confidence = found.matches[0].confidence if found.matches else None
+        return Diagnosed(judged, rank_of(ids, judged.expected), ids, confidence)
+
+    def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
+        """A block for each query whose right entry isn't first: what came instead, and what it scored by."""
+        for one in (one for one in ranked if one.rank != 1):
+            yield f"{one.judged.id} [{one.judged.kind}, {one.judged.lang}] {one.judged.query[:160]!r}"
+            yield f"  expected {', '.join(one.judged.expected)}: " + (
+                f"place {one.rank}" if one.rank else "not found"
+            )
+            searcher = self._hidden(Language(one.judged.lang)) if hidden else self._snapshot.searcher
+            right = [one.found[one.rank - 1]] if one.rank else []
+            for entry_id in [*one.found[:SHOWN_INSTEAD], *right]:
+                yield f"  {entry_id}"
+                for part in searcher.explain(one.judged.query, entry_id)[:EXPLAINED]:
+                    yield f"    {part.score:6.2f} {part.label} ({part.source}, {part.zone}, {part.term})"
+
+    def _hidden(self, lang: Language) -> Searcher:
+        if lang not in self._without:
+            library = load_library(self._directories, languages=frozenset({lang.other}))
+            if not library.entries:
+                raise JiedaError(f"no edition is left when those in {lang} are hidden")
+            engine = self._store.open(
+                f"without-{lang}", lambda: build_documents(library, self._analyzer, (lang.other,))
+            )
+            self._without[lang] = Searcher(library, engine, self._analyzer)
+        return self._without[lang]
