@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from app.search.engine import Alternative, Clause, WeightedTerm
+from app.search.engine import Alternative, Clause, Source, WeightedTerm
 from app.search.words import Word
 
 STAND_IN_GROWTH = 0.45
@@ -23,7 +23,7 @@ class Substitute:
     term: WeightedTerm
     weight: float
     cover: float
-    source: str
+    source: Source
 
 
 def clauses_of(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Iterator[Clause]:

@@ -5,6 +5,7 @@ Documents and queries hold finished terms (`Token.term`). No engine ever parses 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from app.search.answers import FacetCount, Filters
@@ -28,6 +29,16 @@ BOUNDARY = "\x00"
 """Stands between the atoms of two texts, so that no phrase reaches from one into the next."""
 
 
+class Source(StrEnum):
+    """What an alternative stands for its words by."""
+
+    TEXT = "text"
+    IDENTIFIER = "identifier"
+    GLOSSARY = "glossary"
+    TYPO = "typo"
+    COMPLETED = "completed"
+
+
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
     """A word of a query: any of `variants` (index terms) stands for it, pooled as one term when scored.
@@ -47,8 +58,7 @@ class Alternative:
     terms: tuple[WeightedTerm, ...]
     weight: float = 1.0
     cover: float = 1.0
-    source: str = "text"
-    """`text`, `identifier`, `glossary`, `typo` or `completed`."""
+    source: Source = Source.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +118,7 @@ class Contribution:
     """Why a document scored: what a term of an alternative brought in a zone of `fields.ZONES`."""
 
     label: str
-    source: str
+    source: Source
     zone: str
     term: str
     score: float

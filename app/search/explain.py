@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from app.search.engine import Alternative, Contribution, Query, WeightedTerm
+from app.search.engine import Alternative, Contribution, Query, Source, WeightedTerm
 from app.search.scoring import Postings, Scorer, kind_weight, saturated
 
 ZonePostingsOf = Callable[[str], tuple[tuple[str, Postings], ...]]
@@ -16,7 +16,7 @@ def contributions(
     A term's score is shared among its zones in proportion to what each brought to tf~. Terms that bring less
     than the share `least` of the score are left out.
     """
-    scored: list[tuple[float, WeightedTerm, str]] = []
+    scored: list[tuple[float, WeightedTerm, Source]] = []
     for clause in query.clauses:
         ways = [(_term_scores(one, document, scorer), one.source) for one in clause.alternatives]
         terms, source = max(ways, key=lambda way: sum(score for score, _ in way[0]))
@@ -37,7 +37,7 @@ def _term_scores(alternative: Alternative, document: int, scorer: Scorer) -> lis
 
 
 def _by_zone(
-    score: float, term: WeightedTerm, source: str, document: int, zone_postings: ZonePostingsOf
+    score: float, term: WeightedTerm, source: Source, document: int, zone_postings: ZonePostingsOf
 ) -> list[Contribution]:
     brought = [
         (kind_weight(variant) * _at(postings, document), zone, variant)

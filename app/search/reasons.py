@@ -6,7 +6,7 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.token import text_of
 from app.entry import Entry
 from app.search.answers import Reason, ReasonType
-from app.search.engine import Contribution
+from app.search.engine import Contribution, Source
 from app.search.passages import Concordance
 from app.search.query import ParsedQuery
 
@@ -16,9 +16,9 @@ WORTH_SAYING = 0.04
 
 BY_ZONE = {"title": ReasonType.TITLE, "alias": ReasonType.ALIAS, "signature": ReasonType.SIGNATURE}
 BY_SOURCE = {
-    "glossary": ReasonType.GLOSSARY,
-    "typo": ReasonType.TYPO,
-    "identifier": ReasonType.IDENTIFIER,
+    Source.GLOSSARY: ReasonType.GLOSSARY,
+    Source.TYPO: ReasonType.TYPO,
+    Source.IDENTIFIER: ReasonType.IDENTIFIER,
 }
 ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 

@@ -8,7 +8,7 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.stems import is_function_word
 from app.analysis.token import Analysis, TokenKind
 from app.search.clauses import Substitute
-from app.search.engine import Engine, WeightedTerm
+from app.search.engine import Engine, Source, WeightedTerm
 from app.search.spelling import Correction, Speller
 from app.search.words import Word
 
@@ -43,7 +43,9 @@ class Substitutes:
                 concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), mention.word)
                 # A word of the glossary inside an identifier speaks for that part of it.
                 share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
-                yield Substitute(covered[0], covered[-1], concept, weight * share, cover * share, "glossary")
+                yield Substitute(
+                    covered[0], covered[-1], concept, weight * share, cover * share, Source.GLOSSARY
+                )
 
     def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """`rollout batch size` may be `rollout_batch_size`."""
@@ -59,7 +61,7 @@ class Substitutes:
                 names = (TokenKind.TERM.term(canonical(label)), TokenKind.PART.term(stems))
                 variants = tuple(name for name in names if self._frequency(name))
                 if variants:
-                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, "identifier")
+                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, Source.IDENTIFIER)
 
     def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
         """The indexed word that each mistyped one was meant to be."""
@@ -71,7 +73,7 @@ class Substitutes:
             ]
             if covered:
                 term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
-                yield Substitute(covered[0], covered[-1], term, *TYPO, "typo")
+                yield Substitute(covered[0], covered[-1], term, *TYPO, Source.TYPO)
 
     def completed(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """The last word may be half typed, if it occurs nowhere as it is."""
@@ -82,7 +84,7 @@ class Substitutes:
             return
         for completed in self._speller.completions(words[-1].text):
             term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
-            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, "completed")
+            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, Source.COMPLETED)
 
     def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
@@ -90,7 +92,7 @@ class Substitutes:
             literal = word.alternatives[0].terms[0]
             name = TokenKind.TERM.term(word.text)
             if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
-                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, "identifier")
+                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, Source.IDENTIFIER)
 
 
 def _variants(analysis: Analysis) -> tuple[str, ...]:

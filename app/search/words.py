@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.analysis.stems import is_function_word
 from app.analysis.token import Analysis, Token, TokenKind
-from app.search.engine import Alternative, WeightedTerm
+from app.search.engine import Alternative, Source, WeightedTerm
 
 JOINED_STEMS = "_"
 """Only the stems of a whole identifier, joined, have this in them."""
@@ -73,9 +73,9 @@ def _latin_word(exact: Token, inside: Sequence[Token]) -> Word:
     by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
     weight = NUMBER_WEIGHT if VALUE.fullmatch(exact.text) else 1.0
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
-    alternatives = [Alternative((whole,), *WHOLE_CODE, source="identifier")]
+    alternatives = [Alternative((whole,), *WHOLE_CODE, source=Source.IDENTIFIER)]
     if len(by_name) > 1:
-        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source="identifier"))
+        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=Source.IDENTIFIER))
     stems = tuple(
         WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
     )

@@ -21,6 +21,7 @@ from app.search.engine import (
     Engine,
     Query,
     Results,
+    Source,
     WeightedTerm,
 )
 from app.search.fields import K1, ZONES
@@ -63,7 +64,7 @@ alternatives = st.builds(
     st.lists(terms, min_size=1, max_size=3).map(tuple),
     weights,
     st.floats(0.1, 1.0),
-    st.sampled_from(["text", "identifier", "glossary", "typo"]),
+    st.sampled_from(Source),
 )
 clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple))
 phrases = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(tuple)

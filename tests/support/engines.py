@@ -23,6 +23,7 @@ from app.search.engine import (
     Query,
     Results,
     Scored,
+    Source,
     WeightedTerm,
 )
 from app.search.fields import K1, KIND_WEIGHTS, ZONES, Zone
@@ -153,7 +154,7 @@ class ListScanEngine:
         return sum(lengths) / len(lengths) if lengths else 1.0
 
     def _by_zone(
-        self, term: WeightedTerm, weight: float, source: str, document: Document
+        self, term: WeightedTerm, weight: float, source: Source, document: Document
     ) -> list[Contribution]:
         """A term's score, shared among the zones that brought it."""
         frequency = self._weighted_frequency(term, document)
