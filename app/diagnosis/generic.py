@@ -39,6 +39,8 @@ GENERIC_PHRASES = (
 # Printed by any program as well, but with one meaning and one remedy in all of them: the machine is broken.
 _UNMISTAKABLE = re.compile(r"uncorrectable ECC error|cudaErrorECCUncorrectable", re.IGNORECASE)
 _GENERIC = re.compile("|".join(GENERIC_PHRASES), re.IGNORECASE)
+# How somebody's shell starts a program and tells of its end.
+_SHELL = re.compile(r"\bpython\s*\| tee\b|退出码[:：]? ?0|\becho \$\?|已成功|\bsucceeded\b", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[a-z]+\}(?!\})")
 _WORD = re.compile(r"[^\W_][\w./\[\]-]*[\w\]/]")
 _GENERIC_NAMES = re.compile(
@@ -69,7 +71,7 @@ def is_generic(lines: tuple[str, ...]) -> bool:
     """True where the `lines` of a signature or message say nothing that only one program would say."""
     words: set[str] = set()
     for line in lines:
-        rest = _GENERIC.sub(" ", _PLACEHOLDER.sub(" ", line))
+        rest = _SHELL.sub(" ", _GENERIC.sub(" ", _PLACEHOLDER.sub(" ", line)))
         words.update(word for word in _WORD.findall(rest) if not word.isdecimal())
     words = {word for word in words if word.casefold() not in _LITTLE_WORDS}
     return len(words) < 2 and not any(_IDENTIFIER.search(word) for word in words)
