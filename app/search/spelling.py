@@ -98,14 +98,13 @@ class Speller:
         return ranked[0][0] if ranked else ""
 
     def _han_corrections(self, analysis: Analysis) -> Iterator[Correction]:
-        """A character that occurs nowhere and belongs to no word, next to one that does occur: a word of two
-        that has the neighbor."""
+        """Two characters that belong to no word, of which one occurs nowhere: a word of two that has the other."""
         for left, right in pairwise(analysis.atoms):
             typed = left.text + right.text
             if left.end != right.start or len(typed) != 2 or not HAN_WORD.fullmatch(typed):
                 continue
             place = self._known_place(left.text, right.text)
-            if place is None or self._in_word((right, left)[place], analysis):
+            if place is None or self._in_word(left, analysis) or self._in_word(right, analysis):
                 continue
             if near := self._han.get((place, typed[place]), []):
                 word = max(near, key=lambda w: (self._frequency(TokenKind.TERM.term(w)), w))

@@ -140,7 +140,7 @@ def _dictionary_word(word: Token, inner: Sequence[Token], grams: Mapping[tuple[i
         alternatives.append(Alternative(by_word, *SUBWORDS))
     bigrams = _bigrams(word.start, word.end, grams)
     alternatives.append(
-        Alternative(tuple(WeightedTerm((t.term,), t.text, weight) for t in bigrams), *BIGRAMS)
+        Alternative(tuple(WeightedTerm((t.term,), word.text, weight) for t in bigrams), *BIGRAMS)
     )
     return Word(word.text, word.start, word.end, tuple(alternatives))
 
@@ -170,7 +170,7 @@ def _loose_word(run: Sequence[Token], grams: Mapping[tuple[int, int], Token]) ->
     text = "".join(token.text for token in run)
     pairs = _bigrams(run[0].start, run[-1].end, grams)
     characters = _weighted(run, LONE_CHARACTER_WEIGHT)
-    bigrams = _weighted(pairs, LOOSE_BIGRAM_WEIGHT)
+    bigrams = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text)
     alternatives = (
         (Alternative(bigrams), Alternative(characters, *CHARACTERS))
         if bigrams
@@ -179,5 +179,5 @@ def _loose_word(run: Sequence[Token], grams: Mapping[tuple[int, int], Token]) ->
     return Word(text, run[0].start, run[-1].end, alternatives)
 
 
-def _weighted(tokens: Sequence[Token], weight: float) -> tuple[WeightedTerm, ...]:
-    return tuple(dict.fromkeys(WeightedTerm((token.term,), token.text, weight) for token in tokens))
+def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
+    return tuple(dict.fromkeys(WeightedTerm((token.term,), label or token.text, weight) for token in tokens))
