@@ -337,9 +337,7 @@ def test_reasons_are_words_as_the_reader_wrote_them(client: httpx.Client) -> Non
     assert "存不" not in found, "two halves of two words"
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/search?q=怎么续训", "/search?q=chekpoint 转换", "/diagnose"]
-)
+@pytest.mark.parametrize("path", ["/", "/search?q=怎么续训", "/search?q=chekpoint 转换", "/diagnose"])
 def test_chinese_sentences_follow_each_other_without_a_space(client: httpx.Client, path: str) -> None:
     page = parse(client.get(f"/zh{path}").text)
     text = "".join(page.find("body").itertext())
