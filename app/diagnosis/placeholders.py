@@ -19,6 +19,10 @@ _VALUES = (
 _WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
 
 
+# What punctuation a value stood between, when it is gone: `allocate . GPU`, `(, )`.
+_LEFT_OVER = re.compile(r"(?<=\s)[.,;:=]{1,3}(?=\s|$)|\([\s,;:]{0,8}\)")
+
+
 def _pattern(values: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in values))
 
@@ -34,4 +38,4 @@ def mask(message: str) -> str:
 
 def without_values(message: str) -> str:
     """`message` as words to search for: what has none in it is gone, what stands in quotes is kept."""
-    return " ".join(_WORDLESS_VALUE.sub(" ", message).split())
+    return " ".join(_LEFT_OVER.sub(" ", _WORDLESS_VALUE.sub(" ", message)).split())
