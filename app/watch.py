@@ -8,7 +8,7 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
-INTERVAL = 0.5
+INTERVAL = 0.25
 """Seconds between two looks. A change is acted on when two looks in a row agree."""
 
 Fingerprint = frozenset[tuple[str, int, int]]
