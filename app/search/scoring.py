@@ -16,6 +16,7 @@ coverage, the share of the query's idf that a document accounts for, so that one
 repeated, doesn't outweigh the rare ones. Last, it is divided by the most that the query could bring.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,7 +59,7 @@ def kind_weight(term: str) -> float:
 
 def idf(documents: int, holders: int) -> float:
     """Inverse document frequency; positive for every `holders` up to `documents`."""
-    return float(np.log1p((documents - holders + 0.5) / (holders + 0.5)))
+    return math.log1p((documents - holders + 0.5) / (holders + 0.5))
 
 
 def saturated(frequency: Frequency) -> Frequency:
