@@ -20,6 +20,7 @@ class Rule:
 RULES = (
     Rule("unknown-tag", check_editions.unknown_tags),
     Rule("kind", check_editions.unfit_for_kind),
+    Rule("unfinished", check_editions.unfinished),
     Rule("section", check_editions.odd_headings),
     Rule("link", check_editions.broken_links),
     Rule("related", check_editions.unrelated),

@@ -1,5 +1,6 @@
 """What can be wrong with an edition, or between entries. Each rule yields the file, the line and the message."""
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from app.content.corpus import Corpus, link_fault
 from app.content.parse import ParsedFile
 from app.content.sections import allowed_titles, missing_section
 from app.entry import Kind
+
+LEFT_TO_WRITE = re.compile(r"\bTODO:|待填：|license: 'TODO'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,17 @@ def unfit_for_kind(corpus: Corpus) -> Iterator[Finding]:
             yield Finding(file.where, file.line("kind"), message)
         if lack := missing_section(kind, file.body.section_keys):
             yield Finding(file.where, file.line("kind"), lack)
+
+
+def unfinished(corpus: Corpus) -> Iterator[Finding]:
+    """What a skeleton left to be written, in a file that is no draft any more."""
+    for file in corpus.files:
+        if file.front.draft:
+            continue
+        for number, line in enumerate(file.raw.splitlines(), 1):
+            if LEFT_TO_WRITE.search(line):
+                message = "has text of the skeleton: write it, or keep the file a draft (`draft: true`)"
+                yield Finding(file.where, number, message)
 
 
 def odd_headings(corpus: Corpus) -> Iterator[Finding]:

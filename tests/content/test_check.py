@@ -88,6 +88,14 @@ BROKEN = {
     "section of the other language": ({A_ZH: error(FIX, "月")}, "section: ## Fix is none of 现象, 原因,"),
     "section twice": ({A_EN: error(FIX + "\n## Fix\n\nmore\n")}, "section: ## Fix stands twice"),
     "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
+    "skeleton put to use": (
+        {A_EN: error("## Fix\n\nTODO: what to change.\n")},
+        "en/roll/a.md:13: unfinished: has text of the skeleton",
+    ),
+    "Chinese skeleton put to use": (
+        {A_ZH: error("## 解决办法\n\n待填：先写命令。\n", "月")},
+        "unfinished: has text of the skeleton",
+    ),
     "H1": ({A_EN: error(FIX + "\n# Big\n")}, "section: # Big: the title is the H1"),
     "error without fix": ({A_EN: error("## Cause\n\n`x`\n")}, "kind: an error entry needs the section `fix`"),
     "how-to that starts with notes": (
