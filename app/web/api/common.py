@@ -7,11 +7,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.content.library import Library
-from app.entry import FACETS, Language
-from app.errors import UnknownTag
+from app.entry import Language
 from app.knowledge import Snapshot
-from app.search.answers import Filters
 from app.web.api.parameters import Listing
 from app.web.api.shapes import Shaper
 from app.web.dependencies import Site, api_language, site_of
@@ -37,19 +34,6 @@ def new_shaper(site: Site, snapshot: Snapshot, lang: Language) -> Shaper:
 def asked(request: Request, lang: Language | None) -> Language:
     """The language asked for by a parameter that has been checked, or else by the headers."""
     return lang or api_language(request)
-
-
-def check_filters(filters: Filters, library: Library) -> None:
-    """Raises UnknownTag for the first value that the taxonomy lacks."""
-    for facet in FACETS:
-        for value in filters.facet(facet):
-            check_tag(facet, value, library)
-
-
-def check_tag(facet: str, value: str, library: Library) -> None:
-    """Raises UnknownTag where the taxonomy lacks the value."""
-    if value not in library.taxonomy.facet(facet):
-        raise UnknownTag(facet=facet, value=value[:100])
 
 
 def cut(items: Sequence[Item], parameters: Listing, generation: str) -> tuple[Sequence[Item], dict[str, Any]]:

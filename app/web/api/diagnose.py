@@ -12,13 +12,14 @@ from app.entry import Language
 from app.search.answers import Diagnosis, Match
 from app.web.api import reports
 from app.web.api.body import read_paste
-from app.web.api.common import asked, check_tag
+from app.web.api.common import asked
 from app.web.api.parameters import DiagnoseParameters
 from app.web.api.shapes import fix_of
 from app.web.dependencies import remember_language, site_of
 from app.web.diagnosis_text import as_text
 from app.web.negotiation import preferred_media_type
 from app.web.problems import Problem, Refusal
+from app.web.tags import check_tag
 from app.web.urls import Urls
 
 JSON, TEXT = "application/json", "text/plain"

@@ -9,11 +9,12 @@ from starlette.responses import RedirectResponse, Response
 from app.content.library import Library, latest_first
 from app.errors import UnknownEntry
 from app.web.api import schemas
-from app.web.api.common import asked, check_filters, cut, json_answer, shaper, text_answer
+from app.web.api.common import asked, cut, json_answer, shaper, text_answer
 from app.web.api.parameters import EntryParameters, OneEntry
 from app.web.dependencies import site_of
 from app.web.negotiation import preferred_media_type
 from app.web.problems import Problem, Refusal
+from app.web.tags import check_filters
 
 JSON, MARKDOWN = "application/json", "text/markdown"
 

@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from app.search.answers import SearchRequest
 from app.web.api import schemas
-from app.web.api.common import asked, check_filters, json_answer, shaper, text_answer
+from app.web.api.common import asked, json_answer, shaper, text_answer
 from app.web.api.parameters import SearchParameters, SuggestParameters
 from app.web.dependencies import clip, site_of
+from app.web.tags import check_filters
 
 COMPLETIONS = TypeAdapter(tuple[schemas.Completion, ...])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
-from app.content.library import Library, count_tags
+from app.content.library import Library, count_tags, latest_first
 from app.entry import Kind
 from app.web.pages.parts import EntryRow, Link, TagLink, entry_row, tag_link
 from app.web.pages.shell import Head, render_page
@@ -32,7 +32,7 @@ def home_page(visit: Visit, library: Library) -> str:
     urls = visit.urls
     names = _listed(visit, [tag.name[visit.lang] for tag in library.taxonomy.framework.values()])
     lead = visit.say("home.lead", count=len(library.entries), frameworks=names)
-    recent = sorted(library.entries.values(), key=lambda entry: (-entry.updated.toordinal(), entry.id))
+    recent = latest_first(library.entries.values())
     view = HomeView(
         lead=lead,
         examples=tuple(_examples(visit, library)),

@@ -2,8 +2,8 @@
 
 from html import escape
 
-from app.content.library import Library, count_tags
-from app.entry import FACETS, Entry, facet_values
+from app.content.library import Library, count_tags, latest_first
+from app.entry import FACETS, Entry
 from app.search.answers import FacetCount, Filters, Hit, SearchAnswer, SearchRequest
 from app.search.snippet import joined
 
@@ -13,8 +13,7 @@ SNIPPET = 240
 
 def list_entries(library: Library, request: SearchRequest) -> SearchAnswer:
     """What a search would answer if every entry fitted the words equally well."""
-    found = [entry for entry in library.entries.values() if passes(entry, request.filters)]
-    found.sort(key=lambda entry: (-entry.updated.toordinal(), entry.id))
+    found = latest_first(entry for entry in library.entries.values() if request.filters.admit(entry))
     return SearchAnswer(
         query=request.text,
         total=len(found),
@@ -27,16 +26,9 @@ def list_entries(library: Library, request: SearchRequest) -> SearchAnswer:
     )
 
 
-def passes(entry: Entry, filters: Filters) -> bool:
-    """Whether an entry has a value of each facet that is filtered by, and the edition."""
-    values = facet_values(entry)
-    tagged = all(not filters.facet(each) or set(filters.facet(each)) & set(values[each]) for each in FACETS)
-    return tagged and (filters.edition is None or filters.edition in entry.editions)
-
-
 def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount, ...]:
     others = filters.without(facet)
-    counts = count_tags((entry for entry in library.entries.values() if passes(entry, others)), facet)
+    counts = count_tags((entry for entry in library.entries.values() if others.admit(entry)), facet)
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(FacetCount(value, count) for value, count in ranked)
 

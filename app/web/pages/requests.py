@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from app.content.library import Library
 from app.entry import FACETS, Language
-from app.errors import BadParameter, UnknownTag
+from app.errors import BadParameter
 from app.search.answers import Filters
 from app.web.body import read_bytes
 from app.web.compression import packed
@@ -18,6 +18,7 @@ from app.web.dependencies import CurrentSite, CurrentSnapshot
 from app.web.negotiation import conditional
 from app.web.pages.visit import Visit
 from app.web.preferences import chosen_theme
+from app.web.tags import check_filters
 
 MAX_TAGS = 50
 MAX_PAGE = 1000
@@ -47,14 +48,12 @@ def asked_filters(request: Request, library: Library) -> Filters:
     """The filters of a search. Raises UnknownTag, BadParameter."""
     params = request.query_params
     chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
-    for facet, values in chosen.items():
-        for value in values:
-            if value not in library.taxonomy.facet(facet):
-                raise UnknownTag(facet=facet, value=value[:100])
     edition = params.get("edition", "")
     if edition and edition not in set(Language):
         raise BadParameter(field="edition")
-    return Filters(**chosen, edition=Language(edition) if edition else None)
+    filters = Filters(**chosen, edition=Language(edition) if edition else None)
+    check_filters(filters, library)
+    return filters
 
 
 def asked_page(request: Request) -> int:
