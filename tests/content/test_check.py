@@ -154,6 +154,21 @@ def test_each_rule_says_what_is_wrong(tmp_path: Path, files: dict[str, str | Non
     assert expected in run.stdout
 
 
+@pytest.mark.parametrize("kind", ["error", "how-to", "concept"])
+def test_a_skeleton_that_is_put_to_use_as_it_is_gets_reported(tmp_path: Path, kind: str) -> None:
+    """Whatever `jieda new` writes today, each text to be filled in is found in both languages."""
+    folder = write(tmp_path, GOOD)
+    jieda("new", "roll/fresh", "--kind", kind, "--content", folder)
+    for lang in ("en", "zh"):
+        path = folder / lang / "roll/fresh.md"
+        lines = path.read_text(encoding="utf-8").replace("draft: true\n", "").splitlines(keepends=True)
+        path.write_text("".join(lines), encoding="utf-8")
+        found = jieda("check", "--content", folder).stdout
+        for number, line in enumerate(lines, 1):
+            if "TODO" in line or "待填" in line:
+                assert f"{lang}/roll/fresh.md:{number}: unfinished: " in found
+
+
 def test_a_signature_that_two_entries_share_on_purpose_is_no_problem(tmp_path: Path) -> None:
     files = GOOD | {
         "en/roll/c.md": error(title="C"),
