@@ -1,4 +1,4 @@
-"""The vocabulary: what an entry is, whatever reads or shows it. Frozen values with look-ups, no more."""
+"""What an entry is, whatever reads or shows it. Frozen values with look-ups, no more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +17,11 @@ class Language(StrEnum):
     def tag(self) -> str:
         """The BCP 47 tag for `lang` and `hreflang`."""
         return "zh-CN" if self is Language.ZH else "en"
+
+    @property
+    def own_name(self) -> str:
+        """What the language calls itself, whatever the language of the page."""
+        return "中文" if self is Language.ZH else "English"
 
     @property
     def other(self) -> "Language":
@@ -43,10 +48,18 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Error text to be found in a log: every line of `all`, and `any` raises confidence."""
+    """Error text to be found in a log: every line of `all`, and `any` raises confidence.
+
+    `likely`: other programs print it as well, so it never proves more than that. `near`: the lines of `all` stand
+    within so many lines or in one traceback; 0 for anywhere. `shapes`: what two shapes in one line must have, as pairs
+    of a part (`first` number, `rest`) and a relation (`differ`, `equal`).
+    """
 
     all: tuple[str, ...]
     any: tuple[str, ...] = ()
+    likely: bool = False
+    near: int = 0
+    shapes: tuple[tuple[str, str], ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -151,60 +164,52 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
-    """A value of framework, kind, topic or error type, named in both languages."""
+class EditionSummary:
+    """What a list shows of an edition. `stale`: its twin has changed since the two were last synced."""
+
+    lang: Language
+    title: str
+    applies_to: str
+    updated: date
+    stale: bool
+    digest: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a list shows of an entry. All of them are held in memory, so it has no more than lists need."""
 
     id: str
-    name: Mapping[Language, str]
-    description: Mapping[Language, str]
-    homepage: str = ""
-    repository: str = ""
-
-
-FACETS = ("framework", "kind", "topic", "error_type")
-"""The tags that hits are counted and filtered by, in the order they are shown."""
-
-
-def facet_values(entry: Entry) -> dict[str, tuple[str, ...]]:
-    """The tags of an entry, by facet."""
-    return {
-        "framework": (entry.framework,),
-        "kind": (entry.kind.value,),
-        "topic": entry.topics,
-        "error_type": entry.error_types,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Taxonomy:
-    """The closed lists of tags; each mapping keeps the file's order."""
-
-    framework: Mapping[str, Tag]
-    kind: Mapping[str, Tag]
-    topic: Mapping[str, Tag]
-    error_type: Mapping[str, Tag]
-
-    def facet(self, name: str) -> Mapping[str, Tag]:
-        """The tags of one of `FACETS`."""
-        return {
-            "framework": self.framework,
-            "kind": self.kind,
-            "topic": self.topic,
-            "error_type": self.error_type,
-        }[name]
-
-
-@dataclass(frozen=True, slots=True)
-class GlossaryGroup:
-    """Words and phrases that mean the same, in both languages."""
-
-    en: tuple[str, ...]
-    zh: tuple[str, ...]
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    related: tuple[str, ...]
+    updated: date
+    editions: Mapping[Language, EditionSummary]
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """All members, English first."""
-        return self.en + self.zh
+    def framework(self) -> str:
+        """The folder the entry lies in."""
+        return self.id.partition("/")[0]
+
+    @property
+    def slug(self) -> str:
+        """The file name without its ending."""
+        return self.id.partition("/")[2]
+
+    @property
+    def stale(self) -> frozenset[Language]:
+        """Editions whose twin has changed since the two were last synced."""
+        return frozenset(lang for lang, edition in self.editions.items() if edition.stale)
+
+    def shown(self, lang: Language) -> Language:
+        """The language of the edition that a reader of `lang` is shown."""
+        return lang if lang in self.editions else lang.other
+
+    def edition(self, lang: Language) -> EditionSummary:
+        """The edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
+        return self.editions[self.shown(lang)]
 
 
 @dataclass(frozen=True, slots=True)

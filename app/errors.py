@@ -4,19 +4,25 @@
     ├── SettingsError       settings that cannot be served with, all of them together
     ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
     ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
+    ├── ImportingError      a page cannot be read, or be imported as asked
     ├── JudgedFileError     a line of a file of judged queries is none
+    ├── RemoteError         a server that was asked does not answer as Jieda does
+    │   └── RemoteRefusal       it does, and says why it refuses
+    ├── ExtraMissing        what was asked for needs an optional extra that is not installed
     ├── IndexUnreadable     an index on disk that cannot be read: rebuild it
     └── RequestError        what a client asked for cannot be answered
         ├── UnknownEntry        404
         ├── UnknownTag          422
         ├── BadParameter        422
-        └── TooLarge            413
+        ├── TooLarge            413
+        └── TooBusy             503
 
 A `RequestError` carries a message key and its arguments; the surface that answers puts it into words
 of the reader's language. The HTTP status hangs on the class.
 """
 
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
@@ -46,8 +52,28 @@ class AuthoringError(JiedaError):
     """A content file cannot be written or stamped as asked; nothing was changed."""
 
 
+class ImportingError(JiedaError):
+    """A page cannot be read, or cannot be imported as asked; nothing was written."""
+
+
 class JudgedFileError(JiedaError):
     """A line of a file of judged queries isn't what it has to be. Says `path:line: message`."""
+
+
+class RemoteError(JiedaError):
+    """A server did not answer as Jieda does, or nobody did. `status` is the HTTP status, 0 where there was none."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class RemoteRefusal(RemoteError):
+    """A Jieda elsewhere refused, as it would have here: the message has its reasons."""
+
+
+class ExtraMissing(JiedaError):
+    """An optional extra is not installed; the message says how to."""
 
 
 class IndexUnreadable(JiedaError):
@@ -55,10 +81,12 @@ class IndexUnreadable(JiedaError):
 
 
 class RequestError(JiedaError):
-    """`key` names the message in `app/web/locales/*.json`; `args` fill it."""
+    """`key` names the message in `app/locales/*.json`; `args` fill it."""
 
     status = 400
     key = "problem.bad_request"
+    retry_after = 0
+    """Seconds after which trying again makes sense; 0 where it does not."""
 
     def __init__(self, **args: str | int) -> None:
         super().__init__(f"{self.key} {args}" if args else self.key)
@@ -87,7 +115,39 @@ class BadParameter(RequestError):
 
 
 class TooLarge(RequestError):
-    """A body is larger than the limit. Argument: `limit`, in bytes."""
+    """A body is larger than the limit. Argument: `limit`, in bytes; told in the unit that makes it short."""
 
     status = 413
     key = "problem.too_large"
+
+    def __init__(self, limit: int) -> None:
+        size, unit = next((size, unit) for size, unit in UNITS if limit >= size or size == 1)
+        super().__init__(limit=f"{limit / size:.4g} {unit}")
+
+
+UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
+
+
+class TooBusy(RequestError):
+    """More is being worked on, for all clients together, than can be done in any decent time."""
+
+    status = 503
+    key = "problem.busy"
+    retry_after = 5
+
+
+def frames_of(error: BaseException) -> str:
+    """Types and frames of an exception and its causes, without messages: these may quote what was pasted."""
+    return "\n".join(
+        f"{type(each).__module__}.{type(each).__qualname__}\n{''.join(traceback.format_tb(each.__traceback__))}"
+        for each in _chain(error)
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__ or each.__context__

@@ -1,13 +1,18 @@
 """Counters and timings for Prometheus: the one door to its client library."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from app.votes import VoteCount
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
@@ -27,6 +32,7 @@ class Metrics:
     searches: Counter
     diagnoses: Counter
     reloads: Counter
+    refused: Counter
     entries: Gauge
     degraded: Gauge
 
@@ -34,11 +40,10 @@ class Metrics:
     def create(cls) -> Self:
         """Fresh counters in a registry of their own, so that two applications in one process keep apart."""
         registry = CollectorRegistry()
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
         return cls(
             registry=registry,
-            requests=Counter(
-                "jieda_requests", "Requests answered.", ["method", "route", "status"], registry=registry
-            ),
+            requests=counter("jieda_requests", "Requests answered.", ["method", "route", "status"]),
             seconds=Histogram(
                 "jieda_request_seconds",
                 "Time to the end of an answer.",
@@ -46,31 +51,45 @@ class Metrics:
                 registry=registry,
                 buckets=BUCKETS,
             ),
-            searches=Counter("jieda_searches", "Searches by outcome.", ["outcome"], registry=registry),
-            diagnoses=Counter(
-                "jieda_diagnoses",
-                "Diagnoses by confidence of the best match.",
-                ["confidence"],
-                registry=registry,
+            searches=counter("jieda_searches", "Searches by outcome.", ["outcome"]),
+            diagnoses=counter(
+                "jieda_diagnoses", "Diagnoses by confidence of the best match.", ["confidence"]
             ),
-            reloads=Counter(
-                "jieda_reloads", "Reloads asked for, by outcome.", ["outcome"], registry=registry
+            reloads=counter("jieda_reloads", "Reloads asked for, by outcome.", ["outcome"]),
+            refused=counter(
+                "jieda_refused",
+                "Requests refused because a client asked too much (by kind), or because all together did (busy).",
+                ["limit"],
             ),
-            entries=Gauge(
-                "jieda_entries", "Entries served.", registry=registry, multiprocess_mode="mostrecent"
-            ),
-            degraded=Gauge(
+            entries=gauge("jieda_entries", "Entries served.", multiprocess_mode="mostrecent"),
+            degraded=gauge(
                 "jieda_degraded",
                 "1 while an older snapshot is served because the last reload failed.",
-                registry=registry,
                 multiprocess_mode="mostrecent",
             ),
         )
 
-    def expose(self, environ: Mapping[str, str] = os.environ) -> bytes:
-        """All figures in the text format, of every worker where several share a directory."""
+    def expose(self, votes: Sequence[VoteCount] = (), environ: Mapping[str, str] = os.environ) -> bytes:
+        """All figures in the text format, of every worker where several share a directory, and the votes."""
+        counted = CollectorRegistry()
+        counted.register(_VoteCollector(votes))
         if DIRECTORY_VARIABLE not in environ:
-            return generate_latest(self.registry)
-        shared = CollectorRegistry()
-        MultiProcessCollector(shared)  # type: ignore[no-untyped-call] # the library has no annotation there
-        return generate_latest(shared)
+            return generate_latest(self.registry) + generate_latest(counted)
+        MultiProcessCollector(counted)  # type: ignore[no-untyped-call] # the library has no annotation there
+        return generate_latest(counted)
+
+
+@dataclass(frozen=True, slots=True)
+class _VoteCollector(Collector):
+    """Votes are kept on disk, for all workers and beyond a restart."""
+
+    votes: Sequence[VoteCount]
+
+    def collect(self) -> Iterator[Metric]:
+        family = CounterMetricFamily(
+            "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
+        )
+        for vote in self.votes:
+            family.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
+            family.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
+        yield family

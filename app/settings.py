@@ -1,13 +1,26 @@
 """Settings: one table. Each row is an environment variable and an option of `jieda serve`."""
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.address import HOST, PORT, set_in
 from app.errors import SettingsError
+from app.values import (
+    NOBODY,
+    address_with,
+    base_url,
+    directories,
+    edit_urls,
+    one_of,
+    proxies,
+    root_path,
+    switch,
+    whole_number,
+    words,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout, or the folder of the image that stands for it."""
@@ -29,15 +42,24 @@ class Settings:
     reload_token: str
     edit_url: tuple[str, ...]
     """Editors of the last content directories, in the order of those; often one, for the last."""
+    help_url: str
+    issue_url: str
     log_format: str
     max_log_bytes: int
     max_query_chars: int
+    limits: bool
+    searches_per_minute: int
+    diagnoses_per_minute: int
+    pages_per_minute: int
     reload_content: bool
+    watch: str
     static: Path = ROOT / "static"
 
     @classmethod
     def load(cls, environ: Mapping[str, str], **given: str | None) -> "Settings":
         """Settings from `given` (options, by field name), then `environ`, then the defaults of `OPTIONS`.
+
+        A variable that is set to nothing is not set.
 
         Raises SettingsError, naming everything that is wrong at once.
         """
@@ -45,7 +67,7 @@ class Settings:
         problems: list[str] = []
         for option in OPTIONS:
             chosen = given.get(option.name)
-            text = chosen if chosen is not None else environ.get(option.env, option.default)
+            text = set_in(environ, option.env, option.default) if chosen is None else chosen
             try:
                 values[option.name] = option.parse(text.strip())
             except ValueError as error:
@@ -61,74 +83,10 @@ class Settings:
 
 def _as_text(value: object) -> str:
     if isinstance(value, tuple):
-        # Between paths as `_directories` reads them, between all others a space, which both other lists take.
+        # Between paths as `directories` reads them, between all others a space, which both other lists take.
         separator = os.pathsep if value and isinstance(value[0], Path) else " "
         return separator.join(str(part) for part in value)
     return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
-
-
-def _whole_number(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"\d{1,12}", text) or not low <= int(text) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return int(text)
-
-    return parse
-
-
-def _directories(text: str) -> tuple[Path, ...]:
-    paths = tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
-    if not paths:
-        raise ValueError("must name a content directory")
-    if missing := [str(path) for path in paths if not path.is_dir()]:
-        raise ValueError(f"is no directory: {', '.join(missing)}")
-    return paths
-
-
-def _base_url(text: str) -> str:
-    if text and not re.fullmatch(r"https?://[^/?#\s]+", text.rstrip("/")):
-        raise ValueError("must be like https://faq.example.com, without a path (the path is JIEDA_ROOT_PATH)")
-    return text.rstrip("/")
-
-
-RESERVED = frozenset({"api", "docs", "en", "healthz", "metrics", "preferences", "readyz", "static", "zh"})
-"""First segments of our own addresses. Under a prefix that starts with one, nobody could tell whether a proxy
-has stripped it."""
-
-
-def _root_path(text: str) -> str:
-    path = text.rstrip("/")
-    if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
-        raise ValueError("must be like /kb: a slash, then letters, digits and . _ ~ -")
-    if path and path.split("/")[1] in RESERVED:
-        raise ValueError(f"must not start with one of our own addresses ({', '.join(sorted(RESERVED))})")
-    return path
-
-
-def _edit_urls(text: str) -> tuple[str, ...]:
-    addresses = tuple(text.split())
-    if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
-        raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
-    return addresses
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
-        return text
-
-    return parse
-
-
-def _switch(text: str) -> bool:
-    if text.lower() not in {"0", "1", "true", "false", "yes", "no", ""}:
-        raise ValueError("must be 1 or 0")
-    return text.lower() in {"1", "true", "yes"}
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word for word in re.split(r"[,\s]+", text) if word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +111,17 @@ class Option:
     @property
     def is_switch(self) -> bool:
         """Whether it is on or off, so that the option needs no value."""
-        return self.parse is _switch
+        return self.parse is switch
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option("host", "127.0.0.1", str, "Address to listen on."),
-    Option("port", "8000", _whole_number(1, 65535), "Port to listen on."),
-    Option("workers", "1", _whole_number(1, 64), "Worker processes."),
+    Option("host", HOST, str, "Address to listen on."),
+    Option("port", PORT, whole_number(1, 65535), "Port to listen on."),
+    Option("workers", "1", whole_number(1, 64), "Worker processes."),
     Option(
         "content",
         str(ROOT / "content"),
-        _directories,
+        directories,
         f"Content directories, separated by '{os.pathsep}'; a later one overrides.",
     ),
     Option(
@@ -175,34 +133,73 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "base_url",
         "",
-        _base_url,
+        base_url,
         "Scheme and host for absolute addresses in feeds, sitemap and canonical links.",
     ),
-    Option("allowed_hosts", "", _words, "Host names to answer to, separated by commas; empty: any."),
-    Option("root_path", "", _root_path, "Path under which a proxy serves this, such as /kb."),
+    Option("allowed_hosts", "", words, "Host names to answer to, separated by commas; empty or *: any."),
+    Option("root_path", "", root_path, "Path under which a proxy serves this, such as /kb."),
     Option(
         "trusted_proxies",
         "127.0.0.1",
-        _words,
-        "Proxies whose X-Forwarded-* are believed, separated by commas.",
+        proxies,
+        f"Proxies whose X-Forwarded-* are believed, separated by commas; {NOBODY}: nobody's.",
     ),
     Option("reload_token", "", str, "Secret for POST /api/v1/reload; empty: closed."),
     Option(
         "edit_url",
         "",
-        _edit_urls,
+        edit_urls,
         "Address of a file's editor, with {path}, such as https://git.example.com/faq/edit/main/content/{path}; "
         "several, separated by spaces, belong to the last content directories in their order.",
     ),
-    Option("log_format", "text", _one_of("text", "json"), "Log lines as text or json."),
     Option(
-        "max_log_bytes", str(1 << 20), _whole_number(1 << 10, 1 << 26), "Largest text to diagnose, in bytes."
+        "help_url",
+        "",
+        address_with("query"),
+        "Where your team asks for help, with {query}, such as https://chat.example.com/search?q={query}.",
+    ),
+    Option(
+        "issue_url",
+        "",
+        address_with("title"),
+        "Form for a new issue, with {title} and perhaps {body}, such as "
+        "https://git.example.com/faq/issues/new?title={title}&body={body}.",
+    ),
+    Option("log_format", "text", one_of("text", "json"), "Log lines as text or json."),
+    Option(
+        "max_log_bytes", str(1 << 20), whole_number(1 << 10, 1 << 26), "Largest text to diagnose, in bytes."
     ),
     Option(
         "max_query_chars",
         "2000",
-        _whole_number(100, 100_000),
+        whole_number(100, 100_000),
         "Longest query to search, in characters; the rest is not read.",
     ),
-    Option("reload_content", "0", _switch, "Watch the content and serve what changed."),
+    Option("limits", "1", switch, "Refuse what one client asks beyond the limits; 0: no limits."),
+    Option(
+        "searches_per_minute",
+        "600",
+        whole_number(1, 10**6),
+        "Searches and completions of one client in a minute, in each worker; coding agents count here, too.",
+    ),
+    Option(
+        "diagnoses_per_minute",
+        "120",
+        whole_number(1, 10**6),
+        "Diagnoses of one client in a minute, in each worker.",
+    ),
+    Option(
+        "pages_per_minute",
+        "1200",
+        whole_number(1, 10**6),
+        "Whatever else one client asks for in a minute, in each worker.",
+    ),
+    Option("reload_content", "0", switch, "Watch the content and serve what changed."),
+    Option(
+        "watch",
+        "auto",
+        one_of("auto", "events", "poll"),
+        "How changes are noticed: auto takes the system's events and looks now and then; events only the former, "
+        "poll only the latter (network volumes).",
+    ),
 )

@@ -1,0 +1,1 @@
+"""Words of the user interface in both languages."""

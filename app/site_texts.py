@@ -1,0 +1,23 @@
+"""What the content says about itself on the pages: values that content directories hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Words = Mapping[str, str]
+"""A text by language; empty where the content leaves it out, which is said in general words then."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTexts:
+    """The block `site` of taxonomy.yaml.
+
+    `lead` and `summary` introduce the entries: `{count}` of them about `{frameworks}` in `lead`. `paste` shows what a
+    log to be pasted looks like. `examples` are questions to try.
+    """
+
+    name: Words = field(default_factory=dict)
+    tagline: Words = field(default_factory=dict)
+    lead: Words = field(default_factory=dict)
+    summary: Words = field(default_factory=dict)
+    paste: Words = field(default_factory=dict)
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
