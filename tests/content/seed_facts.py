@@ -76,6 +76,9 @@ LINKED = {
 """The page that an entry answers from where a document only points to it, and how many of the page's
 code blocks to pass over: those that its last one repeats as a part."""
 
+SAID_IN_CHINESE = {"must be an integer multiple of:": "必须是以下值的整数倍："}
+"""Words within a code block that the Chinese document has in Chinese."""
+
 FENCE = re.compile(r"^( *)```\w*\n(.*?)\n\1``` *$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(https?://[^\s)）]+)")
@@ -123,7 +126,7 @@ def _questions(number: str) -> list[str]:
 def _facts(text: str, number: str, replacements: dict[str, str]) -> Facts:
     facts = Facts()
     for indent, block in FENCE.findall(text):
-        facts.both.append("\n".join(line.removeprefix(indent).rstrip() for line in block.split("\n")))
+        _add_block(facts, "\n".join(line.removeprefix(indent).rstrip() for line in block.split("\n")))
     text = FENCE.sub("", text)
     facts.both += SPAN.findall(text)
     text = SPAN.sub(" ", text)
@@ -133,6 +136,22 @@ def _facts(text: str, number: str, replacements: dict[str, str]) -> Facts:
     text = re.sub(r"^\s*\d+\. ", "", text, flags=re.MULTILINE)
     facts.both += [word for token in BARE.findall(text) if _is_fact(word := token.strip("./-=*+#"))]
     return facts
+
+
+def _add_block(facts: Facts, block: str) -> None:
+    chinese = in_chinese(block)
+    if chinese == block:
+        facts.both.append(block)
+    else:
+        facts.en.append(block)
+        facts.zh.append(chinese)
+
+
+def in_chinese(block: str) -> str:
+    """A code block of an English edition as its Chinese twin has it."""
+    for english, chinese in SAID_IN_CHINESE.items():
+        block = block.replace(english, chinese)
+    return block
 
 
 def _linked(page: str, passed_over: int) -> list[str]:

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli.main import main
-from app.content.load import load_corpus
-from app.content.sync import sync_twins
+from app.content.authoring.sync import sync_twins
+from app.content.read.load import load_corpus
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import TAXONOMY, edition, write
 
@@ -56,11 +56,10 @@ def test_problems_are_lines_in_order_and_exit_1(tmp_path: Path) -> None:
     lines = run.stdout.splitlines()
     assert lines == sorted(lines)
     assert [line.split(" ")[:2] for line in lines] == [
-        ["en/roll/B.md:1:", "case:"],
-        ["en/roll/b.md:1:", "case:"],
+        ["en/roll/B.md:1:", "slug:"],
         ["en/roll/c.md:7:", "unknown-key:"],
     ]
-    assert run.stderr.endswith("3 problems in 3 files\n")
+    assert run.stderr.endswith("2 problems in 2 files\n")
 
 
 def test_a_broken_taxonomy_or_a_missing_directory_exits_2(tmp_path: Path) -> None:
@@ -83,14 +82,18 @@ def error(body: str = FIX, title: str = "A moon error", **fields: str) -> str:
 BROKEN = {
     "section outside the table": (
         {A_EN: error("## Repair\n\nx\n")},
-        "section: ## Repair is none of Symptom,",
+        "section: ## Repair is not one of Symptom,",
     ),
-    "section of the other language": ({A_ZH: error(FIX, "月")}, "section: ## Fix is none of 现象, 原因,"),
+    "section of the other language": ({A_ZH: error(FIX, "月")}, "section: ## Fix is not one of 现象, 原因,"),
     "section twice": ({A_EN: error(FIX + "\n## Fix\n\nmore\n")}, "section: ## Fix stands twice"),
     "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
     "skeleton put to use": (
         {A_EN: error("## Fix\n\nTODO: what to change.\n")},
         "en/roll/a.md:13: unfinished: has text of the skeleton",
+    ),
+    "doubt of an import": (
+        {A_EN: error(doubts="['kind: a guess']")},
+        "en/roll/a.md:8: doubt: kind: a guess",
     ),
     "Chinese skeleton put to use": (
         {A_ZH: error("## 解决办法\n\n待填：先写命令。\n", "月")},
@@ -121,17 +124,17 @@ BROKEN = {
     ),
     "title twice": ({"en/roll/b.md": edition("a MOON  error")}, "duplicate: `title`: 'a MOON  error'"),
     "alias of another": ({"en/roll/b.md": edition("B", aliases="[A moon error]")}, "duplicate: `aliases`:"),
-    "link to nowhere": ({A_EN: error(FIX + "\n[x](no.md)\n")}, "link: 'no.md': roll/no is no entry"),
+    "link to nowhere": ({A_EN: error(FIX + "\n[x](no.md)\n")}, "link: 'no.md': roll/no does not exist"),
     "link to a draft": (
         {"en/roll/d.md": edition("D", draft="true"), A_EN: error(FIX + "\n[x](d.md)\n")},
         "link: 'd.md': roll/d is a draft",
     ),
-    "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is no http(s)"),
+    "unsafe link": ({A_EN: error(FIX + "\n[x](javascript:x)\n")}, "link: 'javascript:x' is not an http(s)"),
     "one sample only": ({"samples/roll/a/2.log": None}, "sample: has 1 samples in samples/roll/a/"),
     "sample that is not found": ({"samples/roll/a/3.log": "sun"}, "sample: no signature of roll/a finds it"),
     "sample of no entry": (
         {"samples/roll/z/1.log": "x"},
-        "samples/roll/z/1.log:1: sample: roll/z is no entry",
+        "samples/roll/z/1.log:1: sample: there is no entry roll/z",
     ),
     "signature that reaches too far": (
         {
@@ -170,8 +173,11 @@ def test_a_skeleton_that_is_put_to_use_as_it_is_gets_reported(tmp_path: Path, ki
 
 
 def test_a_signature_that_two_entries_share_on_purpose_is_no_problem(tmp_path: Path) -> None:
+    shared = {"signatures": "[{all: ['chunk {int} of the moon is missing'], confidence: likely}]"}
     files = GOOD | {
-        "en/roll/c.md": error(title="C"),
+        A_EN: error(**shared),
+        A_ZH: error(FIX_ZH, "月亮报错", **shared),
+        "en/roll/c.md": error(title="C", **shared),
         "samples/roll/c/1.log": "chunk 2 of the moon is missing",
         "samples/roll/c/2.log": "chunk 3 of the moon is missing",
     }
@@ -217,7 +223,7 @@ def test_sync_all_leaves_alone_what_agrees(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("roll/none",), "roll/none is no entry"),
+        (("roll/none",), "roll/none is not an entry"),
         (("roll/a", "roll/b"), "roll/b has one edition only"),
         ((), "say --all"),
         (("roll/a", "--all"), "say --all"),
@@ -286,5 +292,5 @@ def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:
         command, cwd=folder, capture_output=True, env=environment({"LC_ALL": "C"}), check=False
     )
     assert run.returncode == 1
-    assert run.stdout.decode().startswith("zh/roll/c.md:7: field: `related` must be an id such as")
+    assert run.stdout.decode().startswith("zh/roll/c.md:7: field: `related` must be an id: framework/")
     assert "roll/没有" in run.stdout.decode()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.content.image_size import image_size
-from app.content.load import load_library
+from app.content.read.image_size import image_size
+from app.content.read.load import load_library
 from app.entry import Language
 from tests.support.small_content import edition, write
 

@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 
 from app.content.library import Library
-from app.content.load import load_library
+from app.content.read.load import load_library
 from app.entry import Kind, Language
 from app.errors import ContentError
-from tests.support.small_content import TAXONOMY, edition, write
+from tests.support.cost import assert_linear
+from tests.support.small_content import TAXONOMY, edition, load_checked, write
 
 EN, ZH = Language.EN, Language.ZH
 FIX = "## Fix\n\nDo it.\n"
 
 
 def load(folder: Path, files: dict[str, str], *more: Path) -> Library:
-    return load_library([write(folder, files), *more])
+    return load_checked(write(folder, files), *more)
 
 
 def only_problem(library: Library, rule: str) -> tuple[str, int, str, bool]:
@@ -80,7 +81,7 @@ def test_a_file_that_cannot_be_served_is_reported_and_the_rest_is_served(
         tmp_path, {"en/roll/good.md": edition("Good"), "zh/roll/bad.md": edition("好", "## 回答\n\n是。\n")}
     )
     (tmp_path / "en/roll/bad.md").write_bytes(content)
-    library = load_library([tmp_path])
+    library = load_checked(tmp_path)
     assert set(library.entries) == {"roll/good", "roll/bad"}
     assert set(library.entries["roll/bad"].editions) == {ZH}
     unserved = [problem for problem in library.problems if not problem.served]
@@ -99,14 +100,24 @@ def test_a_slug_out_of_bounds_is_not_served(tmp_path: Path, name: str) -> None:
         assert only_problem(library, "slug")[0] == f"en/roll/{name}"
 
 
-def test_ids_that_collide_by_case_are_not_served(tmp_path: Path) -> None:
+def test_a_name_in_the_wrong_case_is_refused_alone(tmp_path: Path) -> None:
     library = load(
         tmp_path, {"en/roll/a.md": edition("A"), "zh/roll/A.md": edition("B"), "en/roll/b.md": edition("C")}
     )
+    assert set(library.entries) == {"roll/a", "roll/b"}
+    assert {(each.path, each.rule) for each in library.problems} == {("zh/roll/A.md", "slug")}
+
+
+def test_ids_that_collide_by_case_are_not_served(tmp_path: Path) -> None:
+    taxonomy = TAXONOMY.replace(
+        "kinds:", "  Roll:\n    name: {en: R, zh: R}\n    description: {en: R, zh: R}\nkinds:"
+    )
+    files = {"en/roll/a.md": edition("A"), "zh/Roll/a.md": edition("B"), "en/roll/b.md": edition("C")}
+    library = load(tmp_path, {"taxonomy.yaml": taxonomy} | files)
     assert set(library.entries) == {"roll/b"}
     assert {(each.path, each.rule) for each in library.problems} == {
         ("en/roll/a.md", "case"),
-        ("zh/roll/A.md", "case"),
+        ("zh/Roll/a.md", "case"),
     }
 
 
@@ -116,7 +127,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
     (folder / "en/roll").mkdir(parents=True)
     text = edition("A", "## Answer\n\nYes.\n\n- x\n").replace("\n", "\r\n")
     (folder / "en/roll/a.md").write_bytes(b"\xef\xbb\xbf" + text.encode())
-    windows = load_library([folder])
+    windows = load_checked(folder)
     one, other = (library.entries["roll/a"].editions[EN] for library in (plain, windows))
     assert (one.html, one.digest, one.raw) == (other.html, other.digest, other.raw)
     assert not windows.problems
@@ -222,10 +233,8 @@ def test_a_draft_is_checked_and_shown_nowhere(tmp_path: Path) -> None:
     assert library.entries["roll/a"].related == ()
     assert "<a" not in library.entries["roll/a"].edition(EN).html
     assert not library.formerly
-    assert not library.samples
-    assert all(
-        "roll/d" not in [other.id for other in library.related(each)] for each in library.entries.values()
-    )
+    assert not library.sampled
+    assert all("roll/d" not in [other.id for other in library.related(each)] for each in library.ids)
     assert ("en/roll/d.md", "unknown-tag") in {(each.path, each.rule) for each in library.problems}
 
 
@@ -269,7 +278,7 @@ def test_a_later_directory_overrides_by_id_and_adds_its_own(tmp_path: Path) -> N
     }.items():
         (team / path).parent.mkdir(parents=True, exist_ok=True)
         (team / path).write_text(text, encoding="utf-8")
-    library = load_library([base, team])
+    library = load_checked(base, team)
     titles = {
         entry.id: [each.title for each in entry.editions.values()] for entry in library.entries.values()
     }
@@ -277,14 +286,14 @@ def test_a_later_directory_overrides_by_id_and_adds_its_own(tmp_path: Path) -> N
     assert set(library.taxonomy.framework) == {"roll", "mine"}
     assert [group.zh for group in library.glossary] == [("显存",), ("卡住",)]
     assert library.dictionary == ("显存", "训推一体 100")
-    assert [sample.text for sample in library.samples] == ["team sample"]
+    assert [sample.text for sample in library.samples("roll/a")] == ["team sample"]
     assert "unknown-key" not in {each.rule for each in library.problems}
 
 
 def test_a_broken_override_leaves_the_earlier_entry_in_place(tmp_path: Path) -> None:
     base = write(tmp_path / "base", {"en/roll/a.md": edition("Base A")})
     team = write(tmp_path / "team", {"en/roll/a.md": "no front matter"})
-    library = load_library([base, team])
+    library = load_checked(base, team)
     assert library.entries["roll/a"].edition(EN).title == "Base A"
     assert only_problem(library, "front-matter")[3] is False
 
@@ -298,7 +307,7 @@ def test_only_the_asked_languages_are_there(tmp_path: Path) -> None:
             "en/roll/b.md": edition("B"),
         },
     )
-    both, chinese = load_library([tmp_path]), load_library([tmp_path], languages=frozenset({ZH}))
+    both, chinese = load_checked(tmp_path), load_library([tmp_path], languages=frozenset({ZH}))
     assert {entry.id: set(entry.editions) for entry in chinese.entries.values()} == {"roll/a": {ZH}}
     assert both.digest != chinese.digest
 
@@ -327,14 +336,14 @@ def test_a_broken_shared_file_says_where_and_why(
 ) -> None:
     write(tmp_path, {name: text})
     with pytest.raises(ContentError) as caught:
-        load_library([tmp_path])
+        load_checked(tmp_path)
     assert (caught.value.path.name, caught.value.line) == (name, line)
     assert words in caught.value.message
 
 
 def test_without_any_taxonomy_nothing_is_loaded(tmp_path: Path) -> None:
     with pytest.raises(ContentError, match=r"taxonomy\.yaml:1: is missing"):
-        load_library([tmp_path])
+        load_checked(tmp_path)
 
 
 # ---- files
@@ -349,7 +358,7 @@ def test_a_link_out_of_the_directory_is_refused_and_one_within_is_followed(tmp_p
     (folder / "en/slime").symlink_to(outside)
     (folder / "en/roll/b.md").symlink_to(folder / "..data/b.md")
     (folder / "en/roll/loop.md").symlink_to(folder / "en/roll/loop.md")
-    library = load_library([folder])
+    library = load_checked(folder)
     assert set(library.entries) == {"roll/a", "roll/b"}
     assert {each.path for each in library.problems if each.rule == "link"} == {
         "en/roll/secret.md",
@@ -360,7 +369,7 @@ def test_a_link_out_of_the_directory_is_refused_and_one_within_is_followed(tmp_p
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A")})
     os.mkfifo(folder / "en/roll/pipe.md")
-    library = load_library([folder])
+    library = load_checked(folder)
     assert set(library.entries) == {"roll/a"}
     assert only_problem(library, "place")[0] == "en/roll/pipe.md"
 
@@ -368,7 +377,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_name_that_is_no_utf8_is_reported_in_printable_form(tmp_path: Path) -> None:
     folder = write(tmp_path, {"en/roll/a.md": edition("A")})
     (Path(os.fsdecode(os.fsencode(folder / "en/roll/x") + b"\xff.md"))).write_text("x", encoding="utf-8")
-    library = load_library([folder])
+    library = load_checked(folder)
     assert [str(each).encode() for each in library.problems]
     assert set(library.entries) == {"roll/a"}
 
@@ -403,15 +412,27 @@ def test_the_order_of_files_and_the_place_of_the_directory_do_not_matter(tmp_pat
 )
 def test_the_digest_covers_every_file(tmp_path: Path, path: str, text: str) -> None:
     before = load(tmp_path, {"en/roll/a.md": edition("A")}).digest
-    assert load_library([tmp_path]).digest == before
+    assert load_checked(tmp_path).digest == before
     assert load(tmp_path, {path: text}).digest != before
 
 
-def test_many_files_load_fast(tmp_path: Path) -> None:
-    import time
-
+def test_the_cost_of_loading_is_linear_in_files(tmp_path: Path) -> None:
     body = "## Answer\n\nText with `code` and **bold**.\n\n```python\nimport os\nprint(os.environ)\n```\n"
-    folder = write(tmp_path, {f"en/roll/e{number}.md": edition(f"T{number}", body) for number in range(84)})
-    start = time.process_time()
-    assert len(load_library([folder]).entries) == 84
-    assert time.process_time() - start < 1.5
+    folders = {
+        size: write(
+            tmp_path / str(size),
+            {f"en/roll/e{number}.md": edition(f"T{number}", body) for number in range(size)},
+        )
+        for size in (10, 80)
+    }
+    assert_linear(lambda size: load_checked(folders[size]), 10)
+
+
+@pytest.mark.parametrize("bad", ["lost {number}", "a lone { brace"])
+def test_a_signature_that_must_have_a_faulty_line_is_left_out_whole(tmp_path: Path, bad: str) -> None:
+    """What is left of it would be a broader signature, and find logs of other failures."""
+    signatures = f"[{{all: ['Watchdog caught a timeout', '{bad}']}}, 'the moon is missing']"
+    fields = {"kind": "error", "signatures": signatures}
+    library = load(tmp_path, {"en/roll/a.md": edition("A", "## Fix\n\nF.\n", **fields)})
+    assert [each.all for each in library.entries["roll/a"].signatures] == [("the moon is missing",)]
+    assert any(problem.rule == "signature" for problem in library.problems)

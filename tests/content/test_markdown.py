@@ -1,10 +1,17 @@
 """Bodies to HTML, anchors, sections and plain text."""
 
+import re
+
 import pytest
 
-from app.content.links import Link
-from app.content.markdown import Body, Rendered, parse_body, render_body
+from app.content.markdown.body import Body, Rendered, parse_body, render_body
+from app.content.markdown.links import Link
 from app.entry import Language
+
+
+def section_keys(body: Body) -> tuple[str, ...]:
+    """The anchors of the sections, in order."""
+    return tuple(placed.heading.anchor for placed in body.headings if placed.section)
 
 
 def keep_all(link: Link) -> Link:
@@ -47,7 +54,7 @@ def test_emphasis_works_beside_full_width_punctuation_and_as_commonmark_elsewher
 def test_sections_are_found_by_title_in_each_language_under_the_same_anchor() -> None:
     english = parse("## Fix\n\na\n\n## Check that it worked\n\nb\n")
     chinese = parse("## 解决办法\n\na\n\n## 如何确认\n\nb\n", Language.ZH)
-    assert english.section_keys == chinese.section_keys == ("fix", "verify")
+    assert section_keys(english) == section_keys(chinese) == ("fix", "verify")
 
 
 def test_headings_get_unicode_anchors_that_are_unique_in_the_page() -> None:
@@ -195,10 +202,43 @@ def test_what_looks_like_a_written_link_in_code_cannot_be_taken_for_one() -> Non
 def test_a_heading_of_the_first_level_is_lowered_under_the_title() -> None:
     body = parse("# Big\n\n## Fix\n\nx\n")
     assert [(placed.heading.level, placed.level) for placed in body.headings] == [(2, 1), (2, 2)]
-    assert body.section_keys == ("fix",)
+    assert section_keys(body) == ("fix",)
     assert render_body(body, keep_all).html.startswith('<h2 id="big">Big</h2>')
 
 
 def test_links_know_the_line_they_stand_in() -> None:
     body = parse_body("para\nwith [a](x.md)\n\n- [b](y.md)\n", Language.EN, "roll", first_line=10)
     assert [link.line for link in body.links] == [11, 13]
+
+
+COLORED = "x = None\n"
+
+
+def fence(code: str) -> str:
+    return f"```python\n{code}```\n\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "colored"),
+    [
+        (COLORED * 400, True),
+        (COLORED * 500, False),
+        (COLORED + "#" * 299 + "\n", True),
+        (COLORED + "#" * 301 + "\n", False),
+    ],
+    ids=["short", "long", "short line", "long line"],
+)
+def test_code_that_takes_long_to_color_stays_plain(code: str, *, colored: bool) -> None:
+    """A lexer that tries every place of a line for each of its characters takes minutes for a large one."""
+    html = render(fence(code)).html
+    assert bool(COLOR.search(html)) == colored
+    assert html.count("None") == code.count("None")
+
+
+COLOR = re.compile(r'<span class="(?!line\b)')
+"""What is colored; every line has a span of its own."""
+
+
+def test_only_so_much_code_of_a_page_is_colored() -> None:
+    blocks = render(fence(COLORED * 400) * 6).html.split("</pre>")[:6]
+    assert [bool(COLOR.search(block)) for block in blocks] == [True] * 3 + [False] * 3

@@ -6,8 +6,9 @@ import html5lib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.content.markdown import parse_body, render_body
+from app.content.markdown.body import parse_body, render_body
 from app.entry import Language
+from tests.support.examples import examples
 
 ATTRIBUTES = {
     "a": {"href", "title", "rel"},
@@ -25,7 +26,7 @@ ATTRIBUTES = {
     "h5": {"id"},
     "h6": {"id"},
 }
-PLAIN = "p ul li blockquote em strong s br hr table thead tbody tr html head body".split()
+PLAIN = "p ul li blockquote em strong s br wbr hr table thead tbody tr html head body".split()
 SCHEMES = {"http", "https", "mailto", "entry", "entry-image", ""}
 
 FRAGMENTS = st.sampled_from(
@@ -67,7 +68,7 @@ FRAGMENTS = st.sampled_from(
 MARKDOWN = st.lists(FRAGMENTS | st.text(max_size=8), max_size=14).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(MARKDOWN, st.booleans())
 def test_only_listed_tags_attributes_and_schemes_come_out(markdown: str, keep: bool) -> None:
     body = parse_body(markdown, Language.ZH, "roll", first_line=1)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.content.load import load_corpus, load_library
-from app.content.sync import sync_twins
+from app.content.authoring.sync import sync_twins
+from app.content.read.load import load_corpus
 from app.entry import Language
-from tests.support.small_content import edition, write
+from tests.support.small_content import edition, load_checked, write
 
 EN, ZH = Language.EN, Language.ZH
 
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def stale(folder: Path) -> frozenset[Language]:
-    return load_library([folder]).entries["roll/a"].stale
+    return load_checked(folder).entries["roll/a"].stale
 
 
 def edit(folder: Path, lang: Language, old: str, new: str, *, at: float = 0) -> None:
@@ -37,14 +37,14 @@ def edit(folder: Path, lang: Language, old: str, new: str, *, at: float = 0) -> 
 
 def test_synced_twins_are_not_stale(folder: Path) -> None:
     assert stale(folder) == frozenset()
-    assert not load_library([folder]).problems
+    assert not load_checked(folder).problems
 
 
 @pytest.mark.parametrize(("lang", "old"), [(EN, "Yes."), (ZH, "是。"), (EN, "'A'"), (ZH, "'甲'")])
 def test_a_change_of_title_or_body_makes_the_twin_stale(folder: Path, lang: Language, old: str) -> None:
     edit(folder, lang, old, "'changed'")
     assert stale(folder) == {lang.other}
-    (problem,) = load_library([folder]).problems
+    (problem,) = load_checked(folder).problems
     assert (problem.path, problem.rule) == (f"{lang.other}/roll/a.md", "sync")
     assert "jieda sync roll/a" in problem.message
 
@@ -97,7 +97,7 @@ def test_another_unicode_form_or_line_end_is_no_change(folder: Path) -> None:
 def test_twins_that_were_never_synced_are_reported_and_not_called_stale(tmp_path: Path) -> None:
     write(tmp_path, {"en/roll/a.md": edition("A"), "zh/roll/a.md": edition("甲", "## 回答\n\n是。\n")})
     assert stale(tmp_path) == frozenset()
-    assert {(each.path, each.rule) for each in load_library([tmp_path]).problems} == {
+    assert {(each.path, each.rule) for each in load_checked(tmp_path).problems} == {
         ("en/roll/a.md", "sync"),
         ("zh/roll/a.md", "sync"),
     }
@@ -106,7 +106,7 @@ def test_twins_that_were_never_synced_are_reported_and_not_called_stale(tmp_path
 def test_where_twins_contradict_each_other_the_newer_is_served(folder: Path) -> None:
     edit(folder, ZH, "topics: [memory]", "topics: []")
     edit(folder, ZH, "2026-01-02", "2026-01-03")
-    library = load_library([folder])
+    library = load_checked(folder)
     assert library.entries["roll/a"].topics == ()
     (problem,) = library.problems
     assert (problem.path, problem.line, problem.rule) == ("en/roll/a.md", 4, "twins")

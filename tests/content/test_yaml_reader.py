@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.content.yaml_reader import Items, Scalar, YamlError, read_fields, read_items
+from app.content.read.yaml_reader import Items, Scalar, YamlError, read_fields, read_items
 
 
 def test_values_keep_their_text_and_their_line() -> None:

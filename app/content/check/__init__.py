@@ -1,0 +1,1 @@
+"""Every rule that content is held to."""

@@ -1,0 +1,32 @@
+"""Limits on what a signature proves, told to its author: what other programs print gives `likely` at most."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from app.content.check.finding import Finding
+from app.content.check.samples import Matches, Spoken
+from app.content.read.corpus import Corpus
+from app.content.read.outline import Outline
+from app.entry import Signature
+from app.log_knowledge import SHARED_BY
+
+MOST_NAMED = 3
+
+
+def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[Finding]:
+    """Signatures that several entries have, or that logs of the background have, and that do not say so."""
+    behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for log in corpus.background:
+        for lines in {signature.all for signature in matches.get(log.content, ())}:
+            behind[lines].append(log.where)
+    holders: dict[tuple[str, ...], list[tuple[Outline, Signature]]] = defaultdict(list)
+    for signature, files in spoken.holders.items():
+        holders[signature.all] += [(file, signature) for file in files]
+    for lines, held in holders.items():
+        undeclared = [file for file, signature in held if not signature.likely]
+        others = behind[lines] if len(behind[lines]) >= SHARED_BY else []
+        others = [*others, *(file.id for file, _ in held)] if len(held) > 1 else others
+        for file in undeclared if others else ():
+            named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
+            message = f"{' + '.join(lines)!r} is in {named} too, so it gives `likely` at most: say `confidence: likely`"
+            yield Finding(file.where, file.line("signatures"), message)

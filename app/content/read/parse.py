@@ -1,0 +1,176 @@
+"""One Markdown file to what it says: pure, before it meets its twin, the taxonomy or any other file."""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from app.content.markdown.body import Body, parse_body, render_body
+from app.content.markdown.fixes import leanings
+from app.content.markdown.html_writer import Keep
+from app.content.read.forms import ENTRY_ID
+from app.content.read.front_matter import MAX_FRONT_MATTER_BYTES, read_front_matter
+from app.content.read.outline import LEFT_TO_WRITE, FileOutline
+from app.content.read.yaml_reader import Fields, YamlError, read_fields
+from app.entry import Edition, Language, Problem
+
+MAX_FILE_BYTES = 128 << 10
+"""Its Markdown is read in two seconds, whatever it says; the longest shipped edition has 7 KiB."""
+MAX_BRACKETS = 5000
+"""Each one that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
+
+_BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file as it lies on disk. `where` is its path below the content directory, with slashes.
+
+    `modified` is the file time in seconds since the epoch.
+    """
+
+    where: str
+    path: Path
+    content: bytes
+    modified: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """What one edition's file says by itself, text and all."""
+
+    outline: FileOutline
+    raw: str
+    body: Body
+
+    def edition(self, keep: Keep, path: Path, updated: date) -> Edition:
+        """The edition, with the links that `keep` agrees to. `updated` is that of `Outline`."""
+        rendered = render_body(self.body, keep)
+        front = self.outline.front
+        return Edition(
+            lang=self.outline.lang,
+            title=front.title,
+            aliases=front.aliases,
+            symptoms=front.symptoms,
+            applies_to=front.applies_to,
+            source=front.source,
+            updated=updated,
+            synced_with=front.synced_with,
+            digest=self.outline.digest,
+            path=path,
+            raw=self.raw,
+            markdown=self.body.markdown,
+            html=rendered.html,
+            sections=rendered.sections,
+            headings=tuple(placed.heading for placed in self.body.headings),
+            code=self.body.code,
+        )
+
+
+class UnservableError(ValueError):
+    """The file cannot be served at all. `line` is where it goes wrong."""
+
+    def __init__(self, line: int, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.rule = rule
+        self.message = message
+
+
+def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
+    """What the file says, or None where it cannot be served; and everything wrong with it."""
+    try:
+        return _parse(file)
+    except UnservableError as error:
+        return None, (Problem(file.where, error.line, error.rule, error.message, served=False),)
+
+
+def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
+    lang, entry_id = read_place(file.where)
+    raw = decode(file.content)
+    fields, body_text, body_line = _split(raw)
+    front, complaints = read_front_matter(fields)
+    fatal = any(complaint.fatal for complaint in complaints)
+    problems = tuple(
+        Problem(file.where, complaint.line, complaint.rule, complaint.message, served=not fatal)
+        for complaint in complaints
+    )
+    if fatal:
+        return None, problems
+    if not body_text.strip():
+        raise UnservableError(body_line, "body", "the body is empty")
+    if body_text.count("[") > MAX_BRACKETS:
+        raise UnservableError(body_line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
+    body = parse_body(body_text, lang, entry_id.partition("/")[0], body_line)
+    outline = FileOutline(
+        id=entry_id,
+        lang=lang,
+        where=file.where,
+        front=front,
+        lines=fields.key_lines,
+        digest=edition_digest(front.title, body_text),
+        headings=body.headings,
+        links=body.links,
+        code=body.code,
+        code_spans=body.code_spans,
+        first_line=body.first_line,
+        starts_with_section=body.starts_with_section,
+        unfinished=tuple(
+            number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line)
+        ),
+        leanings=tuple(leanings(raw, body.headings)),
+    )
+    return ParsedFile(outline, raw, body), problems
+
+
+def read_place(where: str) -> tuple[Language, str]:
+    """Language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
+    lang, framework, name = PurePosixPath(where).parts
+    entry_id = f"{framework}/{name.removesuffix('.md')}"
+    if not ENTRY_ID.fullmatch(entry_id):
+        message = "the file name must be 1 to 80 of a-z, 0-9 and -, starting with a letter or digit, then .md"
+        raise UnservableError(1, "slug", message)
+    return Language(lang), entry_id
+
+
+def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
+    """UTF-8 text with line ends LF and without a byte order mark. Raises UnservableError."""
+    if len(content) > limit:
+        raise UnservableError(1, "size", f"has {len(content)} bytes, more than {limit}")
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            raise UnservableError(1, "encoding", f"is {encoding}, must be UTF-8")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        byte = content[error.start]
+        raise UnservableError(line, "encoding", f"must be UTF-8; byte 0x{byte:02x} is not") from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if match := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text):
+        line = text.count("\n", 0, match.start()) + 1
+        raise UnservableError(line, "encoding", f"has a control character, {match[0]!r}")
+    return text
+
+
+def _split(raw: str) -> tuple[Fields, str, int]:
+    """Front matter, body, and the line that the body starts on."""
+    match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", raw, re.DOTALL | re.MULTILINE)
+    if not match:
+        raise UnservableError(1, "front-matter", "must start with front matter between two lines of `---`")
+    if len(match[1].encode()) > MAX_FRONT_MATTER_BYTES:
+        raise UnservableError(1, "size", f"front matter has more than {MAX_FRONT_MATTER_BYTES} bytes")
+    try:
+        fields = read_fields(match[1], first_line=2)
+    except YamlError as error:
+        raise UnservableError(error.line, "yaml", error.message) from error
+    body = raw[match.end() :]
+    return fields, body, raw.count("\n", 0, match.end()) + 1
+
+
+def edition_digest(title: str, body: str) -> str:
+    """First 12 hex digits of SHA-256 over title and body: NFC, LF, no blank lines around the body."""
+    text = unicodedata.normalize("NFC", f"{title}\n{body.strip(chr(10))}")
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,173 @@
+"""The one door to YAML. Reads less than YAML allows: no tags, no aliases, no duplicate keys, nothing deep.
+
+Values keep their text and their line, and nothing is converted here: whether `on` is a word or a
+switch is for whoever asks for it to say. PyYAML's constructors are never reached, only its events.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+MAX_DEPTH = 8
+"""Deepest nesting of lists and mappings; our formats need four."""
+
+MAX_KEY_CHARS = 200
+
+
+class YamlError(ValueError):
+    """The text is not YAML, or uses more of YAML than is read here. `line` counts from the file's first line."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value, as written."""
+
+    text: str
+    quoted: bool
+    line: int
+
+    @property
+    def looks_like(self) -> str:
+        """What another YAML reader would make of it: `text`, `switch`, `number`, `date` or `nothing`."""
+        if self.quoted:
+            return "text"
+        return next((name for name, form in _PLAIN_FORMS if form.fullmatch(self.text)), "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list."""
+
+    items: tuple["Node", ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A mapping. `line` is where it starts; every key has its own line."""
+
+    values: dict[str, "Node"]
+    key_lines: dict[str, int]
+    line: int
+
+
+Node = Scalar | Items | Fields
+
+_PLAIN_FORMS = (
+    ("nothing", re.compile(r"~|null|Null|NULL|")),
+    ("switch", re.compile(r"(?i:yes|no|true|false|on|off)")),
+    ("date", re.compile(r"\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?")),
+    (
+        "number",
+        re.compile(
+            r"[-+]?(0x[0-9a-fA-F_]+|0o?[0-7_]+|0b[01_]+|\d[\d_]*(\.[\d_]*)?([eE][-+]?\d+)?"
+            r"|\.\d[\d_]*([eE][-+]?\d+)?|\d+(:[0-5]?\d)+(\.\d*)?|\.(inf|Inf|INF))|\.(nan|NaN|NAN)"
+        ),
+    ),
+)
+
+
+def read_fields(text: str, first_line: int = 1) -> Fields:
+    """The mapping that `text` holds; an empty text is an empty mapping.
+
+    `first_line` is the line of the file that `text` starts on. Raises YamlError.
+    """
+    node = _read(text, first_line)
+    if not isinstance(node, Fields):
+        raise YamlError(node.line, "must be made of `key: value` lines")
+    return node
+
+
+def read_items(text: str) -> Items:
+    """The list that `text` holds; an empty text is an empty list. Raises YamlError."""
+    node = _read(text, first_line=1)
+    if isinstance(node, Fields) and not node.values:
+        return Items((), node.line)
+    if not isinstance(node, Items):
+        raise YamlError(node.line, "must be a list, each item behind `- `")
+    return node
+
+
+def _read(text: str, first_line: int) -> Node:
+    try:
+        return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        # At the end of the text the parser may name the line behind it.
+        last = text.rstrip().count("\n")
+        line = first_line + (min(int(mark.line), last) if mark else 0)
+        raise YamlError(line, error.problem or "is not YAML") from error
+    except yaml.YAMLError as error:
+        # A character that YAML forbids: the reader knows an offset, the message says which character.
+        raise YamlError(first_line, str(error).splitlines()[0]) from error
+
+
+class _Reader:
+    """The events of one document, with line numbers of the file."""
+
+    def __init__(self, events: Iterator[yaml.Event], first_line: int) -> None:
+        self._events = events
+        self._first_line = first_line
+
+    def next(self) -> yaml.Event:
+        return next(self._events)
+
+    def line(self, event: yaml.Event) -> int:
+        mark = event.start_mark
+        return self._first_line + (int(mark.line) if mark else 0)
+
+
+def _document(reader: _Reader) -> Node:
+    reader.next()
+    event = reader.next()
+    if isinstance(event, yaml.StreamEndEvent):
+        return Fields({}, {}, reader.line(event))
+    node = _node(reader, reader.next(), depth=0)
+    reader.next()
+    extra = reader.next()
+    if not isinstance(extra, yaml.StreamEndEvent):
+        raise YamlError(reader.line(extra), "must be one document; `---` starts another")
+    return node
+
+
+def _node(reader: _Reader, event: yaml.Event, depth: int) -> Node:
+    line = reader.line(event)
+    if isinstance(event, yaml.AliasEvent):
+        raise YamlError(line, f"aliases such as *{event.anchor} are not read: write the value out")
+    if depth > MAX_DEPTH:
+        raise YamlError(line, f"is nested more than {MAX_DEPTH} deep")
+    tag = getattr(event, "tag", None)
+    if tag not in {None, "!"}:
+        raise YamlError(line, f"tags such as {tag} are not read")
+    if isinstance(event, yaml.ScalarEvent):
+        return Scalar(event.value, bool(event.style), line)
+    if isinstance(event, yaml.SequenceStartEvent):
+        return Items(tuple(_items(reader, depth)), line)
+    return _fields(reader, line, depth)
+
+
+def _items(reader: _Reader, depth: int) -> Iterator[Node]:
+    while not isinstance(event := reader.next(), yaml.SequenceEndEvent):
+        yield _node(reader, event, depth + 1)
+
+
+def _fields(reader: _Reader, line: int, depth: int) -> Fields:
+    values: dict[str, Node] = {}
+    key_lines: dict[str, int] = {}
+    while not isinstance(event := reader.next(), yaml.MappingEndEvent):
+        key = _node(reader, event, depth + 1)
+        if not isinstance(key, Scalar) or len(key.text) > MAX_KEY_CHARS:
+            raise YamlError(key.line, "a key must be a short text")
+        if key.text in values:
+            first = key_lines[key.text]
+            raise YamlError(key.line, f"key {key.text!r} stands twice, first in line {first}")
+        values[key.text] = _node(reader, reader.next(), depth + 1)
+        key_lines[key.text] = key.line
+    return Fields(values, key_lines, line)

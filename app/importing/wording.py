@@ -1,0 +1,146 @@
+"""The general wording of questions and answers in either language, out of `wording.toml`."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).with_name("wording.toml")
+
+_ENGLISH_WORD = re.compile(r"[a-z][a-z0-9']*")
+_ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Failure|Fault|Warning)\b|\b(?:SIG[A-Z]{2,5}|E[A-Z]{4,})\b")
+_NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
+_ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`parts` maps the whole of a folded title to a section's key; `around` and the columns hold such titles."""
+
+    openers: frozenset[str]
+    asked: tuple[str, ...]
+    sorts: Mapping[str, tuple[frozenset[str], tuple[str, ...]]]
+    trouble_en: frozenset[str]
+    trouble_zh: tuple[str, ...]
+    question_mark: re.Pattern[str]
+    answer_mark: re.Pattern[str]
+    parts: Mapping[str, str]
+    around: frozenset[str]
+    question_columns: frozenset[str]
+    answer_columns: frozenset[str]
+    page_names: frozenset[str]
+
+    @classmethod
+    @cache
+    def load(cls) -> "Wording":
+        """The shipped wording, read once."""
+        raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
+        question, column = raw["question"], raw["column"]
+        return cls(
+            openers=_words(question["en"]["starts"]),
+            asked=tuple(question["zh"]["contains"].split()),
+            sorts={
+                name: (_words(both["en"]), tuple(both["zh"].split()))
+                for name, both in question["sort"].items()
+            },
+            trouble_en=_words(raw["trouble"]["en"]),
+            trouble_zh=tuple(raw["trouble"]["zh"].split()),
+            question_mark=_mark(raw["mark"]["question"]),
+            answer_mark=_mark(raw["mark"]["answer"]),
+            parts=_parts(raw["part"]),
+            around=_titles(raw["around"]["en"], raw["around"]["zh"]),
+            question_columns=_titles(column["question"]),
+            answer_columns=_titles(column["answer"]),
+            page_names=_words(raw["page"]["names"]),
+        )
+
+    def marked(self, title: str) -> bool:
+        """Whether the text says of itself that it is a question: `Q:`, `Q12.`, `问：`."""
+        return self.question_mark.match(title) is not None
+
+    def asks(self, title: str) -> bool:
+        """Whether the text is worded as a question."""
+        folded = self.without_mark(title).casefold().replace("’", "'")
+        first = _ENGLISH_WORD.search(folded)
+        opens = first is not None and first.start() <= 2 and first[0] in self.openers
+        return bool(_ENDS_ASKING.search(title)) or opens or any(word in folded for word in self.asked)
+
+    def troubled(self, title: str) -> bool:
+        """Whether the text tells of something that goes wrong."""
+        folded = title.casefold().replace("’", "'")
+        words = set(_ENGLISH_WORD.findall(folded))
+        return (
+            bool(words & self.trouble_en)
+            or any(word in folded for word in self.trouble_zh)
+            or _ERROR_NAME.search(title) is not None
+        )
+
+    def names_error(self, title: str) -> bool:
+        """Whether the text quotes the name of an exception, a signal or an error number."""
+        return _ERROR_NAME.search(title) is not None
+
+    def likeness(self, title: str) -> float:
+        """How much a title reads like a question, 0 to 1."""
+        if self.part(title) or fold_title(title) in self.around:
+            return 0.0
+        if title.rstrip().endswith((":", "：")):
+            return 0.2
+        if self.marked(title) or self.asks(title):
+            return 1.0
+        return 0.8 if self.troubled(title) else 0.2
+
+    def part(self, title: str) -> str:
+        """The key of the section that a title such as `Solution:` names, or nothing."""
+        return self.parts.get(fold_title(title), "")
+
+    def sorts_of(self, title: str) -> frozenset[str]:
+        """What the question is about in the most general words, the same for both languages."""
+        folded = title.casefold()
+        words = set(_ENGLISH_WORD.findall(folded))
+        return frozenset(
+            name for name, (en, zh) in self.sorts.items() if words & en or any(word in folded for word in zh)
+        )
+
+    def without_mark(self, title: str) -> str:
+        """The title without the mark or number in front of it."""
+        bare = self.question_mark.sub("", title, count=1)
+        return (
+            re.sub(rf"^\s*(?:{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*", "", bare).strip() or title
+        )
+
+
+def fold_title(title: str) -> str:
+    """Letters, digits and Han characters of a title in lower case, numbers in front and symbols taken away."""
+    text = unicodedata.normalize("NFKC", title).casefold()
+    text = re.sub(rf"^\W*{_NUMBER}\s*[.、)]\s*", "", text)
+    return " ".join(re.findall(r"[\w&]+", text.replace("'", "")))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _titles(*texts: str) -> frozenset[str]:
+    return frozenset(fold_title(each.replace("|", " ")) for text in texts for each in text.split())
+
+
+def _parts(raw: Mapping[str, Any]) -> dict[str, str]:
+    return {fold_title(each.replace("|", " ")): key for key, text in raw.items() for each in text.split()}
+
+
+def _mark(text: str) -> re.Pattern[str]:
+    """`Q:`, `Q 1.`, `**问：`, `[Q]`; a number counts only in front of the colon or point."""
+    names = "|".join(sorted(map(re.escape, _spellings(text.split())), key=len, reverse=True))
+    return re.compile(
+        rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d*[\]】)）]\s*[:：]?"
+        rf"|(?:{names})[\s*_]*(?:[#.]?\d{{1,3}})?[\s*_]*[:：.、](?=\D|$)"
+        rf"|(?:{names})\s?\d{{1,3}}\s)[\s*_]*"
+    )
+
+
+def _spellings(names: Iterable[str]) -> set[str]:
+    return {spelled for name in names for spelled in (name, name.upper(), name.lower())}

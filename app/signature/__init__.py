@@ -1,0 +1,1 @@
+"""A signature line: its grammar, and the line compiled and found in text."""

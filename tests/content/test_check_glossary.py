@@ -1,0 +1,60 @@
+"""What `jieda check` says about a glossary."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from app.cli.main import main
+from tests.support.small_content import edition, write
+
+
+def complaints(*directories: Path) -> list[str]:
+    """The lines that `jieda check` prints about the directories."""
+    options = [part for directory in directories for part in ("--content", str(directory))]
+    return CliRunner().invoke(main, ["check", *options], prog_name="jieda").stdout.splitlines()
+
+
+def glossary(folder: Path, text: str, dictionary: str = "") -> Path:
+    return write(folder, {"glossary.yaml": text, "dictionary.txt": dictionary})
+
+
+@pytest.mark.parametrize("again", ["VRAM", "vram", "ＶＲＡＭ", "GPU-memory", "gpu  memory"])
+def test_a_word_in_two_groups_is_reported_with_both_lines(tmp_path: Path, again: str) -> None:
+    text = f"# memory\n- {{en: [VRAM, 'GPU memory']}}\n- en: [host memory]\n- en:\n    - RAM\n    - {again}\n"
+    assert complaints(glossary(tmp_path, text)) == [
+        f"glossary.yaml:6: repeated-word: {again!r} stands in the group of line 2, too;"
+        " a word belongs to one group"
+    ]
+
+
+def test_words_of_one_group_may_look_alike(tmp_path: Path) -> None:
+    assert complaints(glossary(tmp_path, "- {en: [fine-tune, 'fine tune']}\n")) == []
+
+
+def test_a_team_adds_to_a_shipped_group_by_naming_a_word_of_it(tmp_path: Path) -> None:
+    shipped = glossary(tmp_path / "shipped", "- {en: [VRAM, GPU memory]}\n")
+    team = glossary(tmp_path / "team", "- {en: [VRAM, board memory]}\n")
+    assert complaints(shipped, team) == []
+
+
+def test_a_short_chinese_word_that_the_tokenizer_splits_is_reported(tmp_path: Path) -> None:
+    text = "- {en: [hang], zh: [超时]}\n- {en: [collapse], zh: [训崩, 训练崩了吗呢, GPU 训崩]}\n"
+    message = "glossary.yaml:2: split-word: 训崩 is split by the tokenizer: add it to dictionary.txt"
+    assert complaints(glossary(tmp_path, text)) == [message]
+    assert complaints(glossary(tmp_path, text, dictionary="训崩\n")) == []
+
+
+def test_a_group_that_finds_nothing_is_noted_when_asked_for_and_is_nothing_wrong(tmp_path: Path) -> None:
+    groups = "- {en: [hang, stuck]}\n- en: [sandbox]\n  zh: [训崩]\n- {en: [latency, training]}\n"
+    entry = edition("Training hangs", "## Answer\n\nPass `--timeout`.\n")
+    folder = write(tmp_path, {"glossary.yaml": groups, "en/roll/one.md": entry})
+    checked = CliRunner().invoke(main, ["check", "--search", "--content", str(folder)], prog_name="jieda")
+    assert checked.stdout.splitlines() == [
+        "glossary.yaml:3: split-word: 训崩 is split by the tokenizer: add it to dictionary.txt",
+        "glossary.yaml:2: note: unanswered: no search for sandbox, 训崩 finds anything yet",
+    ]
+    quiet = glossary(tmp_path / "other", "- {en: [sandbox]}\n")
+    noted = CliRunner().invoke(main, ["check", "--search", "--content", str(quiet)], prog_name="jieda")
+    assert (noted.exit_code, len(noted.stdout.splitlines())) == (0, 1)
+    assert complaints(quiet) == []

@@ -1,0 +1,1 @@
+"""Pages to drafts: real files in, real content directories out."""

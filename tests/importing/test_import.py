@@ -1,0 +1,277 @@
+"""`jieda import` as it is run: pages in, drafts and reports out, and the content directory as it was but for them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli.main import main
+from bench.importing import check, unnamed_problems
+from tests.support.small_content import write
+
+ENGLISH = """\
+# FAQ
+
+## Errors
+
+### RuntimeError: out of memory on device 17
+
+**Cause**: the batch is too large.
+
+**Solution**: make `batch_size` smaller, see [resuming](#how-do-i-resume) and the [guide](guide.md#x).
+
+```text
+RuntimeError: out of memory on device 17
+```
+
+## Use
+
+### How do I resume?
+
+Set `--load`. ![plan](plan.png) ![far](img/far.png)
+
+### What is `mode`?
+
+Either of two.
+
+### Is it free?
+
+It is.
+"""
+CHINESE = """\
+# 常见问题
+
+## 使用
+
+### `mode` 是什么？
+
+二选一。
+
+### 怎么续训？
+
+设置 `--load`。![plan](plan.png)
+
+## 报错
+
+### RuntimeError: out of memory on device 17
+
+**原因**：batch 太大。
+
+**解决办法**：调小 `batch_size`，另见[续训](#怎么续训)。
+
+```text
+RuntimeError: out of memory on device 17
+```
+"""
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000")
+
+
+class Desk:
+    """A content directory, two pages, and the command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.content = write(folder / "content", {})
+        self.en, self.zh = folder / "en" / "faq.md", folder / "zh" / "faq.md"
+        for path, text in ((self.en, ENGLISH), (self.zh, CHINESE)):
+            path.parent.mkdir()
+            path.write_text(text, encoding="utf-8")
+            path.with_name("plan.png").write_bytes(PNG)
+
+    def run(self, *arguments: str, code: int = 0) -> Result:
+        given = ["--content", str(self.content), "--framework", "roll", *arguments]
+        result = CliRunner().invoke(main, ["import", *given])
+        assert result.exit_code == code, result.output
+        return result
+
+    def both(self, *arguments: str) -> Result:
+        return self.run("--en", str(self.en), "--zh", str(self.zh), *arguments)
+
+    def data(self, *arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.both("--json", "--dry-run", *arguments).stdout)
+        return found
+
+    def files(self) -> dict[str, bytes]:
+        found = (path for path in self.content.rglob("*") if path.is_file())
+        return {path.relative_to(self.content).as_posix(): path.read_bytes() for path in found}
+
+    def read(self, name: str) -> str:
+        return (self.content / name).read_text(encoding="utf-8")
+
+    def edit(self, path: Path, old: str, new: str) -> None:
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+OOM = "roll/runtime-error-out-memory-device-17"
+
+
+def test_twins_are_found_though_the_pages_have_another_order(desk: Desk) -> None:
+    titles = {entry["id"]: entry["titles"] for entry in desk.data()["entries"]}
+    assert titles["roll/resume"] == {"en": "How do I resume?", "zh": "怎么续训？"}
+    assert titles["roll/mode"] == {"en": "What is `mode`?", "zh": "`mode` 是什么？"}
+    assert set(titles[OOM]) == {"en", "zh"}
+    assert titles["roll/free"] == {"en": "Is it free?"}
+
+
+def test_a_draft_says_what_is_known_and_passes_the_check_but_for_its_doubts(desk: Desk) -> None:
+    desk.both(
+        "--url-en", "https://example.com/en/faq.md", "--license", "Apache-2.0", "--updated", "2026-01-31"
+    )
+    text = desk.read(f"en/{OOM}.md")
+    assert "title: 'RuntimeError: out of memory on device 17'\nkind: error\n" in text
+    assert "- 'RuntimeError: out of memory on device {int}'" in text
+    assert "url: 'https://example.com/en/faq.md'\n    license: 'Apache-2.0'\nupdated: 2026-01-31\n" in text
+    assert "\n## Cause\n\nthe batch is too large.\n\n## Fix\n\nmake `batch_size` smaller" in text
+    assert "[resuming](resume.md) and the [guide](https://example.com/en/guide.md#x)" in text
+    assert "draft: true\n" in text
+    report = check(desk.content)
+    assert report.entries == 0
+    assert {problem.rule for problem in report.problems} >= {"doubt"}
+    assert unnamed_problems(report.problems) == ()
+
+
+def test_doubts_are_said_in_the_language_of_the_draft(desk: Desk) -> None:
+    desk.both()
+    assert "- 'source: the license of the page was not given: fill in `source`'" in desk.read(
+        "en/roll/mode.md"
+    )
+    assert "- 'source: 没有指定页面的许可证：请补全 `source`'" in desk.read("zh/roll/mode.md")
+    assert "- 'alone: no Chinese page has this question" in desk.read("en/roll/free.md")
+
+
+def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -> None:
+    desk.both("--url-en", "https://example.com/en/faq.md")
+    text = desk.read("en/roll/resume.md")
+    assert "![plan](resume-plan.png)" in text
+    assert "[far](https://example.com/en/img/far.png)" in text
+    assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
+
+
+def test_a_second_import_changes_nothing(desk: Desk) -> None:
+    desk.both()
+    before = desk.files()
+    assert {entry["status"] for entry in desk.data()["entries"]} == {"unchanged"}
+    desk.both()
+    assert desk.files() == before
+
+
+def test_a_page_that_has_moved_is_still_the_same_page(desk: Desk, tmp_path: Path) -> None:
+    desk.both()
+    before = desk.files()
+    for lang in ("en", "zh"):
+        (tmp_path / "moved" / lang / "help").mkdir(parents=True)
+    desk.en = desk.en.rename(tmp_path / "moved/en/help/questions.md")
+    desk.zh = desk.zh.rename(tmp_path / "moved/zh/help/questions.md")
+    for page in (desk.en, desk.zh):
+        page.with_name("plan.png").write_bytes(PNG)
+    desk.both()
+    assert desk.files() == before
+
+
+def test_an_import_that_was_interrupted_is_taken_up_again(desk: Desk) -> None:
+    desk.both()
+    whole = desk.files()
+    (desk.content / "imports/roll.json").unlink()
+    (desk.content / "zh/roll/resume.md").unlink()
+    desk.both()
+    assert desk.files() == whole
+
+
+def test_a_record_that_cannot_be_read_is_not_replaced(desk: Desk) -> None:
+    desk.both()
+    record = desk.content / "imports/roll.json"
+    record.write_text("{", encoding="utf-8")
+    assert "imports/roll.json cannot be read" in desk.run(str(desk.en), code=2).output
+    assert record.read_text(encoding="utf-8") == "{"
+
+
+def test_a_dry_run_writes_nothing(desk: Desk) -> None:
+    before = desk.files()
+    result = desk.both("--dry-run", "--lang", "zh")
+    assert "新增" in result.stdout
+    assert "roll/resume: 怎么续训？" in result.stdout
+    assert desk.files() == before
+
+
+def test_a_file_that_is_there_is_never_overwritten(desk: Desk) -> None:
+    (desk.content / "en/roll").mkdir(parents=True)
+    (desk.content / "en/roll/resume.md").write_text("mine", encoding="utf-8")
+    desk.both()
+    assert desk.read("en/roll/resume.md") == "mine"
+
+
+def test_a_change_of_the_page_is_shown_with_what_the_entry_says_now(desk: Desk) -> None:
+    desk.both()
+    desk.edit(desk.content / "en/roll/mode.md", "Either of two.", "One of the two.")
+    before = desk.files()
+    desk.edit(desk.en, "Set `--load`.", "Set `--load` and `--save`.")
+    desk.edit(desk.en, "Either of two.", "Any of three.")
+    rows = {entry["id"]: entry for entry in desk.data()["entries"]}
+    assert [(each["standing"], each["now"]) for each in rows["roll/mode"]["changes"]] == [
+        ("conflict", ["Any of three."])
+    ]
+    (change,) = rows["roll/resume"]["changes"]
+    assert change["standing"] == "open"
+    assert change["now"][0].startswith("Set `--load` and `--save`.")
+    shown = desk.both("--lang", "en").stdout
+    assert "      - Either of two.\n      + Any of three.\n" in shown
+    assert desk.files() == before
+
+
+def test_a_change_that_was_carried_over_is_done_with(desk: Desk) -> None:
+    desk.both()
+    desk.edit(desk.en, "Either of two.", "Any of three.")
+    desk.edit(desk.content / "en/roll/mode.md", "Either of two.", "Any of three.")
+    rows = {entry["id"]: entry for entry in desk.data()["entries"]}
+    assert [each["standing"] for each in rows["roll/mode"]["changes"]] == ["done"]
+    desk.both()
+    assert {entry["status"] for entry in desk.data()["entries"]} == {"unchanged"}
+
+
+def test_a_change_that_is_accepted_is_shown_no_more(desk: Desk) -> None:
+    desk.both()
+    desk.edit(desk.en, "Either of two.", "Any of three.")
+    desk.both("--accept")
+    assert {entry["status"] for entry in desk.data()["entries"]} == {"unchanged"}
+    assert "Either of two." in desk.read("en/roll/mode.md")
+
+
+def test_a_reworded_question_is_still_the_same_entry(desk: Desk) -> None:
+    desk.both()
+    desk.edit(desk.en, "### How do I resume?", "### How can I resume training?")
+    desk.edit(desk.zh, "### 怎么续训？", "### 怎样续训？")
+    rows = {entry["id"]: entry["status"] for entry in desk.data()["entries"]}
+    assert rows["roll/resume"] == "changed"
+    assert "new" not in rows.values()
+
+
+def test_what_was_deleted_here_or_there_is_not_written_again(desk: Desk) -> None:
+    desk.both()
+    for lang in ("en", "zh"):
+        (desk.content / lang / "roll/mode.md").unlink()
+    desk.edit(desk.en, "### Is it free?\n\nIt is.\n", "")
+    rows = {entry["id"]: entry["status"] for entry in desk.data()["entries"]}
+    assert rows["roll/mode"] == "removed"
+    assert rows["roll/free"] == "gone"
+    desk.both()
+    assert not (desk.content / "en/roll/mode.md").exists()
+
+
+def test_an_unknown_framework_and_a_page_that_cannot_be_read_exit_with_2(desk: Desk) -> None:
+    unknown = desk.run(str(desk.en), "--framework", "x", code=2)
+    assert "framework 'x' is not in taxonomy.yaml" in unknown.output
+    desk.en.write_bytes(b"# FAQ\n\n\xff\xfe\n")
+    assert "faq.md:3: is not UTF-8" in desk.run(str(desk.en), code=2).output
+
+
+def test_a_page_without_questions_exits_with_1(desk: Desk) -> None:
+    desk.en.write_text("Nothing here.\n", encoding="utf-8")
+    desk.run(str(desk.en), code=1)

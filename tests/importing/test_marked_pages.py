@@ -1,0 +1,55 @@
+"""The figures on pages whose questions were marked by hand, where such pages are at hand."""
+
+from pathlib import Path
+
+import pytest
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.read.load import load_library
+from app.importing.features import Extractor
+from app.importing.wording import Wording
+from bench.importing import Scores, import_twice, measure, read_marked
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = ROOT.parent / "shared" / "corpus"
+
+pytestmark = pytest.mark.skipif(not PAGES.is_dir(), reason="the marked pages are not beside the checkout")
+
+
+@pytest.fixture(scope="module")
+def extractor() -> Extractor:
+    library = load_library([ROOT / "content"])
+    analyzer = Analyzer(library.dictionary)
+    return Extractor(Wording.load(), analyzer, Glossary(library.glossary, analyzer))
+
+
+def scores(extractor: Extractor, *strata: str) -> Scores:
+    measured = (
+        measure(one, Wording.load(), extractor) for one in read_marked(PAGES) if one.stratum in strata
+    )
+    return sum(measured, Scores())
+
+
+def test_questions_ends_and_pairs_are_right(extractor: Extractor) -> None:
+    found = scores(extractor, "regular", "irregular")
+    assert found.questions.recall >= 0.99
+    assert found.questions.precision >= 0.99
+    assert found.ends.recall >= 0.99
+    assert min(found.pairs.recall, found.pairs.precision) >= 0.99
+
+
+def test_pairs_are_right_where_order_or_number_differs(extractor: Extractor) -> None:
+    found = scores(extractor, "irregular")
+    assert min(found.pairs.recall, found.pairs.precision) >= 0.97
+
+
+@pytest.mark.parametrize("doc", ["pgsty-pigsty/faq", "ChatGPTNextWeb-NextChat/faq"])
+def test_drafts_pass_the_check_but_for_their_doubts_and_a_second_import_changes_nothing(
+    doc: str, tmp_path: Path
+) -> None:
+    marked = next(one for one in read_marked(PAGES) if one.doc == doc)
+    count, problems, same = import_twice(marked, tmp_path)
+    assert count >= len(marked.pairs)
+    assert problems == ()
+    assert same

@@ -1,0 +1,345 @@
+"""Which lines of a page are questions, in every way that pages write them."""
+
+from pathlib import Path
+
+import pytest
+
+from app.importing.page import read_page
+from app.importing.questions import find_questions
+from app.importing.wording import Wording
+
+PAGES = {
+    "headings under categories, parts below a question": """\
+# FAQ
+
+## Table of contents
+
+- [How do I install it?](#install)
+
+## Setup
+
+### How do I install it? {#install}
+
+#### On Linux
+
+Run it.
+
+#### On macOS
+
+Click it.
+
+### ModuleNotFoundError: No module named 'toolkit'
+
+Install it again.
+
+## See also
+
+- [Guide](guide.md)
+""",
+    "a heading without parts among categories": """\
+# Troubleshooting
+
+## Start
+
+### Port in use
+
+Take another.
+
+### No such file
+
+Create it.
+
+## Slow reads
+
+Warm the cache up.
+""",
+    "parts named like sections": """\
+# Troubleshooting
+
+## Installation fails
+
+### Symptoms
+
+It stops.
+
+### Solution
+
+Go on.
+
+## GPU not found
+
+### Symptoms
+
+No GPU.
+
+### Solution
+
+Plug it in.
+""",
+    "marked headings, others are not meant": """\
+# 常见问题
+
+## 使用
+
+### 问：怎么启动？
+
+**答：** 运行它。
+
+### 问：日志在哪里？
+
+答：在目录里。
+
+### 问：支持 Windows 吗？
+
+答：支持。
+
+## 其他资源
+
+- [文档](x.md)
+""",
+    "bold lines": """\
+# FAQ
+
+Some words first.
+
+**How do I install it?**
+
+Run pip.
+
+```sh
+# not a heading
+pip install toolkit
+```
+
+**Does it run on Windows?** Yes, it does.
+""",
+    "bold labels in answers are no questions": """\
+# FAQ
+
+## Why does it hang?
+
+**Cause**: a lock.
+
+**Solution**: free it.
+
+## Why is it slow?
+
+**Cause**: a disk.
+
+**Solution**: another one.
+""",
+    "numbered lines": """\
+# 常见问题
+
+1、如何安装？
+
+执行命令。
+
+2、为什么很慢？
+因为网络。
+""",
+    "items, their answers inside": """\
+# FAQ
+
+1. **How do I resume?**
+
+   Set `--load`.
+
+2. **What is a rollout?**
+
+   - One.
+   - Two.
+""",
+    "items, their answers outside": """\
+# FAQ
+
+1. How do I resume?
+
+Set `--load`.
+
+2. Why is it stuck?
+
+Look at the log.
+""",
+    "steps of an answer are no questions": """\
+# FAQ
+
+## How do I install it?
+
+1. Download it.
+
+   ```sh
+   fetch
+   ```
+
+2. Run it.
+
+   It takes long.
+
+## How do I remove it?
+
+Delete it.
+""",
+    "items that hold a heading": """\
+# Build
+
+- ## how to fetch the sources?
+
+   git clone
+
+- ## cannot find the compiler
+
+   install it
+
+   ### another way
+
+   build one
+""",
+    "lines marked Q and A": """\
+# FAQ
+
+Q: How do I install it?
+A: Run pip.
+
+Q2: Why is it slow?
+
+A: A disk.
+
+More about disks.
+
+[Q] Is it free? A: It is.
+""",
+    "details": """\
+# FAQ
+
+## Setup
+
+<details><summary>How to install</summary><br>
+
+Run pip.
+
+</details><br>
+
+<details>
+<summary><b>Node requirement</b></summary>
+
+One core.
+
+<details><summary>More</summary>
+
+Two.
+
+</details>
+
+</details>
+""",
+    "definitions": """\
+# FAQ
+
+How do I install it?
+: Run pip.
+
+Where are the logs?
+: In `/var/log`.
+
+    Or elsewhere.
+""",
+    "a table": """\
+# 报错
+
+| 现象 | 原因 | 解决办法 |
+| --- | --- | --- |
+| 连接超时 | 网络 | 重试 |
+| CUDA out of memory | 显存不足 | 调小 batch size |
+
+| Name | Value |
+| --- | --- |
+| a | b |
+""",
+    "front matter, comments and imports": """\
+---
+title: FAQ
+# not a heading
+---
+
+import Tabs from '@theme/Tabs';
+
+<!--
+## not a question
+-->
+
+:::tip
+Read this first.
+:::
+
+## How do I install it?
+
+Run pip.
+""",
+}
+"""By structure. The questions, with the lines from the question to the end of its answer."""
+
+EXPECTED = {
+    "headings under categories, parts below a question": [
+        ("How do I install it?", 9, 18),
+        ("ModuleNotFoundError: No module named 'toolkit'", 19, 22),
+    ],
+    "a heading without parts among categories": [
+        ("Port in use", 5, 8),
+        ("No such file", 9, 12),
+        ("Slow reads", 13, 16),
+    ],
+    "parts named like sections": [("Installation fails", 3, 12), ("GPU not found", 13, 22)],
+    "marked headings, others are not meant": [
+        ("怎么启动？", 5, 8),
+        ("日志在哪里？", 9, 12),
+        ("支持 Windows 吗？", 13, 16),
+    ],
+    "bold lines": [("How do I install it?", 5, 13), ("Does it run on Windows?", 14, 15)],
+    "bold labels in answers are no questions": [("Why does it hang?", 3, 8), ("Why is it slow?", 9, 14)],
+    "numbered lines": [("如何安装？", 3, 6), ("为什么很慢？", 7, 9)],
+    "items, their answers inside": [("How do I resume?", 3, 6), ("What is a rollout?", 7, 11)],
+    "items, their answers outside": [("How do I resume?", 3, 6), ("Why is it stuck?", 7, 10)],
+    "steps of an answer are no questions": [
+        ("How do I install it?", 3, 14),
+        ("How do I remove it?", 15, 18),
+    ],
+    "items that hold a heading": [
+        ("how to fetch the sources?", 3, 6),
+        ("cannot find the compiler", 7, 14),
+    ],
+    "lines marked Q and A": [
+        ("How do I install it?", 3, 5),
+        ("Why is it slow?", 6, 11),
+        ("Is it free?", 12, 13),
+    ],
+    "details": [("How to install", 5, 10), ("Node requirement", 11, 23)],
+    "definitions": [("How do I install it?", 3, 5), ("Where are the logs?", 6, 10)],
+    "a table": [("连接超时", 5, 5), ("CUDA out of memory", 6, 11)],
+    "front matter, comments and imports": [("How do I install it?", 16, 19)],
+}
+
+
+@pytest.mark.parametrize("structure", PAGES)
+def test_questions_are_found_where_they_stand(structure: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(PAGES[structure], encoding="utf-8")
+    found = find_questions(read_page(path), Wording.load())
+    assert [(each.title, each.first + 1, each.end) for each in found] == EXPECTED[structure]
+
+
+def test_a_page_of_any_text_has_questions_or_none_but_never_fails(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    for text in (
+        "",
+        "\n\n",
+        "# ",
+        "Q:",
+        "<details>",
+        "<summary>x</summary>",
+        "|a|\n|-|\n",
+        "- \n- # ",
+        "---\n---",
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert isinstance(find_questions(read_page(path), Wording.load()), tuple)

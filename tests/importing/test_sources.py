@@ -1,0 +1,175 @@
+"""Which files are read, in which language, and markup other than Markdown."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.entry import Language
+from app.errors import ImportingError
+from app.importing.page import read_page
+from app.importing.proposal import PagePair
+from app.importing.questions import find_questions
+from app.importing.sources import Given, page_files, read_pair
+from app.importing.wording import Wording
+
+RST = """\
+FAQ
+###
+
+.. contents::
+
+How do I *resume*?
+==================
+
+Set ``--load``, see `the guide <https://example.com/guide>`_ and :doc:`/usage`::
+
+    train --load
+
+.. note::
+
+   Needs :func:`app.save`.
+
+.. _slow-start:
+
+Why is it slow?
+===============
+
+1. Because of the disk.
+2. Because of the net.
+
+.. code-block:: text
+
+   waiting
+
+"""
+PO = """\
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+msgid "How do I *resume*?"
+msgstr "怎么续训？"
+
+msgid "Because of the disk."
+msgstr "磁盘慢。"
+
+#, fuzzy
+msgid "Because of the net."
+msgstr "不确定"
+
+msgid "Why is it slow?"
+msgstr "为什么慢？"
+"""
+
+
+def read(given: Given) -> list[PagePair]:
+    return [read_pair(files, given, Wording.load()) for files in page_files(given)]
+
+
+def titles(pair: PagePair, lang: Language) -> list[tuple[str, int]]:
+    page = pair.pages[lang]
+    return [(each.title, page.line_of(each.first) + 1) for each in find_questions(page, Wording.load())]
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_DOT_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_restructured_text_becomes_markdown_with_the_lines_it_came_from(tmp_path: Path) -> None:
+    path = write(tmp_path, faq_DOT_rst=RST) / "faq.rst"
+    pair = read(Given({Language.EN: path}, (), {}))[0]
+    assert titles(pair, Language.EN) == [("How do I *resume*?", 6), ("Why is it slow?", 19)]
+    text = pair.pages[Language.EN].text
+    assert "Set `--load`, see [the guide](https://example.com/guide) and usage:" in text
+    assert "```\ntrain --load\n```" in text
+    assert "> **Note**\n>\n> Needs `app.save`." in text
+    assert "1. Because of the disk." in text
+    assert "```text\nwaiting\n```" in text
+
+
+@pytest.mark.parametrize("source", ["faq.rst", "faq.md"])
+def test_a_catalogue_translates_its_page_but_not_what_is_fuzzy(tmp_path: Path, source: str) -> None:
+    markdown = (
+        "# FAQ\n\n## How do I *resume*?\n\nYes.\n\n"
+        "## Why is it slow?\n\n- Because of\n  the disk.\n- Because of the net.\n"
+    )
+    path = tmp_path / source
+    path.write_text(RST if source.endswith("rst") else markdown, encoding="utf-8")
+    catalogue = tmp_path / "faq.po"
+    catalogue.write_text(PO, encoding="utf-8")
+    pair = read(Given({Language.EN: path, Language.ZH: catalogue}, (), {}))[0]
+    assert [title for title, _ in titles(pair, Language.ZH)] == ["怎么续训？", "为什么慢？"]
+    assert "磁盘慢。" in pair.pages[Language.ZH].text
+    assert "Because of the net." in pair.pages[Language.ZH].text
+    assert len(titles(pair, Language.EN)) == 2
+
+
+def test_a_catalogue_alone_makes_both_pages(tmp_path: Path) -> None:
+    path = write(tmp_path, faq_DOT_po=PO) / "faq.po"
+    pair = read(Given({}, (path,), {}))[0]
+    assert [title for title, _ in titles(pair, Language.EN)] == ["How do I *resume*?", "Why is it slow?"]
+    assert [title for title, _ in titles(pair, Language.ZH)] == ["怎么续训？", "为什么慢？"]
+
+
+def test_two_directories_are_matched_by_place_and_addresses_completed(tmp_path: Path) -> None:
+    page, seite = "# FAQ\n\n## Why?\n\nSo.\n", "# 常见问题\n\n## 为什么？\n\n因为。\n"
+    write(tmp_path, en__use__faq_DOT_md=page, en__faq_DOT_mdx=page, zh__use__faq_DOT_md=seite)
+    given = Given(
+        {Language.EN: tmp_path / "en", Language.ZH: tmp_path / "zh"},
+        (),
+        {Language.EN: "https://example.com/x/"},
+    )
+    pairs = read(given)
+    assert [(pair.key, sorted(pair.pages)) for pair in pairs] == [
+        (f"{tmp_path.name}/en/faq.mdx", ["en"]),
+        ("en/use/faq.md", ["en", "zh"]),
+    ]
+    assert pairs[1].addresses == {Language.EN: "https://example.com/x/use/faq.md"}
+
+
+def test_the_language_is_told_by_name_place_or_text(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        **{
+            "a.zh-CN.md": "# Only names: DDP FSDP",
+            "a.md": "# Names",
+            "zh__b.md": "# b",
+            "en__b.md": "# b",
+            "c.md": "# 为什么？",
+        },
+    )
+    pairs = read(Given({}, (tmp_path,), {}))
+    assert [sorted(pair.pages) for pair in pairs] == [["en", "zh"], ["en", "zh"], ["zh"]]
+
+
+def test_what_is_no_page_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, page_DOT_docx="x") / "page.docx"
+    with pytest.raises(ImportingError, match="is not one of"):
+        page_files(Given({}, (path,), {}))
+    with pytest.raises(ImportingError, match="no pages"):
+        page_files(Given({}, (tmp_path,), {}))
+
+
+def test_a_date_in_front_matter_is_the_day_of_the_page(tmp_path: Path) -> None:
+    path = write(tmp_path, page_DOT_md="---\ntitle: Help\nlast_updated: 2025-03-04\n---\n# FAQ\n") / "page.md"
+    page = read_page(path)
+    assert (page.title, page.updated.isoformat(), page.dated) == ("Help", "2025-03-04", True)
+
+
+@pytest.mark.parametrize(("module", "name"), [("docutils", "faq.rst"), ("babel", "faq.po")])
+def test_a_missing_extra_is_named(module: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(RST if name.endswith("rst") else PO, encoding="utf-8")
+    code = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        "from app.cli.main import main\n"
+        f"main(['import', {str(path)!r}, '--framework', 'roll', '--dry-run'])\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "pip install 'jieda[import]'" in run.stderr
