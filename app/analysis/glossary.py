@@ -1,11 +1,11 @@
-"""Finds the words of the glossary in a text: by stems, so that inflected forms count, longest first."""
+"""Finds the words of the glossary in a text: by stems, so that inflected forms count, the longest only."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import Analysis, Token, TokenKind
-from app.entry import GlossaryGroup
+from app.taxonomy import GlossaryGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +25,40 @@ class Glossary:
         self.groups = tuple(groups)
         self._members: dict[tuple[str, ...], list[tuple[int, str]]] = {}
         self._prefixes: set[tuple[str, ...]] = set()
+        self._first: set[str] = set()
         for number, group in enumerate(self.groups):
             for word in group.words:
                 stems = tuple(atom.stem for atom in analyzer.analyze(word).atoms)
                 if stems:
                     self._members.setdefault(stems, []).append((number, word))
                     self._prefixes.update(stems[:length] for length in range(1, len(stems) + 1))
+                    self._first.add(stems[0])
 
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
-        """Every member that stands in the text; of those that start at the same atom, the longest."""
+        """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""
         stems = [atom.stem for atom in analysis.atoms]
-        for first in range(len(stems)):
-            length, longest = 1, 0
-            while first + length <= len(stems) and tuple(stems[first : first + length]) in self._prefixes:
-                if tuple(stems[first : first + length]) in self._members:
-                    longest = length
-                length += 1
-            if longest:
-                for group, word in self._members[tuple(stems[first : first + longest])]:
-                    yield Mention(group, first, first + longest - 1, word)
+        furthest = 0
+        for first, stem in enumerate(stems):
+            if stem not in self._first:
+                continue
+            end = first + self._longest(stems, first)
+            if end > max(first, furthest):
+                furthest = end
+                for group, word in self._members[tuple(stems[first:end])]:
+                    yield Mention(group, first, end - 1, word)
+
+    def _longest(self, stems: Sequence[str], first: int) -> int:
+        """How many atoms the longest member has that starts at `first`; 0 where none does."""
+        length, longest = 1, 0
+        while first + length <= len(stems) and tuple(stems[first : first + length]) in self._prefixes:
+            if tuple(stems[first : first + length]) in self._members:
+                longest = length
+            length += 1
+        return longest
 
     def tokens(self, analysis: Analysis) -> Iterator[Token]:
         """A concept token for every mention."""
+        atoms = analysis.atoms
         for mention in self.mentions(analysis):
-            start, end = analysis.atoms[mention.first].start, analysis.atoms[mention.last].end
+            start, end = atoms[mention.first].start, atoms[mention.last].end
             yield Token(str(mention.group), start, end, TokenKind.CONCEPT)

@@ -7,10 +7,9 @@ character by character. Case is left alone, because segmentation reads it (`OutO
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-import opencc
-
-HAN_BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF))
+TABLE = Path(__file__).with_name("simplified.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Folded:
 
 
 class Folder:
-    """Folds text. Building one takes some 20 ms for the table of Traditional characters."""
+    """Folds text. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._simplified = _simplification_table()
@@ -51,6 +50,19 @@ class Folder:
         return Folded("".join(pieces).translate(self._simplified), tuple(starts), tuple(ends))
 
 
+def within(text: str, most: int) -> str:
+    """As much of a text as folds to at most `most` characters: a ligature of Arabic becomes eighteen."""
+    text = text[:most]
+    if text.isascii() or len(unicodedata.normalize("NFKC", text)) <= most:
+        return text
+    size = 0
+    for position, character in enumerate(text):
+        size += len(unicodedata.normalize("NFKC", character))
+        if size > most:
+            return text[:position]
+    return text
+
+
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Spans of a character and the combining marks behind it, at most 8 long so that no input is slow."""
     start = 0
@@ -63,9 +75,6 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 def _simplification_table() -> dict[int, str]:
     """Code point to Simplified character, for those that differ: by character, never by phrase, so that
     lengths and offsets stay as they are."""
-    characters = [chr(point) for first, last in HAN_BLOCKS for point in range(first, last + 1)]
-    # A line each, so that OpenCC's phrase dictionary has nothing to match.
-    converted = opencc.OpenCC("t2s").convert("\n".join(characters)).split("\n")
-    return {
-        ord(old): new for old, new in zip(characters, converted, strict=True) if old != new and len(new) == 1
-    }
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    pairs = (pair for line in lines if not line.startswith("#") for pair in line.split())
+    return {ord(pair[0]): pair[1] for pair in pairs}

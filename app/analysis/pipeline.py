@@ -1,17 +1,45 @@
 """The one analysis, for what is indexed and what is asked: text to tokens, with spans in the original."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from app.analysis import code
 from app.analysis.chinese import ChineseTokenizer
+from app.analysis.code import Name
 from app.analysis.english import EnglishWords
-from app.analysis.normalize import Folded, Folder
-from app.analysis.segment import segment
+from app.analysis.normalize import Folder
+from app.analysis.segment import without_gaps
 from app.analysis.stems import Stemmer
-from app.analysis.token import Analysis, Atom, Segment, SegmentKind, Token, TokenKind
+from app.analysis.token import Analysis, Atom, Piece, Segment, SegmentKind, Token, TokenKind
+from app.han import has_han
 
-VERSION = "5"
+VERSION = "6"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
+
+
+CACHED_CODE, LONGEST_CACHED = 16_384, 100
+"""Pieces of code whose parts are kept, and their characters: a corpus repeats its identifiers."""
+
+
+CACHED_TEXTS, LONGEST_TEXT = 128, 400
+"""Texts whose analysis is kept, and their characters: what is indexed of an entry is read by the diagnosis as well."""
+
+Places = range | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeWord:
+    """A word inside a piece of code, case folded, its stem, and its place in the piece."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+CodeParts = tuple[tuple[tuple[Name, str], ...], tuple[CodeWord, ...]]
+"""The names in a piece of code, each with its stems joined, and its words."""
 
 
 class Analyzer:
@@ -22,23 +50,17 @@ class Analyzer:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._english = EnglishWords()
-        self._segmenters = {
-            SegmentKind.HAN: (self._han_tokens, self._han_atoms),
-            SegmentKind.WORD: (self._word_tokens, self._word_atoms),
-            SegmentKind.CODE: (self._code_tokens, self._code_atoms),
+        self._kept_parts = lru_cache(CACHED_CODE)(self._code_parts)
+        self._pieces = {
+            SegmentKind.HAN: self._han,
+            SegmentKind.WORD: self._word,
+            SegmentKind.CODE: self._code,
         }
+        self._kept = lru_cache(CACHED_TEXTS)(self._analyze)
 
     def analyze(self, text: str) -> Analysis:
         """Tokens and atoms of `text`; total, linear in its length."""
-        folded = self._folder.fold(text)
-        tokens: list[Token] = []
-        atoms: list[Atom] = []
-        for piece in segment(folded.text):
-            if piece.kind is not SegmentKind.GAP:
-                to_tokens, to_atoms = self._segmenters[piece.kind]
-                tokens += to_tokens(piece, folded)
-                atoms += to_atoms(piece, folded)
-        return Analysis(tuple(tokens), tuple(atoms))
+        return self._kept(text) if len(text) <= LONGEST_TEXT else self._analyze(text)
 
     def key(self, text: str) -> str:
         """What two texts share that differ only in case, width, script, spacing or punctuation."""
@@ -50,51 +72,72 @@ class Analyzer:
 
     def is_word(self, text: str) -> bool:
         """Whether a general dictionary, or ours, has the case-folded `text` as a word."""
-        return text in self._english if text.isascii() else text in self._chinese
+        return text in self._chinese if has_han(text) else text in self._english
 
-    def _han_tokens(self, piece: Segment, folded: Folded) -> Iterator[Token]:
-        for start, end in self._chinese.words(piece.text):
-            yield _token(piece, folded, start, end, TokenKind.TERM)
-        for start in range(len(piece.text)):
-            yield _token(piece, folded, start, start + 1, TokenKind.GRAM)
-            if start + 2 <= len(piece.text):
-                yield _token(piece, folded, start, start + 2, TokenKind.GRAM)
+    def keeps_whole(self, word: str) -> bool:
+        """Whether `word` is a token of its own, and not only the words that it is made of."""
+        return any(
+            token.kind is TokenKind.TERM and (token.start, token.end) == (0, len(word))
+            for token in self.analyze(word).tokens
+        )
 
-    def _han_atoms(self, piece: Segment, folded: Folded) -> Iterator[Atom]:
-        for offset, character in enumerate(piece.text, piece.start):
-            yield Atom(character, character, *folded.span(offset, offset + 1))
+    def _analyze(self, text: str) -> Analysis:
+        folded = self._folder.fold(text)
+        return Analysis.of(
+            self._pieces[part.kind](part, folded.starts, folded.ends) for part in without_gaps(folded.text)
+        )
 
-    def _word_tokens(self, piece: Segment, folded: Folded) -> Iterator[Token]:
-        span = folded.span(piece.start, piece.end)
-        word = piece.text.casefold()
-        yield Token(word, *span, TokenKind.EXACT)
-        yield Token(self._stemmer.stem(word), *span, TokenKind.TERM)
+    # A piece from a part of the folded text, whose character i came from `starts[i]` to `ends[i]` of the original.
 
-    def _word_atoms(self, piece: Segment, folded: Folded) -> Iterator[Atom]:
-        word = piece.text.casefold()
-        yield Atom(word, self._stemmer.stem(word), *folded.span(piece.start, piece.end))
+    def _han(self, part: Segment, starts: Places, ends: Places) -> Piece:
+        text, at = part.text, part.start
+        tokens = [
+            Token(text[start:end], starts[at + start], ends[at + end - 1], TokenKind.TERM)
+            for start, end in self._chinese.words(text)
+        ]
+        atoms = []
+        for place, character in enumerate(text):
+            start, end = starts[at + place], ends[at + place]
+            tokens.append(Token(character, start, end, TokenKind.GRAM))
+            if place + 2 <= len(text):
+                tokens.append(Token(text[place : place + 2], start, ends[at + place + 1], TokenKind.GRAM))
+            atoms.append(Atom(character, character, start, end, SegmentKind.HAN))
+        return Piece(SegmentKind.HAN, tuple(tokens), tuple(atoms))
 
-    def _code_tokens(self, piece: Segment, folded: Folded) -> Iterator[Token]:
-        yield Token(piece.text.casefold(), *folded.span(piece.start, piece.end), TokenKind.EXACT)
-        for name in code.names(piece.text):
-            span = folded.span(piece.start + name.start, piece.start + name.end)
-            yield Token(name.canonical, *span, TokenKind.TERM)
-            if stems := self._joined_stems(piece.text[name.start : name.end]):
-                yield Token(stems, *span, TokenKind.PART)
-        for atom in self._code_atoms(piece, folded):
-            yield Token(atom.stem, atom.start, atom.end, TokenKind.PART)
+    def _word(self, part: Segment, starts: Places, ends: Places) -> Piece:
+        start, end = starts[part.start], ends[part.start + len(part.text) - 1]
+        word = part.text.casefold()
+        stem = self._stemmer.stem(word)
+        tokens = (Token(word, start, end, TokenKind.EXACT), Token(stem, start, end, TokenKind.TERM))
+        return Piece(SegmentKind.WORD, tokens, (Atom(word, stem, start, end, SegmentKind.WORD),))
+
+    def _code(self, part: Segment, starts: Places, ends: Places) -> Piece:
+        at, last = part.start, part.start - 1
+        tokens = [Token(part.text.casefold(), starts[at], ends[last + len(part.text)], TokenKind.EXACT)]
+        names, words = self._parts_of(part.text)
+        for name, stems in names:
+            start, end = starts[at + name.start], ends[last + name.end]
+            tokens.append(Token(name.canonical, start, end, TokenKind.TERM))
+            if stems:
+                tokens.append(Token(stems, start, end, TokenKind.PART))
+        atoms = [
+            Atom(word.text, word.stem, starts[at + word.start], ends[last + word.end], SegmentKind.CODE)
+            for word in words
+        ]
+        tokens += [Token(atom.stem, atom.start, atom.end, TokenKind.PART) for atom in atoms]
+        return Piece(SegmentKind.CODE, tuple(tokens), tuple(atoms))
+
+    def _parts_of(self, text: str) -> CodeParts:
+        return self._kept_parts(text) if len(text) <= LONGEST_CACHED else self._code_parts(text)
+
+    def _code_parts(self, text: str) -> CodeParts:
+        names = tuple((name, self._joined_stems(text[name.start : name.end])) for name in code.names(text))
+        words = ((text[start:end].casefold(), start, end) for start, end in code.words(text))
+        return names, tuple(
+            CodeWord(word, self._stemmer.stem(word), start, end) for word, start, end in words
+        )
 
     def _joined_stems(self, name: str) -> str:
         """`max_token_per_gpu` for `max_tokens_per_gpu`, so that a plural more or less still finds it."""
         stems = [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
         return "_".join(stems) if len(stems) > 1 else ""
-
-    def _code_atoms(self, piece: Segment, folded: Folded) -> Iterator[Atom]:
-        for start, end in code.words(piece.text):
-            word = piece.text[start:end].casefold()
-            span = folded.span(piece.start + start, piece.start + end)
-            yield Atom(word, self._stemmer.stem(word), *span)
-
-
-def _token(piece: Segment, folded: Folded, start: int, end: int, kind: TokenKind) -> Token:
-    return Token(piece.text[start:end], *folded.span(piece.start + start, piece.start + end), kind)

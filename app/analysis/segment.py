@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 
 from app.analysis.token import Segment, SegmentKind
+from app.han import HAN
 
-HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 WORD_CHARACTER = rf"[^\W{HAN}]"
 
 # `--flag`, `self.node2pg[node_rank]`, `torch.cuda.OutOfMemoryError`, `vllm==0.6.3.post1`, `~/.cache`,
 # `$CHATLEARN`, `C++`: letters and digits, held together by joiners that have a letter or digit behind them.
 START = rf"(?:--?|[$@]|~?\.{{0,2}}/{{1,3}}|\.)?{WORD_CHARACTER}+"
-# A bracket is closed only where it was opened: the one behind `[WARNING]` is none of the word's.
+# A bracket is closed only where it was opened: the one after `[WARNING]` does not belong to the word.
 CODE_OR_WORD = (
     rf"{START}"
     rf"(?:(?:::|->|==|//|(?P<open>\[)|[-.:/\\=+@#*]|\]\[|\]\.){WORD_CHARACTER}+|'[a-z]{{1,2}}(?!{WORD_CHARACTER}))*"
@@ -25,11 +25,23 @@ INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 def segment(text: str) -> Iterator[Segment]:
     """Segments of `text` in order; their texts, joined, are `text`."""
     for match in SEGMENTS.finditer(text):
-        if match["TEXT"] is not None:
-            kind = SegmentKind.CODE if is_code(match.group()) else SegmentKind.WORD
-        else:
-            kind = SegmentKind[match.lastgroup or "GAP"]
-        yield Segment(match.group(), match.start(), kind)
+        found = match.group()
+        kind = SegmentKind.GAP if match.lastgroup == "GAP" else _kind(match.lastgroup, found)
+        yield Segment(found, match.start(), kind)
+
+
+def without_gaps(text: str) -> Iterator[Segment]:
+    """The segments of `text` that say something."""
+    for match in SEGMENTS.finditer(text):
+        if (group := match.lastgroup) != "GAP":
+            found = match.group()
+            yield Segment(found, match.start(), _kind(group, found))
+
+
+def _kind(group: str | None, found: str) -> SegmentKind:
+    if group == "HAN":
+        return SegmentKind.HAN
+    return SegmentKind.CODE if is_code(found) else SegmentKind.WORD
 
 
 def is_code(text: str) -> bool:

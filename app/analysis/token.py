@@ -1,7 +1,10 @@
 """What analysis hands on: segments of the text and the tokens they yield."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
+from typing import NamedTuple
 
 
 class SegmentKind(Enum):
@@ -13,8 +16,7 @@ class SegmentKind(Enum):
     GAP = "gap"
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A stretch of folded text; joining all segments of a text gives the text back."""
 
     text: str
@@ -46,10 +48,14 @@ class TokenKind(Enum):
     """Number of a glossary group."""
     KEY = "k"
     """A whole title or alias, reduced to its letters, digits and Han characters."""
+    SPAN = "s"
+    """A whole code span or block, exactly as written."""
+    FOLDED_SPAN = "f"
+    """The same with case, width and script folded."""
 
     def term(self, text: str) -> str:
         """`text` as it stands in an index: the kind's prefix and a colon, then the text."""
-        return f"{self.value}:{text}"
+        return f"{self._value_}:{text}"
 
 
 def text_of(term: str) -> str:
@@ -57,8 +63,7 @@ def text_of(term: str) -> str:
     return term.partition(":")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """`start` and `end` are offsets into the original text, whatever folding did to it."""
 
     text: str
@@ -72,20 +77,60 @@ class Token:
         return self.kind.term(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """The smallest piece that phrases and the glossary are matched by: a Han character, or a run of letters
-    and digits out of a word or identifier. `text` is case folded; `stem` is what inflected forms share."""
+def terms_of(tokens: "Iterable[Token]") -> list[str]:
+    """Tokens as they stand in an index."""
+    return [f"{kind._value_}:{text}" for text, _, _, kind in tokens]
+
+
+class Atom(NamedTuple):
+    """The smallest part of a text that phrases and the glossary are matched by: a Han character, or a run of
+    letters and digits out of a word or identifier. `text` is case folded; `stem` is what inflected forms share;
+    `kind` is that of the piece it is part of."""
 
     text: str
     stem: str
     start: int
     end: int
+    kind: SegmentKind
+
+    @property
+    def is_han(self) -> bool:
+        """Whether this is a Han character."""
+        return self.kind is SegmentKind.HAN
+
+
+class Piece(NamedTuple):
+    """A Han run, a word or a piece of code, with everything that was made of it, in the order of the text.
+
+    A word's tokens are its EXACT form and its stem (TERM). Code has its EXACT form, the names in it (TERM, the
+    whole one first) and their words (PART). A Han run has the dictionary's words (TERM), shorter ones inside
+    longer ones included, and its characters and pairs of characters (GRAM).
+    """
+
+    kind: SegmentKind
+    tokens: tuple[Token, ...]
+    atoms: tuple[Atom, ...]
+
+    def of_kind(self, kind: TokenKind) -> tuple[Token, ...]:
+        """Its tokens of one kind."""
+        return tuple(token for token in self.tokens if token.kind is kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that search needs to know of a text. Tokens and atoms are in the order of the text."""
+    """What a text consists of: its pieces in order, without overlap, the gaps between them left out."""
 
-    tokens: tuple[Token, ...]
+    pieces: tuple[Piece, ...]
     atoms: tuple[Atom, ...]
+    """The atoms of all pieces."""
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> "Analysis":
+        """The analysis of a text that consists of `pieces`."""
+        found = tuple(pieces)
+        return cls(found, tuple(chain.from_iterable(piece.atoms for piece in found)))
+
+    @property
+    def tokens(self) -> Iterator[Token]:
+        """The tokens of all pieces."""
+        return chain.from_iterable(piece.tokens for piece in self.pieces)

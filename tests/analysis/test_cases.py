@@ -4,7 +4,7 @@ import pytest
 
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import TokenKind
-from app.search.snippet import merged
+from app.search.show.snippet import merged
 from tests.analysis.cases import FOLDER, Case, read_cases
 
 CASES = read_cases()

@@ -1,6 +1,5 @@
 """What holds for the analysis of any text whatever."""
 
-import time
 import unicodedata
 from collections.abc import Callable
 
@@ -15,6 +14,8 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.segment import segment
 from app.analysis.stems import Stemmer
 from app.analysis.token import SegmentKind, Token, TokenKind
+from tests.support.cost import assert_linear
+from tests.support.examples import examples
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 """Lone surrogates, NUL and unassigned code points included."""
@@ -27,7 +28,7 @@ LIKELY = st.sampled_from([*WRITINGS, *INVISIBLE])
 TEXTS = st.lists(st.one_of(LIKELY, st.text(ANY_CHARACTER, max_size=5)), max_size=20).map("".join)
 
 patient = settings(deadline=None)
-"""A machine with other work to do is no reason to fail."""
+"""A machine with other work to do is not a reason to fail."""
 
 FOLDER = Folder()
 STEMMER = Stemmer()
@@ -111,7 +112,7 @@ def test_tokens_and_atoms_of_a_text_never_change(analyzer: Analyzer, text: str) 
 
 
 @given(st.text(ANY_CHARACTER))
-@settings(patient, max_examples=300)
+@settings(patient, max_examples=examples(300))
 @example("\x00")
 @example("\ud800\udfff")
 @example("\U0010ffff" * 3)
@@ -137,6 +138,17 @@ PUNCTUATION = st.sampled_from(
     [" ", "，", "：", " - ", "　", "（", "）", "！", "？ ", '" ', " / ", "、", "…", "【"]
 )
 TO_TRADITIONAL = opencc.OpenCC("s2t")
+TO_SIMPLIFIED = opencc.OpenCC("t2s")
+HAN_BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF))
+
+
+def test_every_traditional_character_is_folded_as_opencc_converts_it() -> None:
+    characters = [chr(point) for first, last in HAN_BLOCKS for point in range(first, last + 1)]
+    # A line each, so that OpenCC's phrase dictionary has nothing to match.
+    converted = TO_SIMPLIFIED.convert("\n".join(characters)).split("\n")
+    assert [FOLDER.fold(character).text for character in characters] == converted
+
+
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
 
 
@@ -176,19 +188,7 @@ $ $a \\ ﬁ 啊 的 显存不足 龘 顯 𠮷 🎉 显a e\u0301""".split()
 SPACED = ["--a ", "don't ", "ＯＯＭ ", "显 ", "max_tokens_per_gpu "]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [*REPEATED, *SPACED, *INVISIBLE], ids=repr)
-def test_twice_the_text_costs_about_twice_the_time(analyzer: Analyzer, unit: str) -> None:
-    """Processor time, the best of several: a busy machine does not count. Quadratic cost would be 4 times."""
-    size = 3_000 // len(unit)
-    once, twice = (cost(analyzer, unit * times) for times in (size, 2 * size))
-    assert twice < 3.0 * once + 0.002, f"{once * 1000:.1f} ms, then {twice * 1000:.1f} ms"
-
-
-def cost(analyzer: Analyzer, text: str) -> float:
-    """Seconds of processor time."""
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        analyzer.analyze(text)
-        taken.append(time.process_time() - start)
-    return min(taken)
+def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
+    assert_linear(lambda size: analyzer.analyze(unit * (size // len(unit))), 2_000)

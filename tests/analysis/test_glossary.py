@@ -1,0 +1,40 @@
+"""Which words of a glossary are found in a text."""
+
+import pytest
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.taxonomy import GlossaryGroup
+
+GROUPS = (
+    GlossaryGroup(en=("host memory", "RAM"), zh=("内存",)),
+    GlossaryGroup(en=("GPU memory",), zh=("显卡内存",)),
+    GlossaryGroup(en=("shared memory",), zh=("共享内存",)),
+    GlossaryGroup(en=("sampling",), zh=("采样",)),
+    GlossaryGroup(en=("importance sampling",), zh=("重要性采样",)),
+    GlossaryGroup(en=("importance",), zh=("重要性",)),
+    GlossaryGroup(en=("memory pool",), zh=("内存池",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("内存 is what is left", ["内存"]),
+        ("显卡内存", ["显卡内存"]),
+        ("显卡内存和内存", ["显卡内存", "内存"]),
+        ("顯卡內存", ["显卡内存"]),
+        ("no RAM, no shared memory", ["RAM", "shared memory"]),
+        ("importance sampling", ["importance sampling"]),
+        ("--importance-sampling", ["importance sampling"]),
+        ("重要性采样的重要性", ["重要性采样", "重要性"]),
+        ("samplings", ["sampling"]),
+        ("GPU memory pool", ["GPU memory", "memory pool"]),
+        ("共享内存池", ["共享内存", "内存池"]),
+        ("nothing here", []),
+        ("", []),
+    ],
+)
+def test_a_word_inside_a_longer_one_does_not_count(analyzer: Analyzer, text: str, found: list[str]) -> None:
+    mentions = Glossary(GROUPS, analyzer).mentions(analyzer.analyze(text))
+    assert [mention.word for mention in mentions] == found
