@@ -1,10 +1,11 @@
-"""What is asked of search and diagnosis, and what they answer: the types every surface shares."""
+"""What is asked of search, and what it answers: the types every surface shares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from app.entry import FACETS, Edition, Entry, Language, facet_values
+from app.entry import Edition, Entry, Language, Summary
+from app.taxonomy import FACETS, facet_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Filters:
         }[name]
 
     def without(self, name: str) -> "Filters":
-        """These filters, but for the facet `name` (or `edition`)."""
+        """These filters without the facet `name` (or `edition`)."""
         kept = {facet: self.facet(facet) for facet in FACETS if facet != name}
         return Filters(**kept, edition=None if name == "edition" else self.edition)
 
-    def admit(self, entry: Entry) -> bool:
+    def admit(self, entry: Entry | Summary) -> bool:
         """Whether an entry has a value of each facet that is filtered by, and the edition."""
         values = facet_values(entry)
         tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
@@ -43,7 +44,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off."""
+    """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off.
+
+    `unfinished`: the last word may be half typed. It is read as the beginning of one, and nothing is corrected.
+    """
 
     text: str
     lang: Language = Language.EN
@@ -51,6 +55,7 @@ class SearchRequest:
     limit: int = 10
     offset: int = 0
     verbatim: bool = False
+    unfinished: bool = False
 
 
 class ReasonType(StrEnum):
@@ -82,8 +87,19 @@ class Hit:
     edition: Edition
     score: float
     reasons: tuple[Reason, ...]
+    elsewhere: frozenset[str]
+    """Texts of title reasons that the other edition's title has, and not the one shown."""
+    title: str
     snippet: str
-    """Escaped HTML whose only tag is `<mark>`."""
+    """Both escaped HTML whose only tag is `<mark>`."""
+
+
+class Fit(StrEnum):
+    """How well the best that a search finds fits it."""
+
+    NOTHING = "nothing"
+    WEAK = "weak"
+    GOOD = "good"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +145,8 @@ class SearchAnswer:
     phrase_dropped: bool
     weak: bool
     """True when nothing fits well."""
+    absent_words: tuple[str, ...]
+    """Words of a question that no entry has in any way, filters aside."""
 
 
 class CompletionType(StrEnum):
@@ -147,64 +165,3 @@ class Completion:
     text: str
     type: CompletionType
     target: str = ""
-
-
-class Confidence(StrEnum):
-    """How sure a diagnosis is, strongest first. docs/content-format.md says what each word means."""
-
-    EXACT = "exact"
-    LIKELY = "likely"
-    POSSIBLE = "possible"
-
-
-class MatchReason(StrEnum):
-    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
-
-    SIGNATURE = "signature"
-    IDENTIFIER = "identifier"
-    EXCEPTION = "exception"
-    SYMPTOM = "symptom"
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedLine:
-    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted."""
-
-    line: int
-    text: str
-    reason: MatchReason
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An entry that explains a log, with the edition to show."""
-
-    entry: Entry
-    edition: Edition
-    confidence: Confidence
-    matched: tuple[MatchedLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LogError:
-    """A failure that the log tells of; `count` is how often, over all ranks."""
-
-    type: str
-    message: str
-    line: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """`matches` best first, at most a few; empty means no known entry.
-
-    `query` is a ready-made search for what was understood of the log.
-    """
-
-    matches: tuple[Match, ...]
-    errors: tuple[LogError, ...]
-    framework: str
-    """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
-    taxonomy: a log of another program names that program."""
-    query: str

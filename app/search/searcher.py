@@ -1,44 +1,42 @@
 """Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
+from app.analysis.token import TokenKind
 from app.content.library import Library
-from app.entry import FACETS, Entry, Language
-from app.search.answers import (
-    Filters,
-    Hit,
-    SearchAnswer,
-    SearchRequest,
-    Suggestion,
-    SuggestionType,
-)
-from app.search.engine import EXACT_TIER, Contribution, Engine, Query, Scored
-from app.search.literal import Literals
-from app.search.passages import Passages
-from app.search.query import ParsedQuery, QueryParser
-from app.search.reasons import WORTH_SAYING, exact_reasons, reasons
-from app.search.snippet import snippet
-
-WEAK_SCORE = 0.22
-"""Below this, the best hit accounts for too little of the query to be called an answer."""
+from app.entry import Entry
+from app.search.answers import Filters, Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from app.search.index.protocol import Index
+from app.search.query.parser import ParsedQuery, QueryParser
+from app.search.query.types import Query
+from app.search.rank.explain import Contribution
+from app.search.rank.ranker import Ranker, Ranking, Scored
+from app.search.show.passages import Passages
+from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
+from app.search.show.snippet import marked_title, snippet
+from app.search.weights import EXACT_TIER, WEAK_SCORE
+from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
 """What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
 
 
+LONGEST_QUESTION = 6
+"""Words up to which it is said of single ones that no entry has them."""
+
+
 class Searcher:
     """Searches a library through its index. Safe to share between threads."""
 
-    def __init__(self, library: Library, engine: Engine, analyzer: Analyzer) -> None:
-        glossary = Glossary(library.glossary, analyzer)
+    def __init__(self, library: Library, index: Index, analyzer: Analyzer, glossary: Glossary) -> None:
         self._library = library
-        self._engine = engine
-        self._parser = QueryParser(analyzer, glossary, engine)
+        self._lexicon = index.lexicon
+        self._ranker = Ranker(index)
+        self._parser = QueryParser(analyzer, glossary, index.lexicon)
         self._passages = Passages(analyzer, glossary)
-        self._literals = Literals(library, analyzer)
         self._analyzer = analyzer
 
     @property
@@ -49,48 +47,73 @@ class Searcher:
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable where the index has been damaged under the running process."""
         parsed = self._parser.parse(
-            request.text,
-            request.filters,
-            verbatim=request.verbatim,
-            literal=self._literals.is_span(request.text),
+            request.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
-        results = self._engine.search(parsed.query)
-        ranked = self._literals.promote(results.ranked, request.text)
-        page = ranked[request.offset : request.offset + request.limit]
-        best = ranked[0] if ranked else None
-        weights = self._weights(parsed.query)
+        ranking = self._ranker.rank(parsed.query, request.offset + request.limit)
+        best = next(iter(ranking.ranked), None)
+        (total,) = ranking.totals((request.filters,))
         return SearchAnswer(
             query=request.text,
-            total=len(ranked),
-            hits=tuple(self._hit(one, parsed, weights, request.lang) for one in page),
-            facets=results.facets,
-            suggestions=tuple(self._suggestions(request, parsed, results.near, found=best is not None)),
-            correction=parsed.corrected if best else "",
-            phrase_dropped=results.phrase_dropped,
-            weak=best is not None and best.tier == 0 and best.score < WEAK_SCORE,
+            total=total,
+            hits=tuple(self._hits(request, parsed, ranking)),
+            facets=ranking.facets(),
+            suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
+            correction=parsed.corrected if total else "",
+            phrase_dropped=ranking.phrase_dropped,
+            weak=not request.unfinished and _fit(best) is Fit.WEAK,
+            absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
         )
 
-    def rank(self, text: str) -> tuple[Scored, ...]:
-        """The entries that answer, best first, with their coverage and without anything to show."""
-        return self._engine.search(self._parser.parse(text, Filters()).query).ranked
+    def fit(self, text: str) -> Fit:
+        """How well the best hit fits a query without filters. Raises IndexUnreadable."""
+        ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, 1)
+        return _fit(next(iter(ranking.ranked), None))
 
-    def explain(self, text: str, entry_id: str) -> tuple[Contribution, ...]:
-        """What an entry scores for a query, by word and zone, largest first."""
-        return self._engine.explain(self._parser.parse(text, Filters()).query, entry_id)
+    def known_words(self, text: str) -> tuple[str, ...]:
+        """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
+        words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
+        return tuple(word for word in words if self._is_known(word.casefold()))
 
-    def _hit(self, scored: Scored, parsed: ParsedQuery, weights: Mapping[str, float], lang: Language) -> Hit:
-        entry = self._library.entries[scored.id]
-        edition = entry.edition(lang)
-        exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
-        contributions = self._engine.explain(parsed.query, scored.id, WORTH_SAYING)
-        concordance = self._passages.of(edition)
-        return Hit(
-            entry=entry,
-            edition=edition,
-            score=round(scored.score, 4),
-            reasons=exact or reasons(parsed, contributions, concordance),
-            snippet=snippet(concordance, weights),
-        )
+    def _is_known(self, word: str) -> bool:
+        return self._analyzer.is_word(word) or bool(self._lexicon.frequency(TokenKind.EXACT.term(word)))
+
+    def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
+        """What an entry among the first `window` scores for a query, by word and zone, largest first; empty where it
+        isn't among them."""
+        ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, window)
+        for place, scored in enumerate(ranking.ranked):
+            if scored.id == entry_id:
+                return ranking.contributions(place, place + 1)[0]
+        return ()
+
+    def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
+        start, end = request.offset, request.offset + request.limit
+        weights = self._weights(parsed.query)
+        explained = ranking.contributions(start, end, WORTH_SAYING)
+        for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
+            entry = self._library.entries[scored.id]
+            edition = entry.edition(request.lang)
+            exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
+            concordance = self._passages.of(edition)
+            yield Hit(
+                entry=entry,
+                edition=edition,
+                score=round(scored.score, 4),
+                reasons=exact or reasons(parsed, parts, concordance),
+                elsewhere=exact_elsewhere(exact, edition) if exact else in_other_title(parts, edition.lang),
+                title=marked_title(concordance, weights),
+                snippet=snippet(concordance, weights),
+            )
+
+    def _absent_words(self, query: Query) -> Iterator[str]:
+        """Of a question; a pasted line is full of names and numbers that vary."""
+        if len(query.clauses) > LONGEST_QUESTION:
+            return
+        for clause in query.clauses:
+            variants = (each for way in clause.alternatives for term in way.terms for each in term.variants)
+            literal = clause.alternatives[0].terms
+            if all(term.weight >= 1 for term in literal) and not any(map(self._lexicon.frequency, variants)):
+                yield " ".join(dict.fromkeys(term.label for term in literal))
 
     def _weights(self, query: Query) -> dict[str, float]:
         """Every index term that may be marked, with what it is worth: rare ones more, substitutes less."""
@@ -102,37 +125,38 @@ class Searcher:
                     if weight < NOT_MARKED_BELOW:
                         continue
                     for variant in term.variants:
-                        worth = weight / (1 + self._engine.frequency(variant))
+                        worth = weight / (1 + self._lexicon.frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return weights
 
-    def _suggestions(
-        self, request: SearchRequest, parsed: ParsedQuery, near: Sequence[Scored], *, found: bool
-    ) -> Iterator[Suggestion]:
+    def _suggestions(self, request: SearchRequest, ranking: Ranking, *, found: bool) -> Iterator[Suggestion]:
         if request.verbatim and (corrected := self._parser.parse(request.text, request.filters).corrected):
             yield Suggestion(SuggestionType.SPELLING, query=corrected)
         if found:
             return
-        yield from self._filters_to_drop(request, parsed)
-        for scored in near:
+        yield from self._filters_to_drop(request.filters, ranking)
+        for scored in ranking.near:
             yield Suggestion(SuggestionType.NEAR_MISS, entry=self._entry(scored))
 
-    def _filters_to_drop(self, request: SearchRequest, parsed: ParsedQuery) -> Iterator[Suggestion]:
+    def _filters_to_drop(self, filters: Filters, ranking: Ranking) -> Iterator[Suggestion]:
         """Each filter without which something is found; all of them where no single one suffices."""
-        filters = request.filters
         chosen = [facet for facet in FACETS if filters.facet(facet)] + ["edition"] * bool(filters.edition)
         wider = [(facet, filters.without(facet)) for facet in chosen]
         if len(wider) > 1:
             wider.append(("", Filters()))
-        some = [(facet, less, self._total(parsed, less)) for facet, less in wider]
+        totals = ranking.totals([less for _, less in wider])
+        some = [(facet, less, total) for (facet, less), total in zip(wider, totals, strict=True)]
         if any(total for facet, _, total in some if facet):
             some = [one for one in some if one[0]]
         for facet, less, total in some:
             if total:
                 yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
 
-    def _total(self, parsed: ParsedQuery, filters: Filters) -> int:
-        return len(self._engine.search(replace(parsed.query, filters=filters)).ranked)
-
     def _entry(self, scored: Scored) -> Entry:
         return self._library.entries[scored.id]
+
+
+def _fit(best: Scored | None) -> Fit:
+    if best is None:
+        return Fit.NOTHING
+    return Fit.WEAK if best.tier == 0 and best.score < WEAK_SCORE else Fit.GOOD

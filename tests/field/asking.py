@@ -9,19 +9,19 @@ import httpx
 MARK = re.compile(r"<mark>(.*?)</mark>")
 
 
-def search(client: httpx.Client, q: str, **params: object) -> Any:
+def search(client: httpx.Client, q: str, **params: Any) -> Any:
     """The whole answer of the API; asserts that there is one."""
-    response = client.get("/api/v1/search", params={"q": q, **params})
+    response = client.get("/api/v1/search", params=httpx.QueryParams({"q": q, **params}))
     assert response.status_code == 200, f"{q!r}: {response.text}"
     return response.json()
 
 
-def ids(client: httpx.Client, q: str, **params: object) -> list[str]:
+def ids(client: httpx.Client, q: str, **params: Any) -> list[str]:
     """Ids of the hits, best first."""
     return [hit["id"] for hit in search(client, q, **params)["hits"]]
 
 
-def hit(client: httpx.Client, q: str, entry_id: str, **params: object) -> Any:
+def hit(client: httpx.Client, q: str, entry_id: str, **params: Any) -> Any:
     """The hit for an entry; asserts that there is exactly one."""
     found = [one for one in search(client, q, **params)["hits"] if one["id"] == entry_id]
     assert len(found) == 1, f"{q!r} finds {entry_id} {len(found)} times"

@@ -1,11 +1,12 @@
 """What comes first, what is corrected, and what is said where nothing is found. The entries are in `corpus.RANK`.
 
-What does not apply: tags name groups of entries, so a tag is found and filtered by but is no rank of its own between
+What does not apply: tags name groups of entries, so a tag is found and filtered by but is not a rank of its own between
 title and text; authors cannot boost an entry; queries that find nothing are counted, never recorded.
 """
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import httpx
 import pytest
@@ -44,7 +45,7 @@ def test_both_words_of_a_query_side_by_side_beat_a_title_that_has_the_commoner_o
 @pytest.mark.parametrize("shelf", ["field", "client"])
 def test_a_title_typed_in_any_style_finds_its_entry_first(shelf: str, request: pytest.FixtureRequest) -> None:
     client: httpx.Client = request.getfixturevalue(shelf)
-    styles = {
+    styles: dict[str, Callable[[str], str]] = {
         "as it is": str,
         "upper case": str.upper,
         "lower case": str.lower,

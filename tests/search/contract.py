@@ -1,45 +1,62 @@
-"""What every engine must do: a suite that each engine's test file runs by subclassing `EngineContract`."""
+"""What every index must do: a suite that each index's test file runs by subclassing `IndexContract`.
+
+Through the ranking, which is the same for all: what an index gets wrong shows in what is ranked, counted or explained.
+"""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from app.entry import FACETS, Language
+from app.entry import Language
 from app.search.answers import Filters
-from app.search.engine import (
-    BOUNDARY,
-    EXACT_TIER,
-    HOLDER_TIER,
-    Alternative,
-    Clause,
-    Document,
-    Engine,
-    Query,
-    Results,
-    Source,
-    WeightedTerm,
-)
-from app.search.fields import K1, ZONES
-from tests.support.engines import ListScanEngine, answer_threshold, passes
+from app.search.index.document import Document
+from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
+from app.search.index.protocol import Index
+from app.search.index.writing import END, START, Passage
+from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm, Writing
+from app.search.rank.explain import Contribution
+from app.search.rank.ranker import Ranker, Scored
+from app.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
+from app.taxonomy import FACETS
+from tests.support.engines import ListScan, Results, answer_threshold, passes
+from tests.support.examples import examples
 
 CLOSE = 1e-9
+ALL = 1000
 TERMS = [f"{kind}:{word}" for kind in "xtpgc" for word in ("a", "b", "显存")]
 UNKNOWN = "t:nowhere"
-ATOMS = ["a", "b", "c", BOUNDARY]
 TAGS = {"framework": "fg", "kind": "kl", "topic": "tuv", "error_type": "xyz", "edition": ("en", "zh")}
+GAPS = ["", " ", "-", "_", "--", ".", ": ", " -", "_-"]
 
 weights = st.floats(0.05, 3.0)
 tag_lists = {
     facet: st.lists(st.sampled_from(values), unique=True).map(tuple) for facet, values in TAGS.items()
 }
-zones = st.dictionaries(
-    st.sampled_from([zone.name for zone in ZONES]), st.lists(st.sampled_from(TERMS), max_size=6), max_size=5
-)
+zones = st.dictionaries(st.sampled_from(ZONES), st.lists(st.sampled_from(TERMS), max_size=6), max_size=5)
+
+
+@st.composite
+def passages(draw: st.DrawFn) -> Passage:
+    """A text of up to four atoms."""
+    atoms = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=4))
+    first, *inner, last = draw(
+        st.lists(st.sampled_from(GAPS), min_size=len(atoms) + 1, max_size=len(atoms) + 1)
+    )
+    return Passage(
+        draw(st.sampled_from([TITLES, BODIES, FRONTS, ELSEWHERE])),
+        tuple(atoms),
+        (START + first, *inner, last + END),
+    )
+
+
+def _whole(some: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Every zone, with terms in some."""
+    return {zone: some.get(zone, ()) for zone in ZONES}
 
 
 @st.composite
@@ -48,9 +65,9 @@ def documents(draw: st.DrawFn) -> list[Document]:
     return [
         Document(
             id=f"f/{number}",
-            zones={zone.name: () for zone in ZONES} | draw(zones),
-            keys=tuple(draw(st.lists(st.sampled_from(["k:a", "k:b"]), unique=True))),
-            atoms=draw(st.lists(st.sampled_from(ATOMS), max_size=8)),
+            zones=_whole(draw(zones)),
+            keys=tuple(draw(st.lists(st.sampled_from(["k:a", "k:b", "s:a", "s:b"]), unique=True))),
+            passages=draw(st.lists(passages(), max_size=4)),
             facets={facet: draw(values) for facet, values in tag_lists.items()},
         )
         for number in range(draw(st.integers(0, 8)))
@@ -67,35 +84,58 @@ alternatives = st.builds(
     st.sampled_from(Source),
 )
 clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple))
-phrases = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(tuple)
+phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
 filters = st.builds(
     Filters,
     **{facet: tag_lists[facet] for facet in FACETS},
     edition=st.sampled_from([None, *Language]),
 )
-queries = st.builds(
-    Query,
-    st.lists(clauses, max_size=4).map(tuple),
-    keys=st.sampled_from([(), ("k:a",), ("k:b", "k:nowhere")]),
-    phrase=st.one_of(st.just(()), phrases),
-    required=st.lists(phrases, max_size=2).map(tuple),
-    literal=st.booleans(),
-    filters=st.one_of(st.just(Filters()), filters),
-)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    """Queries whose writing is of their phrase."""
+    phrase = draw(st.one_of(st.just(()), phrases))
+    gaps = draw(st.lists(st.sampled_from(GAPS), min_size=len(phrase) + 1, max_size=len(phrase) + 1))
+    return Query(
+        draw(st.lists(clauses, max_size=4).map(tuple)),
+        keys=draw(st.sampled_from([(), ("k:a",), ("k:b", "k:nowhere")])),
+        phrase=phrase,
+        required=draw(st.lists(phrases, max_size=2).map(tuple)),
+        literal=draw(st.booleans()),
+        writing=Writing(
+            gaps=tuple(gaps) if phrase else (),
+            spans=draw(st.sampled_from([(), ("s:a",), ("s:nowhere",)])),
+            is_span=draw(st.booleans()),
+            is_code=draw(st.booleans()),
+            has_han=draw(st.booleans()),
+        ),
+        filters=draw(st.one_of(st.just(Filters()), filters)),
+    )
+
+
 patient = settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
-    # One suite for several engines means that its examples are run by several classes.
-    suppress_health_check=[HealthCheck.differing_executors],
+    # One suite for several indexes means that its examples are run by several classes.
+    suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
 )
 
 
 def document(name: str, **fields: object) -> Document:
-    """A document with `fields` in place of emptiness; `zones` by name, each a string of terms."""
-    texts = dict(fields.pop("zones", {}))  # type: ignore[call-overload]
-    whole = {zone.name: tuple(texts.get(zone.name, "").split()) for zone in ZONES}
-    empty = Document(name, whole, (), (), dict.fromkeys(TAGS, ()))
+    """A document with `fields` in place of emptiness; `zones` by name, each a string of terms; `texts` likewise, each
+    a string of atoms with spaces between them."""
+    terms_of = dict(fields.pop("zones", {}))  # type: ignore[call-overload]
+    texts = fields.pop("texts", ())
+    whole = {zone: tuple(terms_of.get(zone, "").split()) for zone in ZONES}
+    empty = Document(name, whole, (), [passage(BODIES, text) for text in texts], dict.fromkeys(TAGS, ()))  # type: ignore[attr-defined]
     return replace(empty, **fields)  # type: ignore[arg-type]
+
+
+def passage(region: int, text: str) -> Passage:
+    """A text of atoms with spaces between them."""
+    atoms = tuple(text.split())
+    return Passage(region, atoms, (START, *[" "] * (len(atoms) - 1), END))
 
 
 def word(*variants: str, weight: float = 1.0) -> Clause:
@@ -103,15 +143,36 @@ def word(*variants: str, weight: float = 1.0) -> Clause:
     return Clause((Alternative((WeightedTerm(variants, variants[0], weight),)),))
 
 
+def search(index: Index, query: Query, window: int = ALL) -> Results:
+    """What is ranked and counted."""
+    ranking = Ranker(index).rank(query, window)
+    return Results(ranking.ranked, ranking.facets(), ranking.near, ranking.phrase_dropped)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A ranked document with what made up its score."""
+
+    scored: Scored
+    parts: tuple[Contribution, ...]
+
+
+def explain(index: Index, query: Query, least: float = 0.0) -> list[Explained]:
+    """Every document that is ranked, explained."""
+    ranking = Ranker(index).rank(query, ALL)
+    parts = ranking.contributions(0, ALL, least)
+    return [Explained(one, of_one) for one, of_one in zip(ranking.ranked, parts, strict=True)]
+
+
 def ids(results: Results) -> list[str]:
     return [one.id for one in results.ranked]
 
 
-class EngineContract:
-    """Subclasses say how an engine over some documents comes to be."""
+class IndexContract:
+    """Subclasses say how an index of some documents comes to be."""
 
-    def engine(self, documents: Sequence[Document]) -> AbstractContextManager[Engine]:
-        """An engine that holds `documents`, for as long as the context is open."""
+    def index(self, documents: Sequence[Document]) -> AbstractContextManager[Index]:
+        """An index that holds `documents`, for as long as the context is open."""
         raise NotImplementedError
 
     # ---- ranking
@@ -123,11 +184,11 @@ class EngineContract:
             document("f/long", zones={"title_en": "t:a t:b t:b"}),
             document("f/none", zones={"body_zh": "t:b"}),
         ]
-        title = next(zone for zone in ZONES if zone.name == "title_en")
+        title = WEIGHTING.zones["title_en"]
         short = title.weight * 1 / (1 - title.b + title.b * 1 / 2)
         long = title.weight * 1 / (1 - title.b + title.b * 3 / 2)
-        with self.engine(held) as engine:
-            found = engine.search(Query((word("t:a"),)))
+        with self.index(held) as index:
+            found = search(index, Query((word("t:a"),)))
         assert ids(found) == ["f/short", "f/long"]
         # Of the most that the word could bring, idf · (k1 + 1), a document gets what saturation leaves it.
         expected = [frequency / (K1 + frequency) for frequency in (short, long)]
@@ -135,33 +196,33 @@ class EngineContract:
         assert [one.coverage for one in found.ranked] == pytest.approx([1, 1], abs=CLOSE)
 
     @patient
-    @given(documents(), st.lists(queries, min_size=1, max_size=6))
+    @given(documents(), st.lists(queries(), min_size=1, max_size=6))
     def test_scores_agree_with_the_formula_written_out(
         self, held: list[Document], asked: list[Query]
     ) -> None:
-        reference = ListScanEngine(held)
-        with self.engine(held) as engine:
+        reference = ListScan(held)
+        with self.index(held) as index:
             for query in asked:
                 standings = reference.standings(query)
                 threshold = answer_threshold(standings)
                 assume(all(abs(one.coverage - threshold) > CLOSE for one in standings))
-                assert_same(engine.search(query), reference.search(query))
+                assert_same(search(index, query), reference.search(query))
 
     @patient
-    @given(documents(), queries)
+    @given(documents(), queries())
     def test_scores_fall_from_the_first_hit_to_the_last_across_tiers(
         self, held: list[Document], query: Query
     ) -> None:
-        with self.engine(held) as engine:
-            found = engine.search(query)
+        with self.index(held) as index:
+            found = search(index, query)
         for one, following in zip(found.ranked, found.ranked[1:], strict=False):
             assert one.score >= following.score
             assert one.tier >= following.tier
 
-    def test_equals_come_in_the_order_of_the_documents(self) -> None:
+    def test_equals_come_in_the_order_of_ids(self) -> None:
         held = [document(f"f/{number}", zones={"body_en": "t:a"}) for number in (3, 1, 2)]
-        with self.engine(held) as engine:
-            assert ids(engine.search(Query((word("t:a"),)))) == ["f/3", "f/1", "f/2"]
+        with self.index(held) as index:
+            assert ids(search(index, Query((word("t:a"),)))) == ["f/1", "f/2", "f/3"]
 
     def test_a_rare_word_counts_more_than_a_common_one_repeated(self) -> None:
         held = [
@@ -169,18 +230,20 @@ class EngineContract:
             document("f/rare", zones={"body_en": "t:rare t:common"}),
             *(document(f"f/{number}", zones={"body_en": "t:common t:other"}) for number in range(8)),
         ]
-        with self.engine(held) as engine:
-            assert ids(engine.search(Query((word("t:rare"), word("t:common")))))[0] == "f/rare"
+        with self.index(held) as index:
+            assert ids(search(index, Query((word("t:rare"), word("t:common")))))[0] == "f/rare"
 
     def test_a_title_is_put_first_whatever_else_is_relevant(self) -> None:
         held = [
             document("f/relevant", zones={"title_en": "t:a t:a", "body_en": "t:a " * 9}),
             document("f/titled", keys=("k:a",)),
-            document("f/holder", zones={"body_en": "t:a"}, atoms=("z", "a", BOUNDARY)),
+            document("f/holder", zones={"body_en": "t:a"}, passages=[passage(ELSEWHERE, "z a")]),
         ]
-        query = Query((word("t:a"),), keys=("k:a",), phrase=("a",), literal=True)
-        with self.engine(held) as engine:
-            found = engine.search(query).ranked
+        query = Query(
+            (word("t:a"),), keys=("k:a",), phrase=("a",), literal=True, writing=Writing(gaps=("", ""))
+        )
+        with self.index(held) as index:
+            found = search(index, query).ranked
         tiers = [("f/titled", EXACT_TIER), ("f/holder", HOLDER_TIER), ("f/relevant", 0)]
         assert [(one.id, one.tier) for one in found] == tiers
 
@@ -193,30 +256,30 @@ class EngineContract:
             document("f/z", keys=("k:a",)),
         ]
         literal, rare = (Alternative((WeightedTerm((term,), term),)) for term in ("t:common", "t:rare"))
-        with self.engine(held) as engine:
-            found = engine.search(Query((Clause((literal, rare)),), keys=("k:a",)))
+        with self.index(held) as index:
+            found = search(index, Query((Clause((literal, rare)),), keys=("k:a",)))
         assert ids(found)[:2] == ["f/z", "f/rare"]
         assert found.ranked[0].score > found.ranked[1].score
 
     # ---- nothing found
 
     def test_no_documents_answer_nothing(self) -> None:
-        with self.engine([]) as engine:
-            found = engine.search(Query((word("t:a"),), keys=("k:a",), phrase=("a",)))
+        with self.index([]) as index:
+            found = search(index, Query((word("t:a"),), keys=("k:a",), phrase=("a",)))
             assert (found.ranked, found.near, found.phrase_dropped) == ((), (), False)
-            assert engine.frequency("t:a") == 0
-            assert list(engine.vocabulary("t:")) == []
+            assert index.lexicon.frequency("t:a") == 0
+            assert list(index.lexicon.vocabulary("t:")) == []
 
     def test_an_empty_query_finds_nothing(self) -> None:
-        with self.engine([document("f/1", zones={"body_en": "t:a"}, keys=("k:",))]) as engine:
-            found = engine.search(Query(()))
+        with self.index([document("f/1", zones={"body_en": "t:a"}, keys=("k:",))]) as index:
+            found = search(index, Query(()))
         assert (found.ranked, found.near) == ((), ())
 
     def test_what_shares_too_little_is_near_and_no_answer(self) -> None:
         held = [document("f/near", zones={"body_en": "t:common"}), document("f/other", zones={"tag": "t:b"})]
         query = Query((word("t:common", weight=0.05), word("t:rare"), word("t:missing")))
-        with self.engine(held) as engine:
-            found = engine.search(query)
+        with self.index(held) as index:
+            found = search(index, query)
         assert ids(found) == []
         assert [one.id for one in found.near] == ["f/near"]
 
@@ -224,65 +287,67 @@ class EngineContract:
 
     def test_a_required_phrase_keeps_documents_that_hold_it_word_for_word(self) -> None:
         held = [
-            document("f/apart", zones={"body_en": "t:a t:b"}, atoms=("a", "x", "b")),
-            document("f/turned", zones={"body_en": "t:a t:b"}, atoms=("b", "a")),
-            document("f/two-texts", zones={"body_en": "t:a t:b"}, atoms=("a", BOUNDARY, "b")),
-            document("f/whole", zones={"body_en": "t:a t:b"}, atoms=("x", "a", "b")),
+            document("f/apart", zones={"body_en": "t:a t:b"}, texts=["a x b"]),
+            document("f/turned", zones={"body_en": "t:a t:b"}, texts=["b a"]),
+            document("f/two-texts", zones={"body_en": "t:a t:b"}, texts=["a", "b"]),
+            document("f/whole", zones={"body_en": "t:a t:b"}, texts=["x a b"]),
         ]
-        with self.engine(held) as engine:
-            found = engine.search(Query((word("t:a"), word("t:b")), required=(("a", "b"),)))
+        with self.index(held) as index:
+            found = search(index, Query((word("t:a"), word("t:b")), required=(("a", "b"),)))
             assert (ids(found), found.phrase_dropped) == (["f/whole"], False)
-            found = engine.search(Query((word("t:a"), word("t:b")), required=(("a", "a"),)))
+            found = search(index, Query((word("t:a"), word("t:b")), required=(("a", "a"),)))
             assert (len(found.ranked), found.phrase_dropped) == (4, True)
 
     # ---- filters and counts
 
     @patient
-    @given(documents(), queries, st.lists(filters, min_size=1, max_size=5))
+    @given(documents(), queries(), st.lists(filters, min_size=1, max_size=5))
     def test_filters_keep_what_carries_a_chosen_tag_of_every_facet(
         self, held: list[Document], query: Query, chosen: list[Filters]
     ) -> None:
         by_id = {one.id: one for one in held}
-        with self.engine(held) as engine:
-            everything = ids(engine.search(replace(query, filters=Filters())))
+        with self.index(held) as index:
+            everything = ids(search(index, replace(query, filters=Filters())))
             for each in chosen:
-                found = engine.search(replace(query, filters=each))
+                found = search(index, replace(query, filters=each))
                 assert ids(found) == [one for one in everything if passes(by_id[one], each)]
                 assert all(passes(by_id[one.id], each) for one in found.near)
 
     @patient
-    @given(documents(), queries, filters)
+    @given(documents(), queries(), filters)
     def test_a_count_is_what_choosing_that_value_finds(
         self, held: list[Document], query: Query, chosen: Filters
     ) -> None:
-        with self.engine(held) as engine:
-            counted = engine.search(replace(query, filters=chosen)).facets
+        with self.index(held) as index:
+            counted = search(index, replace(query, filters=chosen)).facets
             assert set(counted) == set(FACETS)
             for facet in FACETS:
                 tried = {}
                 for value in {value for one in held for value in one.facets[facet]}:
-                    tried[value] = len(self._with(engine, query, chosen, facet, value).ranked)
+                    tried[value] = len(self._with(index, query, chosen, facet, value).ranked)
                 shown = {one.value: one.count for one in counted[facet]}
                 assert shown == {v: n for v, n in tried.items() if n or v in chosen.facet(facet)}
                 order = [(-one.count, one.value) for one in counted[facet]]
                 assert order == sorted(order)
 
-    def _with(self, engine: Engine, query: Query, chosen: Filters, facet: str, value: str) -> Results:
+    def _with(self, index: Index, query: Query, chosen: Filters, facet: str, value: str) -> Results:
         kept = {name: chosen.facet(name) for name in FACETS} | {facet: (value,)}
-        return engine.search(replace(query, filters=Filters(**kept, edition=chosen.edition)))
+        return search(index, replace(query, filters=Filters(**kept, edition=chosen.edition)))
 
     # ---- what stands in the index
 
     @patient
     @given(documents())
     def test_terms_and_how_many_documents_hold_them_are_known(self, held: list[Document]) -> None:
-        with self.engine(held) as engine:
+        with self.index(held) as index:
             present = {term for one in held for zone in one.zones.values() for term in zone}
             for term in [*TERMS, UNKNOWN]:
                 holders = sum(any(term in zone for zone in one.zones.values()) for one in held)
-                assert engine.frequency(term) == holders
-            assert list(engine.vocabulary("t:")) == sorted(term for term in present if term.startswith("t:"))
-            assert list(engine.vocabulary("t:a")) == sorted(present & {"t:a"})
+                assert index.lexicon.frequency(term) == holders
+            assert list(index.lexicon.vocabulary("t:")) == sorted(
+                term for term in present if term.startswith("t:")
+            )
+            assert list(index.lexicon.vocabulary("t:a")) == sorted(present & {"t:a"})
 
     @pytest.mark.parametrize(
         "odd",
@@ -290,41 +355,61 @@ class EngineContract:
     )
     def test_a_term_is_kept_as_it_is_whatever_is_in_it(self, odd: str) -> None:
         plain = document("f/plain", zones={"body_en": "t:two t:words t:长"})
-        held = replace(plain, id="f/odd", zones=plain.zones | {"body_zh": (odd,)})
-        with self.engine([plain, held]) as engine:
-            assert ids(engine.search(Query((word(odd),)))) == ["f/odd"]
-            assert engine.frequency(odd) == 1
-            assert odd in engine.vocabulary(odd[:2])
+        held = replace(plain, id="f/odd", zones={**plain.zones, "body_zh": (odd,)})
+        with self.index([plain, held]) as index:
+            assert ids(search(index, Query((word(odd),)))) == ["f/odd"]
+            assert index.lexicon.frequency(odd) == 1
+            assert odd in index.lexicon.vocabulary(odd[:2])
 
     def test_a_term_longer_than_any_word_is_found_nowhere(self) -> None:
         odd = "t:" + "x" * 100_000
-        with self.engine([document("f/1", zones={"body_en": "t:a"}, atoms=("a",))]) as engine:
-            found = engine.search(Query((word(odd),), keys=(f"k:{odd}",), phrase=(odd,)))
+        with self.index([document("f/1", zones={"body_en": "t:a"}, texts=["a"])]) as index:
+            found = search(index, Query((word(odd),), keys=(f"k:{odd}",), phrase=(odd,)))
             assert found.ranked == ()
-            assert engine.frequency(odd) == 0
+            assert index.lexicon.frequency(odd) == 0
+
+    def test_a_key_is_known_where_a_document_has_it(self) -> None:
+        with self.index([document("f/1", keys=("k:a", "f:--load"))]) as index:
+            known = [index.lexicon.has_key(key) for key in ("k:a", "f:--load", "k:--load", "f:-")]
+        assert known == [True, True, False, False]
+
+    # ---- windows
+
+    @patient
+    @given(documents(), queries(), st.integers(1, 4))
+    def test_a_window_is_the_start_of_everything(
+        self, held: list[Document], query: Query, window: int
+    ) -> None:
+        with self.index(held) as index:
+            everything, some = search(index, query), search(index, query, window)
+            total = Ranker(index).rank(query, window).totals([query.filters])
+        assert some.ranked == everything.ranked[:window]
+        assert (some.near, some.facets) == (everything.near, everything.facets)
+        assert total == (len(everything.ranked),)
 
     # ---- explanations
 
     @patient
-    @given(documents(), queries)
+    @given(documents(), queries())
     def test_an_explanation_adds_up_to_what_the_document_is_ranked_by(
         self, held: list[Document], query: Query
     ) -> None:
         plain = replace(query, phrase=(), literal=False, keys=(), required=(), filters=Filters())
-        reference = ListScanEngine(held)
-        with self.engine(held) as engine:
-            for one in held:
-                parts = engine.explain(plain, one.id)
-                assert [part.score for part in parts] == sorted((p.score for p in parts), reverse=True)
-                assert all(part.term in one.zones[part.zone] for part in parts)
-                expected = sum(part.score for part in reference.explain(plain, one.id))
-                assert sum(part.score for part in parts) == pytest.approx(expected, abs=CLOSE)
-                kept = engine.explain(plain, one.id, 0.2)
-                assert set(kept) <= set(parts)
-                assert all(part in kept or part.score < 0.2 * expected + CLOSE for part in parts)
-            complete = [one for one in engine.search(plain).ranked if one.coverage > 1 - CLOSE]
-            totals = [sum(part.score for part in engine.explain(plain, one.id)) for one in complete]
-            assert sorted(totals, reverse=True) == pytest.approx(totals)
+        reference = ListScan(held)
+        by_id = {one.id: one for one in held}
+        with self.index(held) as index:
+            explained, worth = explain(index, plain), explain(index, plain, 0.2)
+        for one, kept in zip(explained, worth, strict=True):
+            scores = [part.score for part in one.parts]
+            assert scores == sorted(scores, reverse=True)
+            assert all(part.term in by_id[one.scored.id].zones[part.zone] for part in one.parts)
+            expected = sum(part.score for part in reference.explain(plain, one.scored.id))
+            assert sum(scores) == pytest.approx(expected, abs=CLOSE)
+            assert set(kept.parts) <= set(one.parts)
+            assert all(part in kept.parts or part.score < 0.2 * expected + CLOSE for part in one.parts)
+        complete = [one for one in explained if one.scored.coverage > 1 - CLOSE]
+        totals = [sum(part.score for part in one.parts) for one in complete]
+        assert sorted(totals, reverse=True) == pytest.approx(totals)
 
     # ---- use by many at once
 
@@ -334,13 +419,13 @@ class EngineContract:
             for number in range(20)
         ]
         asked = [Query((word(f"t:w{number}"), word("t:all"))) for number in range(7)] * 2
-        with self.engine(held) as alone:
-            expected = [ids(alone.search(query)) for query in asked]
-        with self.engine(held) as shared:
+        with self.index(held) as alone:
+            expected = [ids(search(alone, query)) for query in asked]
+        with self.index(held) as shared:
             found: dict[int, list[str]] = {}
 
             def run(number: int) -> None:
-                found[number] = ids(shared.search(asked[number]))
+                found[number] = ids(search(shared, asked[number]))
 
             threads = [threading.Thread(target=run, args=(number,)) for number in range(len(asked))]
             for thread in threads:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from app.entry import Language
-from app.knowledge import Snapshot
 from app.search.answers import Filters, Hit, SearchAnswer, SearchRequest
+from app.snapshot.snapshot import Snapshot
 from tests.support import small_content
 
 TAXONOMY = """\

@@ -1,20 +1,40 @@
-"""The engine on disk does what every engine must."""
+"""The index on disk does what every index must, in one segment and in several."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from app.search.embedded import EmbeddedEngine, build
-from app.search.engine import Document, Engine
-from tests.search.contract import EngineContract
+from app.search.index.document import Document
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.protocol import Index
+from app.search.index.writer import update_index
+from app.search.weights import WEIGHTING
+from tests.search.contract import IndexContract
 
 
-class TestEmbeddedEngine(EngineContract):
+class TestEmbeddedIndex(IndexContract):
     @contextmanager
-    def engine(self, documents: Sequence[Document]) -> Iterator[Engine]:
+    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
         with TemporaryDirectory() as folder:
-            build(Path(folder), documents)
-            engine = EmbeddedEngine(Path(folder))
-            yield engine
-            engine.close()
+            update_index(Path(folder), None, {}, (), lambda: documents)
+            yield EmbeddedIndex(Path(folder), WEIGHTING)
+
+
+class TestIndexOfSegments(IndexContract):
+    """A segment for every document or two, and one whose documents are all deleted."""
+
+    @contextmanager
+    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
+        gone = [Document(f"gone/{n}", {"title_en": ("t:a", "t:gone")}, ("k:a",), (), {}) for n in range(3)]
+        with TemporaryDirectory() as folder:
+            place = Path(folder, "0")
+            place.mkdir()
+            update_index(place, None, {}, (), lambda: gone)
+            for number, some in enumerate([documents[:1], documents[1:3], documents[3:]], 1):
+                following = Path(folder, str(number))
+                following.mkdir()
+                removed = [one.id for one in gone[number - 1 : number]]
+                update_index(following, place, {one.id: one for one in some}, removed, lambda: ())
+                place = following
+            yield EmbeddedIndex(place, WEIGHTING)

@@ -9,8 +9,10 @@ import pytest
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
-from app.knowledge import Snapshot
 from app.settings import ROOT
+from app.snapshot.snapshot import Snapshot
+
+pytestmark = pytest.mark.slow
 
 OWN = ROOT / "tests" / "judged.jsonl"
 DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
@@ -19,18 +21,18 @@ DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
 # `jieda eval tests/judged.jsonl` (with `--hide-lang query` for `hidden`) prints; a test below asks for it. Lower one
 # only for a reason that the commit message gives.
 FLOORS: dict[tuple[str, str, str], float] = {
-    ("full", "all", "right_first"): 0.96,
+    ("full", "all", "right_first"): 0.965,
     ("full", "all", "in_five"): 0.98,
     ("full", "question", "right_first"): 0.955,
-    ("full", "error", "right_first"): 0.96,
+    ("full", "error", "right_first"): 0.98,
     ("full", "paraphrase", "right_first"): 0.98,
-    ("full", "en", "right_first"): 0.97,
+    ("full", "en", "right_first"): 0.98,
     ("full", "zh", "right_first"): 0.945,
     ("full", "mixed", "right_first"): 0.98,
     ("full", "cross", "right_first"): 0.96,
-    ("full", "all", "negatives rejected"): 0.86,
+    ("full", "all", "negatives rejected"): 0.82,
     ("full", "all", "negatives weak"): 0.79,
-    ("full", "all", "right not weak"): 0.945,
+    ("full", "all", "right not weak"): 0.965,
     ("hidden", "all", "right_first"): 0.93,
     ("hidden", "all", "in_five"): 0.97,
     ("hidden", "cross", "in_five"): 0.98,
@@ -161,7 +163,7 @@ def test_no_floor_is_more_than_its_slack_below_what_is_measured(
     assert {name: own[name] for name, floor in FLOORS.items() if own[name] > floor + SLACK + 0.001} == {}
 
 
-@pytest.mark.skipif(not DEVELOPMENT.exists(), reason="the development set is no part of a checkout")
+@pytest.mark.skipif(not DEVELOPMENT.exists(), reason="the development set is not part of a checkout")
 def test_the_development_set_is_answered_as_promised(figures: Figures) -> None:
     measured = figures(DEVELOPMENT)
     assert {name: measured[name] for name, floor in PROMISED.items() if measured[name] < floor} == {}

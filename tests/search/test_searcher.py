@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from app.knowledge import Snapshot
 from app.search.answers import SuggestionType
+from app.snapshot.snapshot import Snapshot
 from tests.search.small import MakeSnapshot, ask, concept, error, first, found, reasons
 
 FILLERS = {
@@ -192,6 +192,7 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("outptu is garbled", "output is garbled"),
         ("vresion", "version"),
         ("显村", "显存"),
+        ("agrbled output", "garbled output"),
     ],
 )
 def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
@@ -206,6 +207,8 @@ def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, correcte
     [
         *("max_tokns", "max-tokns", "--max-tokns", "node2gp", "fp9", "0.6.4", "rank-zreo", "outptu.garbled"),
         *("sogn", "GARBLED", "garbles", "显存", "wholly unknown words"),
+        "barbled",  # nobody slips in the first letter
+        "显示",  # one character of 显存, and another sound
     ],
 )
 def test_code_numbers_short_words_and_words_that_occur_are_never_corrected(
@@ -225,7 +228,7 @@ def test_verbatim_corrects_nothing_and_offers_to(spelled: Snapshot) -> None:
     assert not [reason for hit in answer.hits for reason in reasons(hit) if reason[0] == "typo"]
 
 
-# ---- quotes, and what is no operator
+# ---- quotes, and what is not an operator
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from app.entry import Language
-from app.search.snippet import LENGTH, joined
+from app.search.show.snippet import LENGTH, joined
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)

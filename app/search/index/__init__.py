@@ -1,0 +1,1 @@
+"""Entries as documents, and the index that stores and finds them."""

@@ -1,0 +1,160 @@
+"""What a segment is written from: documents, or the living documents of other segments."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+
+import numpy as np
+
+from app.search.index.array_file import Array
+from app.search.index.document import Document
+from app.search.index.fields import ZONES
+from app.search.index.lexicon import Occurrences
+from app.search.index.segment import Contents, Segment
+
+ZONE_NUMBERS = {zone: number for number, zone in enumerate(ZONES)}
+
+
+class Rows:
+    """Collects occurrences."""
+
+    def __init__(self, columns: int) -> None:
+        # Gives every new string the next number, without a step of Python for each.
+        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers.default_factory = self._numbers.__len__
+        self._rows: list[int] = []
+        self._columns: tuple[list[int], ...] = tuple([] for _ in range(columns))
+
+    def extend(self, texts: Iterable[str], *columns: Iterable[int]) -> None:
+        """More rows; texts and columns of one length."""
+        self._rows += self.numbers(texts)
+        for column, values in zip(self._columns, columns, strict=True):
+            column.extend(values)
+
+    def numbers(self, texts: Iterable[str]) -> Iterable[int]:
+        """The numbers that strings have here."""
+        return map(self._numbers.__getitem__, texts)
+
+    def finished(self) -> Occurrences:
+        """All rows."""
+        columns = tuple(np.array(column, dtype=np.int64) for column in self._columns)
+        return Occurrences(tuple(self._numbers), np.array(self._rows, dtype=np.int64), columns)
+
+
+def of_documents(documents: Iterable[Document]) -> Contents:
+    """Documents in the order of ids."""
+    ordered = sorted(documents, key=lambda document: document.id)
+    terms, keys, facets, telling, atoms = Rows(3), Rows(1), Rows(1), Rows(2), Rows(1)
+    gaps = Rows(0)
+    slot_gaps: list[int] = []
+    slot_regions: list[int] = []
+    starts = [0]
+    for number, document in enumerate(ordered):
+        for zone, held in document.zones.items():
+            counts = Counter(held)
+            terms.extend(
+                counts, repeat(number, len(counts)), repeat(ZONE_NUMBERS[zone], len(counts)), counts.values()
+            )
+        distinct = set(document.keys)
+        keys.extend(distinct, repeat(number, len(distinct)))
+        tags = {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
+        facets.extend(tags, repeat(number, len(tags)))
+        telling.extend(document.telling, repeat(number, len(document.telling)), document.telling.values())
+        for passage in document.passages:
+            atoms.extend(passage.atoms, range(len(slot_gaps), len(slot_gaps) + len(passage.atoms)))
+            slot_gaps += gaps.numbers(passage.gaps)
+            slot_regions += [passage.region] * len(passage.gaps)
+        starts.append(len(slot_gaps))
+    lengths = [[len(document.zones.get(zone, ())) for document in ordered] for zone in ZONES]
+    names, numbers = _sorted_gaps(gaps.finished().strings, np.array(slot_gaps, dtype=np.int64))
+    return Contents(
+        ids=tuple(document.id for document in ordered),
+        terms=terms.finished(),
+        keys=keys.finished(),
+        facets=facets.finished(),
+        telling=telling.finished(),
+        atoms=atoms.finished(),
+        lengths=np.array(lengths, dtype=np.int64).reshape(len(ZONES), len(ordered)),
+        gaps=names,
+        slot_gaps=numbers,
+        slot_regions=np.array(slot_regions, dtype=np.int64),
+        slot_starts=np.array(starts, dtype=np.int64),
+    )
+
+
+def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
+    """The documents of some segments for which `live` (a mask a segment) is true; no id twice."""
+    ids = sorted(name for one, mask in zip(segments, live, strict=True) for name in _kept(one, mask))
+    places = {name: place for place, name in enumerate(ids)}
+    numbers = [
+        np.array(
+            [places[name] if keep else -1 for name, keep in zip(one.ids, mask, strict=True)], dtype=np.int64
+        )
+        for one, mask in zip(segments, live, strict=True)
+    ]
+    sizes = np.zeros(len(ids), dtype=np.int64)
+    lengths = np.zeros((len(ZONES), len(ids)), dtype=np.int64)
+    for one, new in zip(segments, numbers, strict=True):
+        sizes[new[new >= 0]] = np.diff(one.slot_starts.astype(np.int64))[new >= 0]
+        lengths[:, new[new >= 0]] = one.lengths[:, new >= 0]
+    starts = np.zeros(len(ids) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    slots = [_moved_slots(one, new, starts) for one, new in zip(segments, numbers, strict=True)]
+    gaps = Rows(0)
+    slot_gaps, slot_regions = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
+    for one, new in zip(segments, slots, strict=True):
+        renamed = np.array(list(gaps.numbers(one.gaps.all())), dtype=np.int64)
+        slot_gaps[new[new >= 0]] = renamed[one.slot_gaps[new >= 0]]
+        slot_regions[new[new >= 0]] = one.slot_regions[new >= 0]
+    names, gap_numbers = _sorted_gaps(gaps.finished().strings, slot_gaps)
+    return Contents(
+        ids=tuple(ids),
+        terms=_joined([one.terms.occurrences() for one in segments], numbers),
+        keys=_joined([one.keys.occurrences() for one in segments], numbers),
+        facets=_joined([one.facets.occurrences() for one in segments], numbers),
+        telling=_joined([one.telling.occurrences() for one in segments], numbers),
+        atoms=_joined([one.atoms.occurrences() for one in segments], slots),
+        lengths=lengths,
+        gaps=names,
+        slot_gaps=gap_numbers,
+        slot_regions=slot_regions,
+        slot_starts=starts,
+    )
+
+
+def _kept(segment: Segment, live: Array) -> Iterable[str]:
+    return (name for name, keep in zip(segment.ids, live, strict=True) if keep)
+
+
+def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
+    """The new slot of each slot of a segment; negative where its document is gone."""
+    old = segment.slot_starts.astype(np.int64)
+    moved = np.where(numbers >= 0, starts[np.maximum(numbers, 0)] - old[:-1], -int(old[-1]) - 1)
+    new: Array = np.arange(old[-1]) + np.repeat(moved, old[1:] - old[:-1])
+    return new
+
+
+def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurrences:
+    """Occurrences of several segments, the first column renumbered; rows whose new number is negative go."""
+    names = Rows(0)
+    rows, columns = [], []
+    for part, new in zip(parts, renumbered, strict=True):
+        named = np.array(list(names.numbers(part.strings)), dtype=np.int64)
+        first = new[part.columns[0]] if len(part.columns[0]) else np.zeros(0, dtype=np.int64)
+        kept = first >= 0
+        rows.append(named[part.numbers[kept]])
+        columns.append([first[kept], *(column[kept].astype(np.int64) for column in part.columns[1:])])
+    return Occurrences(
+        names.finished().strings,
+        np.concatenate(rows),
+        tuple(np.concatenate(column) for column in zip(*columns, strict=True)),
+    )
+
+
+def _sorted_gaps(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
+    """Gaps that occur, sorted, and the new number of each in `numbers`."""
+    used = np.unique(numbers)
+    ordered = sorted(used.tolist(), key=names.__getitem__)
+    ranks = np.zeros(len(names), dtype=np.int64)
+    ranks[ordered] = np.arange(len(ordered))
+    return tuple(names[number] for number in ordered), ranks[numbers]

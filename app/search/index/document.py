@@ -1,0 +1,147 @@
+"""Entries to documents: which text goes into which zone, analyzed once."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.analysis.token import TokenKind, terms_of
+from app.content.library import Library
+from app.entry import Edition, Entry, Language
+from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
+from app.search.index.writing import Passage, passage_of
+from app.signature.grammar import literal_text
+from app.taxonomy import FACETS, Taxonomy, facet_values
+
+SCHEMA_VERSION = "5"
+"""Part of the digest an index is kept under: raise it when the same entry makes another document."""
+
+ASIDES = frozenset({"see-also"})
+
+LONGEST_KEY = 96
+"""Of a longer code span the digest is kept: what is compared is the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An entry, analyzed. `zones` has the terms of every zone of `fields.ZONES`, repeated as they occur."""
+
+    id: str
+    zones: Mapping[str, Sequence[str]]
+    keys: tuple[str, ...]
+    """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans."""
+    passages: Sequence[Passage]
+    """Atoms and gaps of all its texts: what phrases and exact writings are found in, none across two texts."""
+    facets: Mapping[str, tuple[str, ...]]
+    """Tags by facet, and its languages under `edition`."""
+    telling: Mapping[str, int] = field(default_factory=dict)
+    """In how many of the texts that tell its failure each word stands: what a diagnosis counts."""
+
+
+def document_of(
+    entry: Entry,
+    analyzer: Analyzer,
+    glossary: Glossary,
+    taxonomy: Taxonomy,
+    tag_languages: Iterable[Language] = tuple(Language),
+) -> Document:
+    """The document of an entry; its tags are indexed under their names in `tag_languages`."""
+    zones: dict[str, list[str]] = {zone: [] for zone in ZONES}
+    passages: list[Passage] = []
+    for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
+        analysis = analyzer.analyze(text)
+        zones[zone] += terms_of(chain(analysis.tokens, glossary.tokens(analysis)))
+        if analysis.atoms:
+            passages.append(passage_of(region, text, analysis, analyzer.fold))
+    return Document(
+        id=entry.id,
+        zones=zones,
+        keys=tuple(sorted(_keys(entry, analyzer))),
+        passages=passages,
+        facets={**facet_values(entry), "edition": tuple(sorted(entry.editions))},
+    )
+
+
+def build_documents(
+    library: Library,
+    analyzer: Analyzer,
+    glossary: Glossary,
+    tag_languages: Iterable[Language] = tuple(Language),
+) -> Iterator[Document]:
+    """A document for every entry of a library, in the order of ids."""
+    languages = tuple(tag_languages)
+    for _, entry in sorted(library.entries.items()):
+        yield document_of(entry, analyzer, glossary, library.taxonomy, languages)
+
+
+def span_keys(text: str, analyzer: Analyzer) -> tuple[str, str]:
+    """What `text` is found under as a code span: as written, and folded."""
+    return _key(TokenKind.SPAN, text), _key(TokenKind.FOLDED_SPAN, analyzer.fold(text))
+
+
+def _key(kind: TokenKind, text: str) -> str:
+    return kind.term(
+        text if len(text) <= LONGEST_KEY else hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+    )
+
+
+def _keys(entry: Entry, analyzer: Analyzer) -> set[str]:
+    keys = {TokenKind.KEY.term(analyzer.key(text)) for text in keyed_texts(entry)}
+    for edition in entry.editions.values():
+        for text in edition.code:
+            keys.update(span_keys(text, analyzer))
+    return keys
+
+
+def keyed_texts(entry: Entry) -> Iterator[str]:
+    """Titles and aliases: a query that is one of them puts the entry first."""
+    for edition in entry.editions.values():
+        yield edition.title
+        yield from edition.aliases
+
+
+def zone_texts(
+    entry: Entry, taxonomy: Taxonomy, tag_languages: tuple[Language, ...]
+) -> Iterator[tuple[str, int, str]]:
+    """Each text of an entry with the zone and the region (`fields`) it belongs to."""
+    for lang, edition in entry.editions.items():
+        yield f"title_{lang}", TITLES, edition.title
+        yield f"body_{lang}", ELSEWHERE, edition.applies_to
+        for zone, region, texts in (
+            ("alias", FRONTS, edition.aliases),
+            ("symptom", FRONTS, edition.symptoms),
+            ("heading", BODIES, tuple(heading.text for heading in edition.headings if heading.level > 2)),
+            ("body", BODIES, tuple(body_lines(edition))),
+            ("aside", BODIES, tuple(aside_lines(edition))),
+        ):
+            for text in texts:
+                yield f"{zone}_{lang}", region, text
+    for text in distinct(code for edition in entry.editions.values() for code in edition.code):
+        yield "code", BODIES, text
+    for line in entry.signature_lines:
+        yield "signature", FRONTS, literal_text(line)
+    for facet in FACETS:
+        for value in facet_values(entry)[facet]:
+            for name in distinct(taxonomy.facet(facet)[value].name[lang] for lang in tag_languages):
+                yield "tag", ELSEWHERE, name
+
+
+def body_lines(edition: Edition) -> Iterator[str]:
+    """The text of an edition, a line for each block."""
+    for section in edition.sections:
+        if section.key not in ASIDES:
+            yield from section.text.splitlines()
+
+
+def aside_lines(edition: Edition) -> Iterator[str]:
+    """The text that speaks of other entries."""
+    for section in edition.sections:
+        if section.key in ASIDES:
+            yield from section.text.splitlines()
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """`texts` without repeats, in order."""
+    return tuple(dict.fromkeys(texts))

@@ -1,0 +1,92 @@
+"""The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from app.search.index.array_file import Array
+from app.search.index.cache import ByteCache
+from app.search.index.collection import Collection
+from app.search.index.facets import FacetColumns
+from app.search.index.fields import Weighting
+from app.search.index.manifest import read_manifest
+from app.search.index.phrases import documents_of, held_at, phrase_starts
+from app.search.index.pool import Pool, pooled
+from app.search.index.protocol import Columns, Mask, Numbers, Wanted
+from app.search.index.segment import Segment
+from app.search.index.selection import EmbeddedFound, Judged
+from app.search.index.telling import EmbeddedTelling
+from app.search.index.vocabulary import EmbeddedLexicon
+
+POOL_ROOM = 64 << 20
+"""Bytes of postings that are kept decoded."""
+
+
+class EmbeddedIndex:
+    """An index directory, open. Implements `protocol.Index`."""
+
+    def __init__(self, directory: Path, weighting: Weighting, reuse: "EmbeddedIndex | None" = None) -> None:
+        """Segments that `reuse` has are not read again. Raises IndexUnreadable where anything in `directory` is
+        missing or damaged."""
+        manifest = read_manifest(directory)
+        known = {one.name: one for one in reuse.collection.segments} if reuse else {}
+        segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
+        self.collection: Collection = Collection(segments, manifest, weighting)
+        self.facets = FacetColumns(self.collection)
+        self.lexicon = EmbeddedLexicon(self.collection)
+        self.telling = EmbeddedTelling(self.collection)
+        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(
+            POOL_ROOM, lambda variants: pooled(self.collection, weighting, variants), lambda pool: pool.size
+        )
+
+    def find(self, wanted: Wanted) -> EmbeddedFound:
+        """Judges every document."""
+        pools = tuple(self._pools.get(variants) for variants in wanted.pools)
+        phrase, written = self._phrase(wanted.phrase, wanted.writing)
+        columns = Columns(
+            size=len(self.collection),
+            total=len(self.collection),
+            pools=tuple(pool.postings for pool in pools),
+            keyed=tuple(self._keyed(keys) for keys in wanted.keys),
+            phrase=phrase,
+            written=written,
+        )
+        required = self._required(wanted.required)
+        judged = Judged(pools, columns, wanted.judge(columns))
+        return EmbeddedFound(self.collection.ids, self.facets, wanted, judged, required)
+
+    def _keyed(self, keys: Sequence[str]) -> Numbers:
+        found = [
+            self.collection.renumbered(place, segment.keys.columns[0][rows])
+            for key in keys
+            for place, segment in enumerate(self.collection.segments)
+            if (rows := segment.keys.rows(key)) is not None
+        ]
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
+
+    def _phrase(self, atoms: Sequence[str], typed: Sequence[str]) -> tuple[Numbers, Array]:
+        """The documents that hold a phrase, and how each has it written."""
+        held = np.zeros(len(self.collection), dtype=np.uint16)
+        mask = np.zeros(len(self.collection), dtype=np.bool_)
+        for place, segment in enumerate(self.collection.segments):
+            starts = phrase_starts(segment, atoms)
+            if not len(starts):
+                continue
+            numbers = self.collection.numbers[place][documents_of(segment, starts)]
+            live = numbers >= 0
+            mask[numbers[live]] = True
+            if typed:
+                np.bitwise_or.at(held, numbers[live], held_at(segment, starts, typed)[live])
+        documents = np.flatnonzero(mask)
+        return documents, held[documents]
+
+    def _required(self, phrases: Sequence[Sequence[str]]) -> Mask | None:
+        """Documents that hold all of some phrases; None where none are asked for."""
+        masks = []
+        for phrase in phrases:
+            mask = np.zeros(len(self.collection), dtype=np.bool_)
+            mask[self._phrase(phrase, ())[0]] = True
+            masks.append(mask)
+        required: Mask | None = np.logical_and.reduce(masks) if masks else None
+        return required

@@ -1,0 +1,76 @@
+"""Tags of documents as columns: counted and filtered by without looking at a document."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from app.search.answers import Filters
+from app.search.index.array_file import Array
+from app.search.index.collection import Collection
+from app.search.index.protocol import Mask
+from app.taxonomy import FACETS
+
+EDITION = "edition"
+
+
+class FacetColumns:
+    """For each facet its values, sorted, and rows of (document, number of the value)."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._size = len(collection)
+        rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION)}
+        for place, segment in enumerate(collection.segments):
+            table = segment.facets
+            for number, tag in enumerate(table.strings.all()):
+                facet, _, value = tag.partition(":")
+                documents_of_tag = table.columns[0][int(table.starts[number]) : int(table.starts[number + 1])]
+                documents = collection.renumbered(place, documents_of_tag)
+                if len(documents):
+                    rows.setdefault(facet, {}).setdefault(value, []).append(documents)
+        self._values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
+        self._documents: dict[str, Array] = {}
+        self._numbers: dict[str, Array] = {}
+        for facet, values in rows.items():
+            held = [np.concatenate(values[value]) for value in self._values[facet]]
+            counts = [len(documents) for documents in held]
+            self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
+            self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
+
+    def passing(self, filters: Filters, without: str = "") -> Mask | None:
+        """Documents that pass all filters but the one on the facet `without`; None where all do."""
+        chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
+        chosen[EDITION] = (filters.edition,) if filters.edition else ()
+        masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
+        passing: Mask | None = np.logical_and.reduce(masks) if masks else None
+        return passing
+
+    def counts(self, facet: str, among: Mask) -> dict[str, int]:
+        """How many of the documents `among` carry each value of a facet."""
+        numbers = self._numbers[facet][among[self._documents[facet]]]
+        counted = np.bincount(numbers, minlength=len(self._values[facet])).tolist()
+        return dict(zip(self._values[facet], counted, strict=True))
+
+    def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
+        """For each value of each facet, how many answers there would be with it alone chosen in that facet."""
+        counted = {}
+        for facet in FACETS:
+            passing = self.passing(filters, without=facet)
+            counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
+        return counted
+
+    def by_document(self, facet: str) -> dict[int, frozenset[str]]:
+        """The values of a facet by document, of those that have any."""
+        found: dict[int, set[str]] = {}
+        if facet not in self._documents:
+            return {}
+        for document, number in zip(
+            self._documents[facet].tolist(), self._numbers[facet].tolist(), strict=True
+        ):
+            found.setdefault(document, set()).add(self._values[facet][number])
+        return {document: frozenset(values) for document, values in found.items()}
+
+    def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
+        mask = np.zeros(self._size, dtype=np.bool_)
+        wanted = [number for number, value in enumerate(self._values[facet]) if value in values]
+        mask[self._documents[facet][np.isin(self._numbers[facet], wanted)]] = True
+        return mask

@@ -1,0 +1,138 @@
+"""Writes an index: all of it, or what has changed beside the segments of the index before it.
+
+An edit lists the old document as deleted and writes a segment of the new one. Small segments are merged into one when
+there are several, larger ones by size: in thousands of edits a document is written anew a handful of times, and a
+search looks into a dozen segments at most.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from app.errors import IndexUnreadable
+from app.search.index.array_file import SUFFIX, Array
+from app.search.index.contents import of_documents, of_segments
+from app.search.index.document import Document
+from app.search.index.manifest import IndexManifest, read_manifest, write_manifest
+from app.search.index.segment import Segment, write_contents
+
+SMALL = 256
+"""Live documents below which a segment is small: all small ones are merged at once."""
+MERGED_AT = 4
+"""As many small segments, or larger ones of one size (within a factor of `MERGED_AT`), are merged into one."""
+MOST_DELETED = 0.5
+"""A segment of which more than this part is deleted is written anew."""
+LARGEST_WRITTEN = 10_000
+"""Documents that are held in memory to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many documents a segment holds, and how many of them are live."""
+
+    name: str
+    documents: int
+    live: int
+
+
+def plan_merge(sizes: Sequence[Size]) -> tuple[str, ...]:
+    """Names of the segments to be merged into one; none where all is well. At least one where any is half deleted."""
+    tiers: dict[int, list[str]] = {}
+    for size in sizes:
+        tiers.setdefault(_tier(size.live), []).append(size.name)
+    for _, names in sorted(tiers.items()):
+        if len(names) >= MERGED_AT:
+            return tuple(names)
+    return tuple(size.name for size in sizes if size.live < (1 - MOST_DELETED) * size.documents)
+
+
+def _tier(live: int) -> int:
+    tier = 0
+    while live >= SMALL * MERGED_AT**tier:
+        tier += 1
+    return tier
+
+
+def update_index(
+    target: Path,
+    previous: Path | None,
+    changed: Mapping[str, Document],
+    removed: Collection[str],
+    all_documents: Callable[[], Iterable[Document]],
+) -> IndexManifest:
+    """Writes an index into the empty directory `target`: that of `previous` with some documents changed or added and
+    others removed; from `all_documents()` where there is none before it, or none that can be read.
+
+    Segments that stay are hard links where the file system has them. Raises OSError.
+    """
+    manifest = _updated(target, previous, changed, removed) if previous else None
+    if manifest is None:
+        manifest = IndexManifest(tuple(_written(target, all_documents())))
+    write_manifest(target, manifest)
+    return manifest
+
+
+def _updated(
+    target: Path, previous: Path, changed: Mapping[str, Document], removed: Collection[str]
+) -> IndexManifest | None:
+    try:
+        before = read_manifest(previous)
+        # What is linked is verified by whoever opens the new index.
+        segments = [Segment(previous, name, verified=False) for name in before.segments]
+    except IndexUnreadable:
+        return None
+    live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
+    for name in _written(target, changed.values()):
+        written = Segment(target, name, verified=False)
+        # Documents that are as they once were make a segment that may still be there, all of it deleted.
+        if name not in live:
+            segments.append(written)
+        live[name] = np.ones(len(written), dtype=np.bool_)
+    segments = [one for one in segments if live[one.name].any()]
+    while merging := plan_merge([Size(one.name, len(one), int(live[one.name].sum())) for one in segments]):
+        parts = [one for one in segments if one.name in merging]
+        name = write_contents(target, of_segments(parts, [live[one.name] for one in parts]))
+        merged = Segment(target, name, verified=False)
+        segments = [one for one in segments if one.name not in merging] + [merged]
+        live[name] = np.ones(len(merged), dtype=np.bool_)
+    _settle(target, previous, {one.name for one in segments})
+    deleted = {one.name: tuple(np.flatnonzero(~live[one.name]).tolist()) for one in segments}
+    names = tuple(one.name for one in segments)
+    return IndexManifest(names, {name: numbers for name, numbers in deleted.items() if numbers})
+
+
+def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> Array:
+    """Which documents of a segment stay."""
+    live = np.ones(len(segment), dtype=np.bool_)
+    live[list(manifest.deleted.get(segment.name, ()))] = False
+    for document_id in gone:
+        if (number := segment.number(document_id)) is not None:
+            live[number] = False
+    return live
+
+
+def _written(target: Path, documents: Iterable[Document]) -> Iterator[str]:
+    """Names of new segments."""
+    rest = iter(documents)
+    while part := list(islice(rest, LARGEST_WRITTEN)):
+        yield write_contents(target, of_documents(part))
+
+
+def _settle(target: Path, previous: Path, names: Collection[str]) -> None:
+    """Has `target` hold the segments of these names and no others."""
+    for path in target.glob(f"*{SUFFIX}"):
+        if path.name.removesuffix(SUFFIX) not in names:
+            path.unlink()
+    for name in names:
+        place = target / f"{name}{SUFFIX}"
+        if place.exists():
+            continue
+        try:
+            os.link(previous / place.name, place)
+        except OSError:  # a file system without links, or another one
+            shutil.copy2(previous / place.name, place)

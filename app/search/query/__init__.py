@@ -1,0 +1,1 @@
+"""What a person typed, to a query of finished terms."""

@@ -1,0 +1,97 @@
+"""What may stand for the words of a query: synonyms, corrections, identifiers that they spell, their endings."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from app.analysis.code import canonical
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.analysis.stems import is_function_word
+from app.analysis.token import Analysis, TokenKind
+from app.han import is_han
+from app.search.index.protocol import Lexicon
+from app.search.query.clauses import Substitute
+from app.search.query.spelling import Correction, Speller
+from app.search.query.types import Source, WeightedTerm
+from app.search.query.words import Word
+from app.search.weights import COMPLETED, GLOSSARY, JOINED, TYPO
+
+LONGEST_JOINED = 6
+"""Neighbors that are tried as one identifier, at most."""
+SHORTEST_COMPLETED = 3
+"""Fewer letters begin too many words to say which is meant."""
+
+
+class Substitutes:
+    """Finds them with the analyzer, glossary and vocabulary that the index was made with."""
+
+    def __init__(self, analyzer: Analyzer, glossary: Glossary, engine: Lexicon, speller: Speller) -> None:
+        self._analyzer = analyzer
+        self._glossary = glossary
+        self._frequency: Callable[[str], int] = engine.frequency
+        self._speller = speller
+
+    def synonyms(self, words: Sequence[Word], analysis: Analysis) -> Iterator[Substitute]:
+        """The group of every mention of a word of the glossary."""
+        weight, cover = GLOSSARY
+        atoms = analysis.atoms
+        for mention in self._glossary.mentions(analysis):
+            start, end = atoms[mention.first].start, atoms[mention.last].end
+            if covered := _overlapped(words, start, end):
+                concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), mention.word)
+                # A word of the glossary inside an identifier speaks for that part of it.
+                share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
+                yield Substitute(
+                    covered[0], covered[-1], concept, weight * share, cover * share, Source.GLOSSARY
+                )
+
+    def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """`rollout batch size` may be `rollout_batch_size`."""
+        for first in range(len(words)):
+            for last in range(first + 1, min(first + LONGEST_JOINED, len(words))):
+                parts = [word.text.strip("-_") for word in words[first : last + 1]]
+                if any(is_han(part) or part.isdigit() for part in parts):
+                    break
+                if all(is_function_word(part) for part in parts):
+                    continue
+                label = "_".join(parts)
+                stems = "_".join(word.stem for word in words[first : last + 1])
+                names = (TokenKind.TERM.term(canonical(label)), TokenKind.PART.term(stems))
+                variants = tuple(name for name in names if self._frequency(name))
+                if variants:
+                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, Source.IDENTIFIER)
+
+    def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
+        """The indexed word that each mistyped one was meant to be."""
+        for correction in corrections:
+            if covered := _overlapped(words, correction.start, correction.end):
+                term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
+                yield Substitute(covered[0], covered[-1], term, *TYPO, Source.TYPO)
+
+    def completed(self, words: Sequence[Word], *, unfinished: bool = False) -> Iterator[Substitute]:
+        """The last word may be half typed, if it occurs nowhere as it is or is said to be `unfinished`."""
+        if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
+            return
+        literal = words[-1].alternatives[0].terms[0]
+        if not unfinished and any(self._frequency(variant) for variant in literal.variants):
+            return
+        for completed in self._speller.completions(words[-1].text):
+            term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
+            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, Source.COMPLETED)
+
+    def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
+        """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
+        for number, word in enumerate(words):
+            literal = word.alternatives[0].terms[0]
+            name = TokenKind.TERM.term(word.text)
+            if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
+                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, Source.IDENTIFIER)
+
+
+def _overlapped(words: Sequence[Word], start: int, end: int) -> list[int]:
+    """Numbers of the words that share a character with `start:end` of the query."""
+    return [number for number, word in enumerate(words) if word.start < end and start < word.end]
+
+
+def _variants(analysis: Analysis) -> tuple[str, ...]:
+    kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.PART)
+    return tuple(dict.fromkeys(token.term for token in analysis.tokens if token.kind in kinds))

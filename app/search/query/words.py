@@ -1,0 +1,166 @@
+"""The words of an analyzed query: each with the ways in which an entry may hold it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+from app.analysis.stems import is_function_word
+from app.analysis.token import Analysis, Piece, SegmentKind, Token, TokenKind
+from app.search.query.types import Alternative, Source, WeightedTerm
+from app.search.weights import (
+    BIGRAMS,
+    CHARACTERS,
+    CODE_NAMES,
+    CODE_WORDS,
+    FUNCTION_WORD_WEIGHT,
+    LONE_CHARACTER_WEIGHT,
+    LOOSE_BIGRAM_WEIGHT,
+    NUMBER_WEIGHT,
+    SUBWORDS,
+    WHOLE_CODE,
+)
+
+JOINED_STEMS = "_"
+"""Only the stems of a whole identifier, joined, have this in them."""
+
+VALUE = re.compile(r"[\d.,:x+*/%=-]+|0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the query at `start:end` of its text; the first alternative is the literal one."""
+
+    text: str
+    start: int
+    end: int
+    alternatives: tuple[Alternative, ...]
+    stem: str = ""
+    """What inflected forms share, joined where it is code; empty for Chinese."""
+
+
+def words_of(analysis: Analysis) -> list[Word]:
+    """The words of a query in order, without overlap; one that is repeated only where it first stands."""
+    first: dict[tuple[Alternative, ...], Word] = {}
+    for word in chain.from_iterable(_words(piece) for piece in analysis.pieces):
+        first.setdefault(word.alternatives, word)
+    return list(first.values())
+
+
+def _words(piece: Piece) -> Sequence[Word]:
+    if piece.kind is SegmentKind.HAN:
+        return sorted(_han_words(piece), key=lambda word: word.start)
+    parts = piece.of_kind(TokenKind.PART)
+    return [_code_word(piece, parts) if parts else _plain_word(piece)]
+
+
+def _plain_word(piece: Piece) -> Word:
+    exact, stems = piece.tokens[0], piece.of_kind(TokenKind.TERM)
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
+    parts = tuple(TokenKind.PART.term(token.text) for token in stems)
+    term = WeightedTerm((exact.term, *(token.term for token in stems), *parts), exact.text, weight)
+    stem = stems[0].text if stems else exact.text
+    return Word(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
+
+
+def _code_word(piece: Piece, parts: Sequence[Token]) -> Word:
+    exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
+    joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
+    by_word = [token for token in parts if JOINED_STEMS not in token.text]
+    by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
+    weight = NUMBER_WEIGHT if VALUE.fullmatch(exact.text) else 1.0
+    whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
+    alternatives = [Alternative((whole,), *WHOLE_CODE, source=Source.IDENTIFIER)]
+    if len(by_name) > 1:
+        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=Source.IDENTIFIER))
+    stems = tuple(
+        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
+    )
+    alternatives.append(Alternative(stems, *CODE_WORDS))
+    stem = JOINED_STEMS.join(token.text for token in by_word)
+    return Word(exact.text, exact.start, exact.end, tuple(alternatives), stem)
+
+
+def _typed(part: Token, exact: Token) -> str:
+    """The part as it was typed, where folding kept lengths; otherwise its stem."""
+    return exact.text[part.start - exact.start : part.end - exact.start] or part.text
+
+
+def _present(*terms: str | None) -> tuple[str, ...]:
+    return tuple(term for term in terms if term)
+
+
+Grams = Mapping[tuple[int, int], Token]
+"""The characters and pairs of characters of a Han run, by their span."""
+
+
+def _han_words(piece: Piece) -> Iterator[Word]:
+    """Words of the dictionary, the longest where they overlap, then whatever characters are left over."""
+    grams = {(token.start, token.end): token for token in piece.of_kind(TokenKind.GRAM)}
+    words = piece.of_kind(TokenKind.TERM)
+    covered: set[int] = set()
+    for word in sorted(words, key=lambda token: (token.start - token.end, token.start)):
+        place = range(word.start, word.end)
+        if covered.isdisjoint(place):
+            covered.update(place)
+            yield _dictionary_word(word, _inside(word, words), grams)
+    left_over = [grams[atom.start, atom.end] for atom in piece.atoms if atom.start not in covered]
+    yield from _loose_words(left_over, grams)
+
+
+def _inside(word: Token, words: Sequence[Token]) -> list[Token]:
+    """The shorter words that `word` contains, in order."""
+    inside = [other for other in words if word.start <= other.start and other.end <= word.end]
+    return sorted((other for other in inside if other != word), key=lambda token: token.start)
+
+
+def _dictionary_word(word: Token, inside: Sequence[Token], grams: Grams) -> Word:
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
+    alternatives = [Alternative((WeightedTerm((word.term,), word.text, weight),))]
+    if inside:
+        by_word = tuple(WeightedTerm((token.term,), token.text, weight) for token in inside)
+        alternatives.append(Alternative(by_word, *SUBWORDS))
+    bigrams = _bigrams(word.start, word.end, grams)
+    alternatives.append(
+        Alternative(tuple(WeightedTerm((t.term,), word.text, weight) for t in bigrams), *BIGRAMS)
+    )
+    return Word(word.text, word.start, word.end, tuple(alternatives))
+
+
+def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
+    return [grams[place, place + 2] for place in range(start, end - 1) if (place, place + 2) in grams]
+
+
+def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[Word]:
+    """Characters that belong to no word: neighbors together, function words by themselves."""
+    run: list[Token] = []
+    for character, following in pairwise([*characters, None]):
+        if character is None:
+            return
+        if is_function_word(character.text):
+            term = WeightedTerm(
+                (character.term,), character.text, FUNCTION_WORD_WEIGHT * LONE_CHARACTER_WEIGHT
+            )
+            yield Word(character.text, character.start, character.end, (Alternative((term,)),))
+        else:
+            run.append(character)
+        if run and (following is None or following.start != run[-1].end or is_function_word(following.text)):
+            yield _loose_word(run, grams)
+            run = []
+
+
+def _loose_word(run: Sequence[Token], grams: Grams) -> Word:
+    text = "".join(token.text for token in run)
+    pairs = _bigrams(run[0].start, run[-1].end, grams)
+    characters = _weighted(run, LONE_CHARACTER_WEIGHT)
+    bigrams = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text)
+    alternatives = (
+        (Alternative(bigrams), Alternative(characters, *CHARACTERS))
+        if bigrams
+        else (Alternative(characters),)
+    )
+    return Word(text, run[0].start, run[-1].end, alternatives)
+
+
+def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
+    return tuple(dict.fromkeys(WeightedTerm((token.term,), label or token.text, weight) for token in tokens))

@@ -1,0 +1,113 @@
+"""A query to the documents that answer it, best first: everything that ranks, once, above any index."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from app.search.answers import FacetCount, Filters
+from app.search.index.protocol import Candidate, Columns, Found, Index, Standings, Wanted
+from app.search.query.types import Query
+from app.search.rank.explain import Contribution, contributions
+from app.search.rank.scoring import Scorer, Variants, pools_of
+from app.search.rank.tiers import tiers_of
+from app.search.weights import (
+    ANSWER_COVERAGE,
+    ANSWER_SHARE,
+    HIGHEST,
+    NEAR_MISSES,
+    PHRASE_BONUS,
+    TIER_STEP,
+)
+from app.taxonomy import FACETS
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A document that answers a query. `coverage`, 0 to 1, is the part of the query's weight it accounts for;
+    `tier` is 0 unless an exact form puts it before all that are merely relevant, and is in the score."""
+
+    id: str
+    score: float
+    coverage: float
+    tier: int
+
+
+class Ranking:
+    """The answers to one query. Counts and explanations are worked out when they are asked for."""
+
+    def __init__(self, query: Query, found: Found, pools: Mapping[Variants, int]) -> None:
+        self._query = query
+        self._found = found
+        self._pools = pools
+        self.ranked = tuple(map(_lifted, found.answers))
+        """As many as were asked for, best first."""
+        self.near = tuple(map(_lifted, found.near))
+        """Documents that share something with the query, and too little to be answers; best first, a handful."""
+        self.phrase_dropped = found.phrases_dropped
+        """No document holds the required phrases."""
+
+    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
+        """How many documents answer, with each of these filters in place of the query's."""
+        return self._found.totals(filters)
+
+    def facets(self) -> dict[str, tuple[FacetCount, ...]]:
+        """How many answers there would be with a value chosen, most first, for values with any or chosen already."""
+        counted = self._found.facets()
+        return {facet: tuple(_counts(counted[facet], self._query.filters.facet(facet))) for facet in FACETS}
+
+    def contributions(self, start: int, end: int, least: float = 0.0) -> list[tuple[Contribution, ...]]:
+        """What made up the scores of `ranked[start:end]`; see `explain.contributions`."""
+        shown = self._found.answers[start:end]
+        return contributions(self._query.clauses, self._found, shown, self._pools, least)
+
+
+def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount]:
+    shown = [(value, count) for value, count in counts.items() if count or value in chosen]
+    return [FacetCount(value, count) for value, count in sorted(shown, key=lambda pair: (-pair[1], pair[0]))]
+
+
+def _lifted(one: Candidate) -> Scored:
+    """With a score that falls from the first answer to the last: where a query's words are everywhere and what
+    stands for them is rare, scores know no bound, and tiers must."""
+    return Scored(one.id, min(one.score, HIGHEST) + TIER_STEP * one.tier, one.coverage, one.tier)
+
+
+class Ranker:
+    """Ranks what an index finds. Safe to share between threads."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def rank(self, query: Query, window: int) -> Ranking:
+        """The best `window` answers. Raises IndexUnreadable where the index is damaged."""
+        pools = pools_of(query.clauses)
+        # A phrase of one word says nothing that its term does not, unless its writing matters.
+        phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
+        wanted = Wanted(
+            judge=partial(judge, query, pools),
+            pools=tuple(pools),
+            keys=(query.keys, query.writing.spans if query.literal else ()),
+            phrase=phrase,
+            writing=query.writing.gaps if query.literal else (),
+            required=query.required,
+            filters=query.filters,
+            window=window,
+            near=NEAR_MISSES,
+        )
+        return Ranking(query, self._index.find(wanted), pools)
+
+
+def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
+    """Where each document of some columns stands in the answer to a query.
+
+    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's.
+    """
+    scored = Scorer(columns, pools).combine(query.clauses)
+    score = scored.score
+    if len(query.phrase) > 1:
+        score[columns.phrase] *= 1 + PHRASE_BONUS
+    tiers = tiers_of(query, columns)
+    best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
+    enough = scored.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
+    answering = ((score > 0) & enough) | (tiers > 0)
+    return Standings(score, scored.coverage, tiers, answering, near=(score > 0) & ~answering)

@@ -1,0 +1,118 @@
+"""The passage of an edition that answers a query, with what matched marked."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from app.han import EAST_ASIAN
+from app.search.show.passages import Concordance, Line
+
+LENGTH = 200
+"""Characters of a snippet, about; a word or identifier is never cut."""
+
+ENOUGH = 120
+"""A shorter passage is followed by the next line of its section."""
+
+SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "symptom": 0.9, "see-also": 0.3}
+
+ANSWERS = frozenset({"fix", "answer", "steps"})
+
+ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))(?:</mark>)?$")
+SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
+"""What stands between two blocks, by how the first ends. Full-width punctuation has its space within."""
+
+BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
+
+
+def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
+    """Escaped HTML whose only tag is `<mark>`. `weights`: what each index term of the query is worth.
+
+    The line of the body that holds the most of the query, a fix before a preamble; the first line of the
+    answer where nothing matched.
+    """
+    lines = concordance.lines
+    worth = [0.0] * len(lines)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for term, weight in weights.items():
+        held = set()
+        for number, start, end in concordance.places(term):
+            spans.setdefault(number, []).append((start, end))
+            held.add(number)
+        for number in held:
+            worth[number] += weight * SECTION_WEIGHTS.get(lines[number].section, 1.0)
+    parts: list[str] = []
+    length = 0
+    for number in _passage(lines, worth):
+        if length >= ENOUGH:
+            break
+        parts.append(_marked(lines[number].text, merged(spans.get(number, ())), LENGTH - length))
+        length += len(lines[number].text)
+    return joined(parts)
+
+
+def marked_title(concordance: Concordance, weights: Mapping[str, float]) -> str:
+    """The title, with what matched in it marked."""
+    title = concordance.lines[0].text
+    places = (place for term in weights for place in concordance.places(term))
+    return _marked(title, merged((start, end) for number, start, end in places if not number), len(title))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Blocks of text in one line. A dot parts what ends without punctuation, such as code, from what follows."""
+    text = ""
+    for part in parts:
+        ending = ENDING.search(text)
+        text += (SEPARATORS[ending.lastgroup if ending else None] if text else "") + part
+    return text
+
+
+def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:
+    """Numbers of the best line of the body and those behind it in its section."""
+    body = range(1, len(lines))
+    if not body:
+        return body
+    best = max(body, key=lambda number: (worth[number], -number))
+    if not worth[best]:
+        best = next((number for number in body if lines[number].section in ANSWERS), 1)
+    end = next((n for n in range(best, len(lines)) if lines[n].section != lines[best].section), len(lines))
+    return range(best, end)
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]], room: int) -> str:
+    start, end = _window(text, spans, room)
+    pieces = ["… " if start else ""]
+    place = start
+    for left, right in spans:
+        if left < start or right > end:
+            continue
+        pieces += [escape(text[place:left]), "<mark>", escape(text[left:right]), "</mark>"]
+        place = right
+    return "".join([*pieces, escape(text[place:end]), " …" if end < len(text) else ""])
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, overlapping and touching ones made one."""
+    result: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+def _window(text: str, spans: Sequence[tuple[int, int]], room: int) -> tuple[int, int]:
+    """The stretch of about `room` characters that holds the most marks, from the earliest such place."""
+    if len(text) <= room:
+        return 0, len(text)
+    starts = [left for left, _ in spans] or [0]
+    best = max(starts, key=lambda at: (sum(at <= left and right <= at + room for left, right in spans), -at))
+    start = max(0, min(best - room // 4, len(text) - room))
+    return _outward(text, start, -1), _outward(text, start + room, 1)
+
+
+def _outward(text: str, place: int, step: int) -> int:
+    """The nearest place in a direction at which no word or identifier is cut."""
+    while 0 < place < len(text) and not (BREAKABLE.match(text[place - 1]) or BREAKABLE.match(text[place])):
+        place += step
+    return max(0, min(place, len(text)))

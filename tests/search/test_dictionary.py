@@ -1,0 +1,15 @@
+"""A second index, of plain dictionaries, keeps the contract: it asks for nothing that only the embedded one has."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from app.search.index.document import Document
+from app.search.index.protocol import Index
+from tests.search.contract import IndexContract
+from tests.support.engines import DictionaryIndex
+
+
+class TestDictionaryIndex(IndexContract):
+    @contextmanager
+    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
+        yield DictionaryIndex(documents)
