@@ -1,157 +1,215 @@
 """A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 
-from app.analysis.glossary import Glossary
 from app.content.library import Library
-from app.diagnosis.all_clear import without_all_clear
-from app.diagnosis.evidence import CONFIDENCES, PARTLY, Evidence, Said, of_signatures, of_words
-from app.diagnosis.frameworks import Detective, Origin, engines_in
-from app.diagnosis.generic import without_generic
-from app.diagnosis.gist import Gist, gist_of, telling_lines
+from app.diagnosis.answers import (
+    Confidence,
+    Diagnosis,
+    Evidence,
+    LogError,
+    Match,
+    MatchedLine,
+    MatchReason,
+    Near,
+    Verdict,
+)
+from app.diagnosis.formats import compile_formats
+from app.diagnosis.known import Known
 from app.diagnosis.log_lines import physical_lines, strip_codes
-from app.diagnosis.signatures import Place, SignatureIndex, owners
-from app.diagnosis.telltales import Telltale, TelltaleIndex, without_flags
+from app.diagnosis.model import BASE, SignatureRates, Told, WordModel
+from app.diagnosis.origin import Detective, Origin
+from app.diagnosis.shown import shown_by
+from app.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owners
 from app.diagnosis.traceback import ParsedLog, parse
-from app.diagnosis.wording import Wording
+from app.diagnosis.words import WordReader
 from app.entry import Entry, Language
-from app.search.answers import Confidence, Diagnosis, LogError, Match, MatchedLine, MatchReason
-from app.search.searcher import Searcher
+
+# Scores from which an entry is an answer: log-odds, see `model`.
+LIKELY = 0.0
+POSSIBLE = -4.5
+"""With a signature: somebody chose that line to tell this failure by."""
+WORDS_ALONE = -2.75
+UNTROUBLED = -1.5
+"""Where words alone speak for an entry, in a log that tells of nothing that went wrong."""
 
 MOST_MATCHES = 5
 MOST_POSSIBLE = 3
-"""Weak matches shown: more of them are no help."""
+"""Weak matches shown: more of them would not help."""
+MOST_NEAR = 3
+LEAST_SHARED = 2
+"""Words that an entry must share with a log to be near."""
+MOST_WORDS = 6
 MOST_LINES = 8
 """Matched lines shown for an entry."""
 MOST_ERRORS = 20
 SHOWN_LINE = 240
 """Characters of a matched line that are shown, around what matched."""
-ALL_OF_IT = 0.999
-WORDING_SHARE = 0.5
-"""What the words around a signature count, against 1 for a line that only this entry's signature explains."""
+CONFIDENCES = tuple(Confidence)
+"""Strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """An entry with what speaks for it; `confidence` is None where that is too little."""
+
+    entry_id: str
+    score: float
+    confidence: Confidence | None
+    known: Sequence[Evidence]
+    hits: Sequence[SignatureHit]
+    told: Told | None
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What speaks for and against it, words included."""
+        if self.told is None:
+            return tuple(self.known)
+        words = Evidence("words", ", ".join(self.told.shared[:MOST_WORDS]), self.told.log_odds)
+        heard = [Evidence("background", self.told.rival, self.told.against)] if self.told.against else []
+        return (*self.known, words, *heard)
 
 
 class Diagnoser:
     """Explains logs by the entries of a library. Safe to share between threads."""
 
-    def __init__(self, library: Library, searcher: Searcher) -> None:
-        explaining = {
-            entry_id: entry
-            for entry_id, entry in library.entries.items()
-            if entry.signatures or any(edition.symptoms for edition in entry.editions.values())
-        }
-        glossary = Glossary(library.glossary, searcher.analyzer)
-        self._entries: Mapping[str, Entry] = explaining
-        self._engines = {
-            entry_id: engines_in("".join(edition.raw for edition in entry.editions.values()))
-            for entry_id, entry in explaining.items()
-        }
-        self._detective = Detective(library.taxonomy.framework)
-        self._signatures = SignatureIndex(explaining.values())
-        self._telltales = TelltaleIndex(explaining.values())
-        self._wording = Wording(explaining.values(), searcher.analyzer, glossary)
+    def __init__(self, library: Library, known: Known, words: WordReader) -> None:
+        """`known` is about the library's entries, by the same analysis and glossary as `words`."""
+        self._formats = compile_formats(known.knowledge.failures)
+        self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
+        self._entries: Mapping[str, Entry] = library.entries
+        self._signatures = SignatureIndex(known.signatures.items())
+        self._rates = SignatureRates(known)
+        self._words = WordModel(known.words, known.background, words)
+
+    def reads_like_error(self, text: str) -> bool:
+        """Whether a line is something that a program printed when it failed: a failure, or a known error text."""
+        parsed = parse(text, self._formats)
+        return bool(parsed.raised) or bool(self._signatures.find(parsed))
 
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
         """What `text`, a log of any size, is about; `framework` is what its owner says it comes from."""
-        parsed = parse(text)
+        parsed = parse(text, self._formats)
         origin = self._detective.origin(parsed, framework)
-        gist = gist_of(parsed)
-        found = self._by_signature(parsed, origin, gist)
-        if gist.troubled and all(one.confidence is Confidence.POSSIBLE for one in found):
-            known = {one.entry_id for one in found}
-            found += [one for one in self._by_words(parsed, origin, gist) if one.entry_id not in known]
+        shown = shown_by(parsed, self._formats)
+        hits = owners(self._signatures.find(parsed))
+        told = self._words.told(shown.passages)
+        scored = [self._score(each, hits, told, origin, troubled=shown.troubled) for each in {**hits, **told}]
         raw = physical_lines(text)
+        matches = tuple(self._match(each, parsed, raw, lang) for each in _best(scored))
+        near = () if matches else tuple(self._near(each, lang) for each in _nearest(scored))
         return Diagnosis(
-            matches=tuple(self._match(one, parsed, raw, lang) for one in _best(found)),
+            matches=matches,
+            near=near,
+            verdict=_verdict(matches, near, troubled=shown.troubled),
             errors=tuple(
                 LogError(one.type, one.message, one.line, one.count) for one in parsed.raised[-MOST_ERRORS:]
             ),
             framework=origin.name,
-            query=gist.query,
+            query=shown.query,
         )
 
-    def _by_signature(self, parsed: ParsedLog, origin: Origin, gist: Gist) -> list[Evidence]:
-        hits = owners(self._signatures.find([line.text for line in parsed.lines], parsed.processes))
-        said = self._wording.coverage(self._wording.units(gist.text)) if len(hits) > 1 else {}
-        found = []
-        for entry_id, own in hits.items():
-            rivals = [hit for other, theirs in hits.items() if other != entry_id for hit in theirs]
-            wording = WORDING_SHARE * said[entry_id].whole if entry_id in said else 0.0
-            foreign = self._is_foreign(entry_id, origin)
-            evidence = of_signatures(own, rivals, origin, foreign=foreign, wording=wording)
-            supported = any(hit.support for hit in own)
-            if supported or not origin.apart or evidence.confidence is not Confidence.POSSIBLE:
-                found.append(evidence)
-        return found
-
-    def _by_words(self, parsed: ParsedLog, origin: Origin, gist: Gist) -> Iterator[Evidence]:
-        places = telling_lines(parsed)
-        telltales = self._telltales.find(
-            without_all_clear([parsed.lines[place].text for place in places]), verbatim=gist.verbatim
+    def _score(
+        self,
+        entry_id: str,
+        hits: Mapping[str, list[SignatureHit]],
+        told: Mapping[str, Told],
+        origin: Origin,
+        *,
+        troubled: bool,
+    ) -> _Scored:
+        own, said = hits.get(entry_id, []), told.get(entry_id)
+        framework = entry_id.partition("/")[0]
+        rated = [(self._rates.log_odds(entry_id, hit.event), hit) for hit in own]
+        best, first = max(rated, key=lambda pair: pair[0], default=(0.0, None))
+        known = [
+            Evidence("base", "", BASE),
+            Evidence("origin", origin.name, origin.prior(framework)),
+        ]
+        if first:
+            known.append(Evidence("signature", first.text, best))
+        score = sum(each.log_odds for each in known)
+        if said:
+            score = score + said.log_odds + said.against
+        rivals = [hit for other, theirs in hits.items() if own and other != entry_id for hit in theirs]
+        telling = any(
+            not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
+            for hit in own
         )
-        kin = self._kin(gist)
-        for entry_id, said in self._said(gist).items():
-            telltale = telltales.get(entry_id, Telltale(frozenset(), 0, ()))
-            foreign = self._is_foreign(entry_id, origin)
-            confidence = of_words(
-                said, telltale, foreign=foreign, verbatim=gist.verbatim, kin=entry_id in kin
-            )
-            if confidence is None:
-                continue
-            named = [(Place(places[line], 0, 0), MatchReason.IDENTIFIER) for line in telltale.lines]
-            told = MatchReason.EXCEPTION if gist.verbatim else MatchReason.SYMPTOM
-            read = [(Place(line, 0, 0), told) for line in gist.lines]
-            strength = said.whole.whole + 0.5 * said.whole.sentence + 0.1 * len(telltale.names)
-            yield Evidence(entry_id, confidence, strength, tuple(named or read))
+        foreign = origin.is_foreign(framework)
+        confidence = _confidence(score, found=bool(own), telling=telling, foreign=foreign, troubled=troubled)
+        return _Scored(entry_id, score, confidence, known, own, said)
 
-    def _said(self, gist: Gist) -> Mapping[str, Said]:
-        """How much of the gist each entry says; of its lead alone, where that has a name of the entry's in it."""
-        said = self._share(gist.text, verbatim=gist.verbatim)
-        if not gist.verbatim:
-            return said
-        leading = self._telltales.find([gist.lead], verbatim=True)
-        for entry_id, share in self._share(gist.lead, verbatim=True).items():
-            if entry_id in leading and leading[entry_id].names:
-                said[entry_id] = max(share, said.get(entry_id, share), key=lambda one: one.least)
-        return said
-
-    def _kin(self, gist: Gist) -> frozenset[str]:
-        """The entries that speak of an exception that the gist is about; all, where it is about none."""
-        if not gist.types:
-            return frozenset(self._entries)
-        tellers = (self._wording.coverage(self._wording.units(name), ALL_OF_IT) for name in gist.types)
-        return frozenset(chain.from_iterable(tellers))
-
-    def _share(self, text: str, *, verbatim: bool) -> dict[str, Said]:
-        printed = without_generic(without_flags(text) if verbatim else text)
-        own = self._wording.coverage(self._wording.units(printed))
-        return {
-            entry_id: Said(whole, own[entry_id].whole if entry_id in own else 0.0)
-            for entry_id, whole in self._wording.coverage(self._wording.units(text), PARTLY).items()
-        }
-
-    def _is_foreign(self, entry_id: str, origin: Origin) -> bool:
-        return origin.foreign_to(self._entries[entry_id].framework, self._engines[entry_id])
-
-    def _match(self, one: Evidence, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
+    def _match(self, one: _Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
         entry = self._entries[one.entry_id]
+        places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in (*hit.places, *hit.support)]
+        if one.told and not places:
+            reason = MatchReason.EXCEPTION if one.told.passage.failure else MatchReason.SYMPTOM
+            places = [(Place(line, 0, 0), reason) for line in one.told.passage.lines]
         lines: dict[int, MatchedLine] = {}
-        for place, reason in one.places[: 2 * MOST_LINES]:
+        telling: dict[int, tuple[str, ...]] = {}
+        for place, reason in places[: 2 * MOST_LINES]:
             line = parsed.lines[place.line]
             if line.number not in lines:
-                shown = _around(raw[line.number - 1], line.text[place.start : place.end])
-                lines[line.number] = MatchedLine(line.number, shown, reason)
+                found = line.text[place.start : place.end]
+                telling[line.number] = (found,) if found else one.told.shared if one.told else ()
+                lines[line.number] = MatchedLine(line.number, _around(raw[line.number - 1], found), reason)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
-        return Match(entry, entry.edition(lang), one.confidence, matched)
+        return Match(
+            entry,
+            entry.edition(lang),
+            one.confidence or Confidence.POSSIBLE,
+            matched,
+            one.score,
+            one.evidence,
+            telling,
+        )
+
+    def _near(self, one: _Scored, lang: Language) -> Near:
+        entry = self._entries[one.entry_id]
+        words = one.told.shared[:MOST_WORDS] if one.told else ()
+        return Near(entry, entry.edition(lang), words, one.score, one.evidence)
 
 
-def _best(found: Sequence[Evidence]) -> list[Evidence]:
+def _confidence(
+    score: float, *, found: bool, telling: bool, foreign: bool, troubled: bool
+) -> Confidence | None:
+    """What a score is worth. `found`: a signature was; `telling`: one of the entry's own that nobody else prints.
+
+    For that one its author vouches. What other programs print as well proves little in their logs, and words prove
+    little where nothing went wrong.
+    """
+    if telling:
+        return Confidence.LIKELY if foreign else Confidence.EXACT
+    if score < (POSSIBLE if found else WORDS_ALONE if troubled else UNTROUBLED):
+        return None
+    weak = score < LIKELY or (found and foreign) or not (found or troubled)
+    return Confidence.POSSIBLE if weak else Confidence.LIKELY
+
+
+def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) -> Verdict:
+    if matches:
+        return Verdict.MATCHED
+    if not troubled:
+        return Verdict.NO_ERROR
+    return Verdict.NEAR if near else Verdict.UNKNOWN
+
+
+def _best(scored: Iterable[_Scored]) -> list[_Scored]:
     """The matches to show: best first, weak ones only a few."""
-    ranked = sorted(found, key=lambda one: (CONFIDENCES.index(one.confidence), -one.strength))
-    sure = [one for one in ranked if one.confidence is not Confidence.POSSIBLE]
-    weak = ranked[len(sure) :]
+    found = [each for each in scored if each.confidence]
+    found.sort(key=lambda each: (CONFIDENCES.index(each.confidence), -each.score, each.entry_id))
+    weak = [each for each in found if each.confidence is Confidence.POSSIBLE]
+    sure = found[: len(found) - len(weak)]
     return (sure + weak[: max(0, MOST_POSSIBLE - len(sure))])[:MOST_MATCHES]
+
+
+def _nearest(scored: Iterable[_Scored]) -> list[_Scored]:
+    ranked = sorted(scored, key=lambda each: (-each.score, each.entry_id))
+    near = (each for each in ranked if each.told and len(each.told.shared) >= LEAST_SHARED)
+    return list(islice(near, MOST_NEAR))
 
 
 def _around(raw: str, matched: str) -> str:

@@ -1,8 +1,14 @@
 """What a single line of a log is, whatever stands around it: tables of patterns, one look-up."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from app.diagnosis.formats import MODULE, FamilyLine, Formats
+
+ASSERTION = "assertion"
+"""The family of a line of source that asserts something."""
 
 
 class LineKind(Enum):
@@ -10,7 +16,7 @@ class LineKind(Enum):
 
     HEADER = auto()
     REMOTE = auto()
-    """A traceback that Ray carries over from another process (its exception's name, or empty)."""
+    """A traceback carried over from another process (its exception's name, or empty)."""
     CHAIN = auto()
     """What Python writes between two tracebacks, the second of which came of the first: no part of either."""
     FRAME = auto()
@@ -20,7 +26,7 @@ class LineKind(Enum):
     EXCEPTION = auto()
     """(type, message)"""
     FAMILY = auto()
-    """A failure that is no Python exception (family, message)."""
+    """A failure that is not a Python exception (family, message)."""
     TEXT = auto()
 
 
@@ -36,88 +42,13 @@ class LineRead:
     """True for an exception that begins its line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Messages of one origin. A line is looked at only where it holds one of `hints`."""
-
-    name: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-def _family(name: str, hints: tuple[str, ...], pattern: str) -> Family:
-    return Family(name, hints, re.compile(pattern))
-
-
-FAMILIES: tuple[Family, ...] = (
-    _family("C++", ("terminate called",), r"terminate called after throwing an instance of '([^']{1,200})'"),
-    _family("Xid", ("Xid",), r"(NVRM: Xid .{1,300})"),
-    _family(
-        "NCCL",
-        ("NCCL ", "nccl", "Watchdog"),
-        r"((?:NCCL (?:WARN|[Ee]rror|failure|communicator was aborted)|nccl[A-Z]\w{1,40}Error"
-        r"|Watchdog caught collective operation timeout).{0,300})",
-    ),
-    _family(
-        "CUDA",
-        ("CUDA ", "cuda"),
-        r"((?:CUDA (?:error|failure|out of memory|driver)|cudaError\w{1,60}).{0,300})",
-    ),
-    _family("ECC", ("ECC",), r"((?:[Uu]ncorrectable|double[- ]bit) ECC.{0,200})"),
-    _family(
-        "out of memory",
-        ("of memory", "oom"),
-        r"((?:Out of memory: Killed process|oom-kill:|oom_reaper:).{0,300})",
-    ),
-    _family("HTTP", ("ConnectionPool(host=",), r"(HTTPS?ConnectionPool\(host=.{1,400})"),
-    _family(
-        "arguments",
-        (": error: ",),
-        r"^\s{0,20}\S{1,200}: (error: (?:unrecognized|argument|the following arguments|invalid|expected).{1,300})",
-    ),
-    _family("OS", ("[Errno ",), r"(\[Errno \d{1,4}\] .{1,300})"),
-    _family(
-        "signal",
-        ("fault", "SIG", "Bus error", "core dumped"),
-        r"((?:Segmentation fault|Bus error|Aborted \(core dumped\)|\*{3} SIG[A-Z]{2,5} |<Signals\.SIG[A-Z]{2,5}"
-        r"|SIG[A-Z]{2,5} received|[Ss]ignal \d{1,2} \(SIG[A-Z]{2,5}\)).{0,200})",
-    ),
-    _family(
-        "shell",
-        ("sh: ",),
-        r"(\b(?:ba|z|da|c|k)?sh: .{0,200}(?:not found|No such file|denied|rror\b|unexpected|bad interpreter).{0,100})",
-    ),
-    _family(
-        "YAML",
-        ("are not allowed here", "could not find expected", "that cannot start"),
-        r"((?:mapping values are not allowed here|could not find expected ':'|found character .{1,8} that cannot start"
-        r" any token).{0,200})",
-    ),
-    _family(
-        "gradient norm",
-        ("grad_norm", "grad norm"),
-        # Healthy values are below a hundred or so; four digits before the point are a run that is going wrong.
-        r"(grad[_ ]norm['\"]?\s?[:=]\s?(?:\d{4,20}(?:\.\d{1,20})?|\d(?:\.\d{1,20})?e\+?(?:0?[3-9]|[1-9]\d)))\b",
-    ),
-    _family("assertion", ("assert ",), r"^\s{0,40}(assert\s.{1,300})"),
-)
-
-_LEVEL = r"(?:\[?(?:ERROR|CRITICAL|FATAL|WARNING|WARN|INFO)\]?[\s:|-]{1,4})?"
-_MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
-_ENDING = r"(?:Error|Exception|Interrupt|Exit|Timeout|Failed|Failure|Died|Killed|Unsupported|Aborted)"
-_EXCEPTION = re.compile(
-    rf"\s{{0,40}}{_LEVEL}({_MODULE}[A-Za-z_]\w{{0,80}}?{_ENDING}|{_MODULE}{_ENDING})(?::\s?(.*)|\s*)$"
-)
 _LOWERED = re.compile(r"\s{0,40}((?:\w{1,40}\.){1,10}\w{0,80}error): (.*)$")
-_ANYTHING_RAISED = re.compile(rf"\s{{0,4}}({_MODULE}[A-Z]\w{{0,80}})(?::\s(.*)|:?\s*)$")
+_ANYTHING_RAISED = re.compile(rf"\s{{0,4}}({MODULE}[A-Z]\w{{0,80}})(?::\s(.*)|:?\s*)$")
 _INLINE = re.compile(
-    rf"(?<![\w.])({_MODULE}[A-Z]\w{{0,80}}?(?:Error|Exception))\b(?![(\w])(?!\.__)[:`]?\s?(.*)"
+    rf"(?<![\w.])({MODULE}[A-Z]\w{{0,80}}?(?:Error|Exception))\b(?![(\w])(?!\.__)[:`]?\s?(.*)"
 )
 _NOT_RAISED_HERE = re.compile(r"\b(?:raise|except|catch|import|class|isinstance)\b")
-_RAISING = re.compile(rf"\s{{3,80}}raise ({_MODULE}[A-Z]\w{{0,80}}?{_ENDING})\b(?!\.)")
-_REMOTE = re.compile(
-    r"\s{0,40}(?:ray\.exceptions\.)?RayTaskError\((\w{1,80})\)|\s{0,40}ray::[\w.<>]{1,160}\(\) \(pid=()"
-)
+_ASSERTION = re.compile(r"\s{0,40}(assert\s.{1,300})")
 _FRAMES = (
     re.compile(r'\s{0,40}File "([^"]{1,600})", line (\d{1,9})(?:, in (.{1,200}))?'),
     re.compile(r"\s{0,8}File (\S{1,600}):(\d{1,9}), in ([\w.<>]{1,200})"),
@@ -130,28 +61,24 @@ _HEADER = "Traceback (most recent call last)"
 _CHAINS = ("During handling of the above exception", "was the direct cause of the following")
 
 
-Hints = tuple[tuple[str, Family], ...]
-"""Each hint of some families, with its family."""
-
-
-def hints_in(text: str) -> Hints:
-    """The hints that lines of `text` can hold."""
-    return tuple((hint, family) for family in FAMILIES for hint in family.hints if hint in text)
-
-
-def classify(line: str, hints: Hints) -> LineRead:
-    """What `line` is. `hints` come from `hints_in`, asked once for the whole log."""
+def classify(line: str, folded: str, formats: Formats, families: Sequence[FamilyLine]) -> LineRead:
+    """What `line`, `folded` without case, is. `families` come from `families_in`, asked once for the whole log."""
     if _HEADER in line:
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
         return frame
-    if ("ray::" in line or "RayTaskError(" in line) and (found := _REMOTE.match(line)):
-        return LineRead(LineKind.REMOTE, found[1] or "")
-    if " raise " in line and (found := _RAISING.match(line)):
+    if "(" in line and (found := next(filter(None, (each.match(line) for each in formats.remote)), None)):
+        return LineRead(LineKind.REMOTE, found.groupdict().get("exception") or "")
+    if " raise " in line and (found := formats.exceptions.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
-    return _exception(line) or _of_family(line, hints) or _inline(line) or _TEXT_READ
+    return _exception(line, formats) or _of_family(line, folded, families) or _inline(line) or _TEXT_READ
+
+
+def families_in(folded: str, formats: Formats) -> tuple[FamilyLine, ...]:
+    """The lines of families that a text, `folded` without case, can hold."""
+    return tuple(each for each in formats.families if each.line.anchor in folded)
 
 
 _HEADER_READ, _CHAIN_READ, _TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.CHAIN, LineKind.TEXT))
@@ -170,15 +97,17 @@ def _frame(line: str) -> LineRead | None:
     return None
 
 
-def _exception(line: str) -> LineRead | None:
-    found = _EXCEPTION.match(line) or (_LOWERED.match(line) if "error: " in line else None)
+def _exception(line: str, formats: Formats) -> LineRead | None:
+    found = formats.exceptions.begins.match(line) or (_LOWERED.match(line) if "error: " in line else None)
     return LineRead(LineKind.EXCEPTION, found[1], (found[2] or "").strip(), verbatim=True) if found else None
 
 
-def _of_family(line: str, hints: Hints) -> LineRead | None:
-    for hint, family in hints:
-        if hint in line and (found := family.pattern.search(line)):
-            return LineRead(LineKind.FAMILY, family.name, found[1].strip())
+def _of_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:
+    for family in families:
+        if family.line.anchor in folded and (message := family.find(line)):
+            return LineRead(LineKind.FAMILY, family.name, message)
+    if "assert " in line and (found := _ASSERTION.match(line)):
+        return LineRead(LineKind.FAMILY, ASSERTION, found[1].strip())
     return None
 
 

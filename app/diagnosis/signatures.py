@@ -2,25 +2,24 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from app.diagnosis.generic import is_generic, is_unmistakable
-from app.entry import Entry, Signature
-from app.signature import SignatureLine, SignatureSyntaxError, compile_signature_line
+from app.anchors import AnchorIndex
+from app.diagnosis.traceback import ParsedLog
+from app.entry import Signature
+from app.signature.grammar import SignatureSyntaxError
+from app.signature.line import PAIR, SignatureLine, alike, compile_signature_line
 
+MOST_PLACES = 64
+"""Places of a line that are remembered where it has to stand near others."""
 WRAPPED_LINES = 200
 """In pastes of up to so many lines, a signature may run over the end of a line: a terminal has wrapped it."""
 WRAPPED_OVER = 3
 """How many lines a wrapped signature may take."""
 WRAPPED_ANCHOR = 6
 """Shorter anchors are not looked for across lines."""
-
-# Quotes and widths that a chat window, an editor or another Python version changes; all keep their length.
-_ALIKE = str.maketrans(
-    dict.fromkeys('"`‘’“”', "'") | {"\u00a0": " "} | {chr(n + 0xFEE0): chr(n) for n in range(0x21, 0x7F)}
-)
 
 # `torch.OutOfMemoryError: …` is found without its module as well, as loggers and people leave it out.
 _MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[A-Z]\w*(?:Error|Exception|Failed)\b)")
@@ -43,14 +42,20 @@ class Place:
 class SignatureHit:
     """A signature whose every `all` line was found at `places`; `support` is where `any` lines were.
 
-    `generic`: it consists of what anybody's program prints. `unmistakable`: that means the same in all of them.
+    `place` is that of the signature among its entry's, and tells them apart; `likely` is what its author says of it.
     """
 
     entry_id: str
+    place: int
+    text: str
     places: tuple[Place, ...]
     support: tuple[Place, ...]
-    generic: bool
-    unmistakable: bool
+    likely: bool
+
+    @property
+    def event(self) -> tuple[str, int, bool]:
+        """What was found, to be counted: the signature, alone or with support."""
+        return self.entry_id, self.place, bool(self.support)
 
     def covers(self, other: "SignatureHit") -> bool:
         """True where it accounts for all that `other` is about."""
@@ -62,99 +67,130 @@ class _Compiled:
     """A signature as numbers of lines."""
 
     entry_id: str
+    place: int
     all: tuple[int, ...]
     any: tuple[int, ...]
-    generic: bool
-    unmistakable: bool
+    likely: bool
+    near: int
+    specific: bool
+
+
+Shapes = tuple[tuple[str, str], ...]
 
 
 class SignatureIndex:
     """All signatures of some entries, each distinct line compiled once."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        numbers: dict[str, int] = {}
+    def __init__(self, signatures: Iterable[tuple[str, Sequence[Signature]]]) -> None:
+        """`signatures`: ids of entries, each with its signatures."""
+        numbers: dict[tuple[str, Shapes], int] = {}
         self._lines: list[SignatureLine] = []
-        self._signatures: list[_Compiled] = []
-        for entry in entries:
-            for signature in entry.signatures:
-                compiled = self._compile(entry.id, signature, numbers)
-                if compiled is not None:
-                    self._signatures.append(compiled)
+        self._shapes: list[Shapes] = []
+        self._signatures = [
+            compiled
+            for entry_id, own in signatures
+            for place, signature in enumerate(own)
+            if (compiled := self._compile(entry_id, place, signature, numbers))
+        ]
+        self._numbers: dict[str, list[int]] = {}
+        for number, line in enumerate(self._lines):
+            self._numbers.setdefault(line.anchor, []).append(number)
+        self._anchors = AnchorIndex(self._numbers)
+        self._often = frozenset(number for each in self._signatures if each.near for number in each.all)
 
-    def find(self, texts: Sequence[str], processes: Mapping[str, int]) -> tuple[SignatureHit, ...]:
-        """Every signature that the lines of a log have, by the first place of each of its lines.
+    def find(self, log: ParsedLog, *, pasted: bool = True) -> tuple[SignatureHit, ...]:
+        """Every signature that the lines of a log have, by the first places of its lines that will do.
 
-        A line of a signature may be the name of one of `processes`, which stands before the line of that index.
+        Only in a log that was `pasted` may a line be broken into several.
+
+        A line of a signature may be the name of a process, which stands before the first line below it.
         """
-        alike = [text.translate(_ALIKE) for text in texts]
-        before = tuple(processes.values())
-        named = {number: Place(before[at.line], 0, 0) for number, at in self._places(tuple(processes))}
-        places = named | dict(self._places(alike))
-        if len(texts) <= WRAPPED_LINES:
+        texts = [alike(line.text) for line in log.lines]
+        before = tuple(log.processes.values())
+        places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
+        for number, place in self._places(texts):
+            places.setdefault(number, []).append(place)
+        if pasted and len(texts) <= WRAPPED_LINES:
             for glue in (" ", ""):
-                missing = [number for number in range(len(self._lines)) if number not in places]
-                places |= dict(self._wrapped(missing, alike, glue))
+                places |= {number: [place] for number, place in self._wrapped(places.keys(), texts, glue)}
+        tracebacks = _tracebacks(log)
         return tuple(
             SignatureHit(
                 signature.entry_id,
-                tuple(places[number] for number in signature.all),
-                tuple(places[number] for number in signature.any if number in places),
-                signature.generic,
-                signature.unmistakable,
+                signature.place,
+                " + ".join(self._lines[line].text for line in signature.all),
+                chosen,
+                tuple(places[line][0] for line in signature.any if line in places),
+                signature.likely or not signature.specific,
             )
             for signature in self._signatures
-            if all(number in places for number in signature.all)
+            if all(line in places for line in signature.all)
+            if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
         )
 
-    def _compile(self, entry_id: str, signature: Signature, numbers: dict[str, int]) -> _Compiled | None:
+    def _compile(
+        self, entry_id: str, place: int, signature: Signature, numbers: dict[tuple[str, Shapes], int]
+    ) -> _Compiled | None:
         """None for a signature that `jieda check` complains of: it must not take the others down."""
         try:
-            every = tuple(self._number(line, numbers) for line in signature.all)
-            some = tuple(self._number(line, numbers) for line in signature.any)
+            every = tuple(self._number(line, signature.shapes, numbers) for line in signature.all)
+            some = tuple(self._number(line, (), numbers) for line in signature.any)
         except SignatureSyntaxError:
             return None
         if not every:
             return None
         specific = any(self._lines[number].specific for number in every)
-        generic = not specific or is_generic(signature.all)
-        return _Compiled(entry_id, every, some, generic, is_unmistakable(signature.all))
+        return _Compiled(entry_id, place, every, some, signature.likely, signature.near, specific)
 
-    def _number(self, line: str, numbers: dict[str, int]) -> int:
-        if line not in numbers:
-            self._lines.append(compile_signature_line(_MODULE.sub("", line).translate(_ALIKE)))
-            numbers[line] = len(self._lines) - 1
-        return numbers[line]
+    def _number(self, line: str, shapes: Shapes, numbers: dict[tuple[str, Shapes], int]) -> int:
+        key = (line, shapes if line.count("{shape}") >= PAIR else ())
+        if key not in numbers:
+            self._lines.append(compile_signature_line(_MODULE.sub("", line)))
+            self._shapes.append(key[1])
+            numbers[key] = len(self._lines) - 1
+        return numbers[key]
+
+    def _search(self, number: int, text: str) -> re.Match[str] | None:
+        line, shapes = self._lines[number], self._shapes[number]
+        return line.find_shaped(text, shapes) if shapes else line.find(text)
 
     def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
+        """The first place of each line, and more of those that have to stand near others."""
         folded = [text.casefold() for text in texts]
         starts = [0, *accumulate(len(text) + 1 for text in folded)]
         joined = "\n".join(folded)
-        for number, line in enumerate(self._lines):
+        for number in self._anchored(joined):
+            line = self._lines[number]
+            wanted = MOST_PLACES if number in self._often else 1
             at = joined.find(line.anchor)
-            while at >= 0:
+            while at >= 0 and wanted:
                 index = bisect_right(starts, at) - 1
-                if found := line.pattern.search(texts[index]):
+                if found := self._search(number, texts[index]):
                     yield number, Place(index, found.start(), found.end())
-                    break
+                    wanted -= 1
                 at = joined.find(line.anchor, starts[index + 1])
 
-    def _wrapped(
-        self, numbers: Iterable[int], texts: Sequence[str], glue: str
-    ) -> Iterator[tuple[int, Place]]:
-        """Lines that are found once neighboring lines of the paste are put together."""
+    def _anchored(self, folded: str) -> list[int]:
+        """The lines whose anchor stands in a case-folded text, in order."""
+        return sorted(number for anchor in self._anchors.find(folded) for number in self._numbers[anchor])
+
+    def _wrapped(self, known: Container[int], texts: Sequence[str], glue: str) -> Iterator[tuple[int, Place]]:
+        """Lines, `known` ones aside, that are found once neighboring lines of the paste are put together."""
         stripped = [text.strip() for text in texts]
         starts = [0, *accumulate(len(text) + len(glue) for text in stripped)]
         joined = glue.join(stripped)
         folded = joined.casefold()
         if len(folded) != len(joined):
             return
-        for number in numbers:
+        for number in self._anchored(folded):
             line = self._lines[number]
-            at = folded.find(line.anchor) if len(line.anchor) >= WRAPPED_ANCHOR else -1
+            if number in known or len(line.anchor) < WRAPPED_ANCHOR:
+                continue
+            at = folded.find(line.anchor)
             while at >= 0:
                 index = bisect_right(starts, at) - 1
                 first, last = max(0, index - WRAPPED_OVER + 1), min(index + WRAPPED_OVER, len(texts))
-                found = line.pattern.search(joined, starts[first], starts[last])
+                found = None if self._shapes[number] else line.find(joined, starts[first], starts[last])
                 if found:
                     yield number, _place_in(found.span(), starts, texts)
                     break
@@ -167,6 +203,31 @@ def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]
     lead = len(texts[index]) - len(texts[index].lstrip())
     begin = span[0] - starts[index] + lead
     return Place(index, begin, min(len(texts[index]), begin + span[1] - span[0]))
+
+
+def _tracebacks(log: ParsedLog) -> list[tuple[int, int]]:
+    """The first and the last line of each traceback, in lines of the paste."""
+    return [(one.frames[0].number, one.line) for one in log.raised if one.frames]
+
+
+def _chosen(
+    places: Sequence[Sequence[Place]], near: int, log: ParsedLog, tracebacks: Iterable[tuple[int, int]]
+) -> tuple[Place, ...]:
+    """One place for each line of a signature: the first ones, or ones that stand near each other; else empty."""
+    if not near:
+        return tuple(each[0] for each in places)
+    for first in places[0]:
+        row = [min(each, key=lambda place: abs(place.line - first.line)) for each in places]
+        lines = [place.line for place in row]
+        if max(lines) - min(lines) <= near:
+            return tuple(row)
+    for start, end in tracebacks:
+        inside = [
+            [place for place in each if start <= log.lines[place.line].number <= end] for each in places
+        ]
+        if all(inside):
+            return tuple(each[0] for each in inside)
+    return ()
 
 
 def owners(hits: Iterable[SignatureHit]) -> Mapping[str, list[SignatureHit]]:

@@ -1,9 +1,10 @@
-"""Folded lines to failures: exceptions with their frames, chained ones too, and messages of what is no Python."""
+"""Folded lines to failures: exceptions with their frames, chained ones too, and messages that are not Python's."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.diagnosis.line_kinds import LineKind, LineRead, classify, hints_in, raised_at_the_end
+from app.diagnosis.formats import Formats
+from app.diagnosis.line_kinds import ASSERTION, LineKind, LineRead, classify, families_in, raised_at_the_end
 from app.diagnosis.log_lines import LogLine, fold
 from app.diagnosis.placeholders import mask
 
@@ -13,11 +14,6 @@ MOST_RAISED = 200
 """Distinct failures kept of one log, the first ones."""
 SOURCE_LINES = 10
 """How far below a `raise` what it raises may stand."""
-WRAPPERS = frozenset(
-    "ActorDiedError ActorUnavailableError ChildFailedError EngineDeadError MultiprocessingError ProcessExitedException"
-    " ProcessRaisedException RayActorError RayTaskError RayWorkerError WorkerCrashedError".split()
-)
-"""Exceptions that pass on that something failed in another process: the reason stands elsewhere in the log."""
 _MESSAGE_LENGTH = 600
 
 
@@ -37,7 +33,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A failure. `type` is as printed (`torch.OutOfMemoryError`); for what is no exception, its family (`NCCL`).
+    """A failure. `type` is as printed (`torch.OutOfMemoryError`); for anything else, its family (`NCCL`).
 
     `frames` run from the outermost to the innermost; `count` adds up all ranks.
     """
@@ -61,7 +57,7 @@ class ParsedLog:
     """What is understood of a paste. `raised` is in the order of the log, each failure once.
 
     `frames` are all frames, each once, those of a traceback that breaks off too. `processes` are the names
-    in the prefixes of Ray and torchrun, each with the index of the first line below it.
+    in the prefixes of lines, each with the index of the first line below it.
     """
 
     lines: tuple[LogLine, ...]
@@ -70,17 +66,19 @@ class ParsedLog:
     processes: Mapping[str, int]
 
 
-def parse(text: str) -> ParsedLog:
+def parse(text: str, formats: Formats) -> ParsedLog:
     """Understand a paste. Never raises; linear in the length of `text`."""
-    folded = fold(text)
+    folded = fold(text, formats)
     texts = [line.text for line in folded.lines]
-    hints = hints_in("\n".join(texts))
-    reads = [classify(line, hints) for line in texts]
+    lowered = "\n".join(texts).casefold()
+    families = families_in(lowered, formats)
+    pairs = zip(texts, lowered.split("\n"), strict=True) if texts else ()
+    reads = [classify(line, low, formats, families) for line, low in pairs]
     plain = [read.kind is LineKind.TEXT for read in reads]
     raised: list[Raised] = []
     frames: dict[tuple[str, int, str], Frame] = {}
     for stream in folded.streams:
-        reader = _StreamReader(texts, reads)
+        reader = _StreamReader(texts, reads, formats.wrappers)
         for number, place, times in stream:
             if reader.listening or not plain[place]:
                 reader.feed(number, place, times)
@@ -113,13 +111,14 @@ def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
 class _StreamReader:
     """The state while one process's lines go by: the traceback that is open, and what came out so far."""
 
-    def __init__(self, texts: Sequence[str], reads: Sequence[LineRead]) -> None:
+    def __init__(self, texts: Sequence[str], reads: Sequence[LineRead], wrappers: frozenset[str]) -> None:
         self.raised: list[Raised] = []
         self.all_frames: list[Frame] = []
         self.listening = False
         """Whether a line that is nothing by itself could belong to a failure."""
         self._texts = texts
         self._reads = reads
+        self._wrappers = wrappers
         self._frames: list[Frame] = []
         self._remote: tuple[str, int, int] | None = None
         self._raising: tuple[str, int, int] | None = None
@@ -182,7 +181,7 @@ class _StreamReader:
     def _raise(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.first, read.second[:_MESSAGE_LENGTH]
         if (
-            type_.rpartition(".")[2] in WRAPPERS
+            type_.rpartition(".")[2] in self._wrappers
             and self._raising
             and number <= self._raising[1] + SOURCE_LINES
         ):
@@ -194,7 +193,7 @@ class _StreamReader:
         self._add(Raised(type_, message, number, times, frames, read.verbatim))
 
     def _raise_what_the_source_raises(self) -> None:
-        if self._raising and self._raising[0].rpartition(".")[2] not in WRAPPERS:
+        if self._raising and self._raising[0].rpartition(".")[2] not in self._wrappers:
             name, number, times = self._raising
             self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
         self._raising = None
@@ -203,7 +202,7 @@ class _StreamReader:
         """The condition that a bare AssertionError is about, where the log shows it."""
         if frames:
             return frames[-1].source
-        if self.raised and self.raised[-1].type == "assertion":
+        if self.raised and self.raised[-1].type == ASSERTION:
             return self.raised.pop().message
         return ""
 

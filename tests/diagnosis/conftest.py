@@ -1,28 +1,17 @@
 """Diagnosers over the shipped content and over content of a test's own."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from app.diagnosis.diagnose import Diagnoser
-from app.knowledge import Knowledge, Snapshot
-from app.settings import Settings
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.snapshot import Snapshot
+from tests.diagnosis.reading import CONTENT
 from tests.support import small_content
-
-
-def open_snapshot(data: Path, content: Path | None = None) -> Snapshot:
-    """The knowledge of a content directory, by default the shipped one, with its index in `data`."""
-    given = {"JIEDA_DATA": str(data)} | ({"JIEDA_CONTENT": str(content)} if content else {})
-    knowledge = Knowledge(Settings.load(given))
-    knowledge.open()
-    return knowledge.snapshot
-
-
-@pytest.fixture(scope="session")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    """The shipped content."""
-    return open_snapshot(tmp_path_factory.mktemp("diagnose"))
+from tests.support.shipped import open_snapshot
 
 
 @pytest.fixture(scope="session")
@@ -32,8 +21,11 @@ def diagnoser(shipped: Snapshot) -> Diagnoser:
 
 
 @pytest.fixture
-def diagnoser_of(tmp_path: Path) -> Callable[[Mapping[str, str]], Diagnoser]:
-    """Makes a diagnoser over error entries, given as front matter (`signatures: [...]`) by entry id."""
+def diagnoser_of(tmp_path: Path, analyzers: Analyzers) -> Callable[[Mapping[str, str]], Diagnoser]:
+    """Makes a diagnoser over error entries, given as front matter (`signatures: [...]`) by entry id.
+
+    Formats and programs are as shipped; the background is a part of the shipped one.
+    """
 
     def make(entries: Mapping[str, str]) -> Diagnoser:
         files = {
@@ -43,6 +35,12 @@ def diagnoser_of(tmp_path: Path) -> Callable[[Mapping[str, str]], Diagnoser]:
             for entry_id, front in entries.items()
         }
         content = small_content.write(tmp_path / "content", files)
-        return open_snapshot(tmp_path / "data", content).diagnoser
+        for name in ("programs.yaml", "failures.yaml"):
+            shutil.copy(CONTENT / name, content)
+        (content / "background").mkdir()
+        logs = sorted((CONTENT / "background").glob("*.log"))
+        for log in {*logs[::8], *(CONTENT / "background").glob("*oom.log")}:
+            shutil.copy(log, content / "background")
+        return open_snapshot(tmp_path / "data", analyzers, content).diagnoser
 
     return make

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.diagnosis.traceback import Raised, parse
+from app.diagnosis.traceback import Raised
+from tests.diagnosis.reading import parse
 
 
 def failures(log: str) -> list[tuple[str, str]]:
@@ -35,7 +36,11 @@ def only(log: str) -> Raised:
         ("mapping values are not allowed here", "YAML", "mapping values are not allowed here"),
         ("Segmentation fault (core dumped)", "signal", "Segmentation fault (core dumped)"),
         ("subprocess died with <Signals.SIGKILL: 9>.", "signal", "<Signals.SIGKILL: 9>."),
-        ("terminate called after throwing an instance of 'c10::Error'", "C++", "c10::Error"),
+        (
+            "terminate called after throwing an instance of 'c10::Error'",
+            "C++",
+            "terminate called after throwing an instance of 'c10::Error'",
+        ),
         (
             "Out of memory: Killed process 23 (python)",
             "out of memory",

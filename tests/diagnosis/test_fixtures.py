@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app.diagnosis.answers import Confidence, Diagnosis
 from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
-from app.search.answers import Confidence, Diagnosis
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "logs"
 ERROR = re.compile(r"(?P<type>[^:]+)(?:: (?P<message>.*))? \(line (?P<line>\d+), (?P<count>\d+) times\)")
@@ -33,8 +33,9 @@ def test_log_is_diagnosed_as_its_header_says(path: Path, diagnoser: Diagnoser) -
 
 def check_match(diagnosis: Diagnosis, value: str) -> None:
     found = [f"{match.entry.id} {match.confidence}" for match in diagnosis.matches]
+    found += [f"{near.entry.id} near" for near in diagnosis.near]
     if value == "nothing":
-        assert not found
+        assert not diagnosis.matches, found
     elif value == "at most possible":
         assert all(match.confidence is Confidence.POSSIBLE for match in diagnosis.matches), found
     else:

@@ -1,8 +1,5 @@
 """Any text is a log: nothing escapes, and twice the text takes twice the time."""
 
-import time
-from collections.abc import Callable
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,6 +7,10 @@ from hypothesis import strategies as st
 from app.diagnosis.diagnose import MOST_MATCHES, Diagnoser
 from app.entry import Language
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
+from tests.support.cost import assert_linear
+from tests.support.examples import examples
+
+pytestmark = pytest.mark.slow
 
 PIECES = [
     "Traceback (most recent call last):",
@@ -49,7 +50,9 @@ PIECES = [
 LOGS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=40).map("".join)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(log=LOGS)
 def test_any_text_can_be_diagnosed(log: str, diagnoser: Diagnoser) -> None:
     diagnosis = diagnoser.diagnose(log, Language.ZH)
@@ -59,29 +62,16 @@ def test_any_text_can_be_diagnosed(log: str, diagnoser: Diagnoser) -> None:
     assert all(1 <= each.line <= lines for match in diagnosis.matches for each in match.matched)
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """The fastest of three runs, in time that other processes do not share."""
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        taken.append(time.process_time() - start)
-    return min(taken)
-
-
 @pytest.mark.parametrize("name", ADVERSARIAL)
 def test_cost_is_linear(name: str, diagnoser: Diagnoser) -> None:
-    """`bench/diagnose.py` measures it exactly; here a quadratic case would show as four times the time."""
-    half, whole = (ADVERSARIAL[name](size) for size in (MIB // 8, MIB // 4))
-    first = cpu_seconds(lambda: diagnoser.diagnose(half, Language.EN))
-    second = cpu_seconds(lambda: diagnoser.diagnose(whole, Language.EN))
-    assert second < 3 * first + 0.02
+    """`bench/diagnose.py` measures it exactly."""
+    make = ADVERSARIAL[name]
+    assert_linear(lambda size: diagnoser.diagnose(make(size), Language.EN), MIB // 32)
 
 
-def test_a_mebibyte_of_64_ranks_is_diagnosed_while_one_waits(diagnoser: Diagnoser) -> None:
-    """The promise is 0.2 s, which `bench/diagnose.py` reports; a machine that runs other things may take longer."""
+def test_a_mebibyte_of_64_ranks_is_diagnosed(diagnoser: Diagnoser) -> None:
+    """How long that takes is reported by `bench/diagnose.py`."""
     log = interleaved_ranks(MIB)
-    assert cpu_seconds(lambda: diagnoser.diagnose(log, Language.EN)) < 0.5
     diagnosis = diagnoser.diagnose(log, Language.EN)
     assert diagnosis.matches[0].entry.id == "roll/batch-size-less-than-chunks"
     assert diagnosis.framework == "roll"

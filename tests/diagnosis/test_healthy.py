@@ -1,8 +1,8 @@
-"""Logs of runs that go well: they name many a trouble to say that there is none, and bring no entry."""
+"""Logs of runs that go well: they name many a trouble to say that there is none, and bring no entry for sure."""
 
 import pytest
 
-from app.diagnosis.all_clear import without_all_clear
+from app.diagnosis.answers import Confidence, Verdict
 from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
 
@@ -58,39 +58,23 @@ def answers(diagnoser: Diagnoser, log: str) -> list[tuple[str, str]]:
         [iteration(7)],
         [*map(iteration, range(5))],
         CLUSTER,
+        ["INFO serving on port 8000", "INFO request done in 3 ms"],
         ["step 12: errors=0 failed: 0 timeouts: 0", "request stats: {'num_aborted': 0, 'num_retries': 0}"],
     ],
-    ids=["500 lines", "a line", "some lines", "ray status", "counters"],
+    ids=["500 lines", "a line", "some lines", "ray status", "INFO", "counters"],
 )
-def test_a_healthy_log_brings_no_entry(lines: list[str], diagnoser: Diagnoser) -> None:
-    assert not answers(diagnoser, "\n".join(lines))
+def test_a_healthy_log_brings_no_sure_entry(lines: list[str], diagnoser: Diagnoser) -> None:
+    answer = diagnoser.diagnose("\n".join(lines), Language.EN)
+    assert {match.confidence for match in answer.matches} <= {Confidence.POSSIBLE}
+    assert answer.verdict is (Verdict.MATCHED if answer.matches else Verdict.NO_ERROR)
 
 
 def test_the_same_log_with_nan_in_it_is_told_by_that(diagnoser: Diagnoser) -> None:
     log = "\n".join([*SETTINGS, *map(iteration, range(1, 240)), iteration(240, "nan", 1)])
-    assert answers(diagnoser, log)[0] == ("slime/grad-nan-inf", "exact")
+    assert answers(diagnoser, log)[0][0] == "slime/grad-nan-inf"
 
 
 def test_a_huge_norm_without_nan_is_a_huge_norm(diagnoser: Diagnoser) -> None:
     for healthy in (0, 3, 40):
         log = "\n".join([*map(iteration, range(healthy)), iteration(healthy, "5123.551")])
         assert answers(diagnoser, log)[0][0] == "slime/high-grad-norm"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "KeyError: 0",
-        "number of nan iterations: 1",
-        "errors: 0.5",
-        "12 failed: 03",
-        "ranks lost: 8",
-        "Pending Demands: {'GPU': 1.0}",
-        "assert failed (no tensor given): a == 0 b",
-        "there is no error message",
-    ],
-)
-def test_what_is_no_all_clear_stays(line: str) -> None:
-    if "(no " not in line:
-        assert without_all_clear([line]) == [line]
-    assert "assert" not in line or "assert" in without_all_clear([line])[0]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.diagnosis.log_lines import PIECE, fold
-from app.diagnosis.traceback import parse
+from app.diagnosis.log_lines import PIECE
+from tests.diagnosis.reading import fold, parse
 
 
 @pytest.mark.parametrize(

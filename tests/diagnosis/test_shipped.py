@@ -1,4 +1,4 @@
-"""The shipped entries found from their samples, and from logs judged by hand; and what is no entry's left alone."""
+"""The shipped entries found from their samples, and from logs judged by hand; and logs of no entry left alone."""
 
 import gzip
 import json
@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from app.content.library import Library
+from app.diagnosis.answers import Confidence
 from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language, Sample
-from app.knowledge import Snapshot
-from app.search.answers import Confidence
+from app.snapshot.snapshot import Snapshot
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "tests" / "judged.jsonl"
@@ -19,13 +21,13 @@ SURE = {Confidence.EXACT, Confidence.LIKELY}
 
 
 def samples(library: Library) -> list[Sample]:
-    return list(library.samples)
+    return [sample for entry_id in library.ids for sample in library.samples(entry_id)]
 
 
 def test_every_sample_is_diagnosed_as_its_entry(shipped: Snapshot) -> None:
     """First, unless another entry is as sure of the same lines."""
     wrong = []
-    for sample in shipped.library.samples:
+    for sample in samples(shipped.library):
         matches = shipped.diagnoser.diagnose(sample.text, Language.EN).matches
         sure = [match for match in matches if match.confidence in SURE]
         first = [match.entry.id for match in sure if match.confidence is sure[0].confidence]
@@ -43,7 +45,7 @@ def test_the_answer_is_in_the_language_asked(diagnoser: Diagnoser) -> None:
 
 def rows(path: Path, kind: str) -> list[dict[str, object]]:
     if not path.exists():
-        pytest.skip(f"{path.name} is no part of a checkout")
+        pytest.skip(f"{path.name} is not part of a checkout")
     found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [row for row in found if row["kind"] == kind]
 

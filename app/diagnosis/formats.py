@@ -1,0 +1,152 @@
+"""The tables of failures.yaml, compiled: prefixes of lines, failures that are not Python's, names of exceptions.
+
+Everything that is Python's own stands here, for every field needs it; everything else comes from the content.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.log_knowledge import Failures
+from app.signature.line import SignatureLine, compile_signature_line
+
+# What prefixes may hold beside literal text. All are bounded, so that a prefix costs the same wherever it is tried.
+PLACEHOLDERS = {
+    "int": r"\d{1,10}",
+    "num": r"\d{1,10}(?:\.\d{1,9})?",
+    "word": r"[\w.<>+-]{1,60}",
+    "any": r"[\w.:<>=+\[\] ,()-]{0,80}?",
+    "addr": r"[\w.:%-]{1,45}",
+    "date": r"\d{4}[-/]\d{1,2}[-/]\d{1,2}",
+    "month": r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
+    "clock": r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?",
+    "place": r"\[?[\w./<>-]{1,80}(?::[\w.<>]{1,60})?:\d{1,6}\]?",
+}
+_REMOTE = {"int": r"\d{1,10}", "word": r"[\w.<>]{1,160}", "exception": r"(?P<exception>\w{1,80})"}
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+# What tells that nothing happened: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
+_AT_ZERO = (
+    r"^\s{0,20}\w{1,80} \.{3,100} .*|^\s{0,20}(?-i:[A-Z])[\w /-]{1,40}:\s{0,20}$|\(no [^()]{0,60}\)"
+    r"|(?<![\w#-])[A-Za-z#-][\w #-]{0,60}['\"]?\s{0,4}[:=]\s{0,8}0(?:\.0{1,8})?%?(?![\w.])"
+)
+_MESSAGE = 300
+"""Characters of a message that are kept."""
+
+MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
+PYTHON_ENDINGS = ("Error", "Exception", "Interrupt", "Exit")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyLine:
+    """One line of a family; `start`: only where its first word is the text's."""
+
+    name: str
+    line: SignatureLine
+    start: bool
+
+    def find(self, text: str) -> str:
+        """The message, from where the line begins; empty where `text` has none."""
+        found = self.line.find(text)
+        if found is None or (self.start and " " in text[: found.start()].strip()):
+            return ""
+        start = found.start()
+        # A line may begin inside a word: `sh: …` in `bash: …`, and `{word}` matches one character of it there.
+        if text[start - 1 : start].isalnum():
+            start = text.rfind(" ", 0, start) + 1
+        return text[start : start + _MESSAGE].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptionNames:
+    """Where a line names an exception: `begins` (type, message), `raises` (type) as a line of source."""
+
+    begins: re.Pattern[str]
+    raises: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """What reading a log needs to know. `prefix` and `repeats` have groups `source` and `times`."""
+
+    prefix: re.Pattern[str] | None
+    repeats: re.Pattern[str] | None
+    message_fields: tuple[str, ...]
+    wrappers: frozenset[str]
+    remote: tuple[re.Pattern[str], ...]
+    families: tuple[FamilyLine, ...]
+    meanings: Mapping[str, str]
+    exceptions: ExceptionNames
+    trouble: re.Pattern[str] | None
+    no_trouble: re.Pattern[str]
+
+    def tells_of_trouble(self, text: str) -> bool:
+        """Whether `text` has a word by which somebody tells that something went wrong, and not that nothing did."""
+        return self.trouble is not None and self.trouble.search(self.no_trouble.sub(" ", text)) is not None
+
+
+def compile_formats(failures: Failures) -> Formats:
+    """`failures`, ready for use."""
+    level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
+    endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
+    return Formats(
+        prefix=_prefixes(failures, level),
+        repeats=_any_of(
+            re.escape(line).replace(r"\{int\}", r"(?P<times>\d{1,9})") for line in failures.repeats
+        ),
+        message_fields=failures.message_fields,
+        wrappers=frozenset(failures.wrappers),
+        remote=tuple(re.compile(r"\s{0,40}" + _prefix(line, _REMOTE)) for line in failures.remote),
+        families=tuple(
+            FamilyLine(family.name, compile_signature_line(line), family.start)
+            for family in failures.families
+            for line in family.lines
+        ),
+        meanings={family.name: family.meaning for family in failures.families if family.meaning},
+        exceptions=_exceptions(f"(?:{'|'.join(map(re.escape, endings))})", level),
+        trouble=_any_of(map(_word_of_trouble, failures.troubled), re.IGNORECASE),
+        no_trouble=re.compile(
+            "|".join((_AT_ZERO, *map(_word_of_trouble, failures.untroubled))), re.IGNORECASE
+        ),
+    )
+
+
+def _exceptions(ending: str, level: str) -> ExceptionNames:
+    name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}"
+    before = rf"(?:\[?{level}\]?[\s:|-]{{1,4}})?"
+    return ExceptionNames(
+        begins=re.compile(rf"\s{{0,40}}{before}({name}|{MODULE}{ending})(?::\s?(.*)|\s*)$"),
+        raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
+    )
+
+
+def _word_of_trouble(word: str) -> str:
+    stem = word.removesuffix("$")
+    end = r"\b" if stem != word else ""
+    return (r"\b" if stem[:1].isascii() else "") + re.escape(stem) + end
+
+
+def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
+    alternatives = "|".join(patterns)
+    return re.compile(alternatives, flags) if alternatives else None
+
+
+def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
+    """One pattern of all prefixes; those that name who wrote the line are its group `source`."""
+    known = PLACEHOLDERS | {"level": level}
+
+    def pattern(lines: Iterable[str]) -> str:
+        return "|".join(_prefix(line, known) for line in sorted(lines, key=len, reverse=True))
+
+    naming = pattern(line for each in failures.prefixes if each.source for line in each.lines)
+    others = pattern(line for each in failures.prefixes if not each.source for line in each.lines)
+    return _any_of(filter(None, (f"(?P<source>{naming})" if naming else "(?P<source>(?!))", others)))
+
+
+def _prefix(line: str, known: Mapping[str, str]) -> str:
+    """The pattern of one prefix. A space at its end must be there, but is not taken: it may be an indentation."""
+    pieces = _PLACEHOLDER.split(line.removesuffix(" "))
+    written = "".join(
+        known.get(piece, "(?!)") if number % 2 else re.sub(r"(?:\\?\s)+", r"[ \\t]{1,20}", re.escape(piece))
+        for number, piece in enumerate(pieces)
+    )
+    return f"{written}(?=\\s)" if line.endswith(" ") else written

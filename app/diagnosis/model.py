@@ -1,0 +1,214 @@
+"""How much more likely a log is under an entry than under logs in general: a sum of log-odds.
+
+    score(entry) = BASE + prior(entry, whose log it is) + signature(entry) + words(entry) - AGAINST * words(background)
+
+**Signature**, the best of those found: log P(found | entry) / P(found | other logs). P(found | entry) is the share of
+the entry's samples that have it, with one sample more of either kind (Laplace's rule); P(found | other logs) its share
+of the background and, at weight OTHERS, of other entries' samples, smoothed by UNSEEN logs with a rate of RARE. A line
+that background logs print proves little by itself; nobody has to list such lines.
+
+**Words** of a passage of the log, each once: the sum of log((1 - LAMBDA) + LAMBDA * P(w | entry) / P(w | background)),
+the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and W. Croft, A
+language modeling approach to information retrieval, SIGIR 1998; C. Zhai and J. Lafferty, A study of smoothing methods
+for language models, TOIS 22, 2004). A word that the entry never says costs log(1 - LAMBDA), so what an entry does not
+explain counts against it. P(w | entry) = c / (c + SATURATION) for c texts of the entry with the word, as in BM25;
+P(w | background) is the share of background logs, and of other entries at weight OTHERS. Words of one message are far
+from independent, so their sum over n words is divided by the root of n.
+
+words(background) is the same sum for the log of the background that says most of the passage, where it is positive:
+"logs in general" are many kinds of logs, and what one kind says as well tells little, however rare that kind is.
+
+BASE is the log-odds of an entry before anything is known, FOUND what it is worth that somebody chose a line to tell
+the failure by. FOUND, the weights SIGNATURE and WORDS, and the priors of `origin` are the coefficients of a logistic
+regression over the open judged logs, rounded, so a score is about the log-odds that the entry is right; AGAINST, HEARD
+and BASE were chosen on the same logs afterwards. docs/decisions.md has what each part is worth.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from app.diagnosis.known import Known
+from app.diagnosis.shown import Passage
+from app.diagnosis.telling import Array, BackgroundWords, TellingWords
+from app.diagnosis.words import Word, WordReader
+from app.log_knowledge import SHARED_BY
+
+LAMBDA = 0.5
+SATURATION = 1.0
+HEARD = 0.9
+"""P(w | a background log that has w)."""
+OTHERS = 0.3
+UNSEEN, RARE = 100.0, 0.005
+HALF = 0.5
+"""Added to counts of words, so that a word nobody has said is rare, not impossible."""
+BASE, FOUND, SIGNATURE, WORDS, AGAINST = -5.0, 1.4, 0.5, 0.7, 0.4
+UNEXPLAINED = math.log(1 - LAMBDA)
+HELD_WORDS = 512
+"""Words whose entries are kept at hand."""
+
+_MISREAD = str.maketrans("10", "lo")
+
+Event = tuple[str, int, bool]
+"""A signature by entry and place in it, found with or without support."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A word of a passage: who says it, ascending, and its log ratio under each."""
+
+    shown: str
+    entries: Array
+    ratios: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the words of a passage say for an entry: log-odds.
+
+    `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well.
+    """
+
+    entry: int
+    log_odds: float
+    words: Sequence[_Heard]
+    passage: Passage
+    against: float
+    rival: str
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The words that speak for the entry, the strongest first."""
+        found = []
+        for word in self.words:
+            place = int(word.entries.searchsorted(self.entry))
+            if place < len(word.entries) and word.entries[place] == self.entry and word.ratios[place] > 0:
+                found.append((float(word.ratios[place]), word.shown))
+        return tuple(dict.fromkeys(name for _, name in sorted(found, reverse=True)))
+
+
+class SignatureRates:
+    """How often signatures are found in samples of their entries and in other logs."""
+
+    def __init__(self, known: Known) -> None:
+        self._own: dict[Event, int] = {}
+        self._others: dict[Event, float] = {}
+        for each in known.counts:
+            event = (each.entry_id, each.place, each.supported)
+            self._own[event] = each.own
+            self._others[event] = each.background + OTHERS * each.others
+        self._samples = known.samples
+        self._logs = len(known.background) + OTHERS * sum(self._samples.values())
+
+    def is_shared(self, event: Event) -> bool:
+        """Whether a signature, found like this, is one that any program prints."""
+        return self._others.get(event, 0.0) >= SHARED_BY
+
+    def log_odds(self, entry_id: str, event: Event) -> float:
+        """Of a signature of an entry that was found."""
+        samples = self._samples.get(entry_id, 0)
+        own = (self._own.get(event, 0) + 1) / (samples + 2)
+        logs = self._logs - OTHERS * samples
+        return FOUND + SIGNATURE * math.log(
+            own * (logs + UNSEEN) / (self._others.get(event, 0.0) + RARE * UNSEEN)
+        )
+
+
+class WordModel:
+    """The words of some entries beside those of the background."""
+
+    def __init__(self, words: TellingWords, background: BackgroundWords, reader: WordReader) -> None:
+        self._reader = reader
+        self._words = words
+        self._background = background
+        self._total = len(background) + OTHERS * words.documents + 1
+        self._holders = lru_cache(HELD_WORDS)(words.holders)
+
+    def told(self, passages: Iterable[Passage]) -> Mapping[str, Told]:
+        """By entry, what the passage says that says most for it; entries that share no word are left out."""
+        best = np.full(len(self._words.ids), -np.inf)
+        chosen: dict[int, Told] = {}
+        for passage in passages:
+            self._hear(passage, best, chosen)
+        return {self._words.ids[number]: told for number, told in chosen.items()}
+
+    def _hear(self, passage: Passage, best: Array, chosen: dict[int, Told]) -> None:
+        """Chooses a passage for the entries for which it says more than the `best` so far."""
+        words = [self._mended(word) for word in self._reader.read(passage.text)]
+        root = math.sqrt(len(words) or 1)
+        score, rival = self._rival(words)
+        against = -AGAINST * WORDS * max(0.0, score) / root
+        heard = [each for word in words if (each := self._heard(word))]
+        ratios, said = np.zeros(len(best)), np.zeros(len(best), dtype=np.int64)
+        for each in heard:
+            ratios[each.entries] += each.ratios
+            said[each.entries] += 1
+        log_odds = WORDS * (ratios + UNEXPLAINED * (len(words) - said)) / root
+        better = np.flatnonzero((said > 0) & (log_odds + against > best))
+        best[better] = log_odds[better] + against
+        for number, odds in zip(better.tolist(), log_odds[better].tolist(), strict=True):
+            chosen[number] = Told(number, odds, heard, passage, against, rival)
+
+    def _mended(self, word: Word) -> Word:
+        """A word that nobody says, read as one that somebody says where `1` stands for `l` and `0` for `o`."""
+        if any(map(self._is_said, word)):
+            return word
+        mended = frozenset(term.translate(_MISREAD) for term in word)
+        return mended if any(map(self._is_said, mended)) else word
+
+    def _is_said(self, term: str) -> bool:
+        return bool(self._background.holders(term)) or len(self._holders(term)[0]) > 0
+
+    def _heard(self, word: Word) -> _Heard | None:
+        """Who says any term of a word, with the ratio of the term that says most for each."""
+        found = [self._ratios(term) for term in word if len(self._holders(term)[0])]
+        if not found:
+            return None
+        entries, ratios = found[0]
+        if len(found) > 1:
+            every, each = (np.concatenate(column) for column in zip(*found, strict=True))
+            entries, places = np.unique(every, return_inverse=True)
+            ratios = np.full(len(entries), -np.inf)
+            np.maximum.at(ratios, places, each)
+        return _Heard(_shown(word), entries, ratios)
+
+    def _ratios(self, term: str) -> tuple[Array, Array]:
+        """The entries that have a term, and its log ratio under each."""
+        entries, counts = self._holders(term)
+        rate = self._rate(term)
+        table = np.zeros(int(counts.max()) + 1)
+        for count in np.unique(counts).tolist():
+            table[count] = _log_ratio(count / (count + SATURATION), rate)
+        return entries, table[counts]
+
+    def _rival(self, words: Sequence[Word]) -> tuple[float, str]:
+        """The log ratios of the background log that says most of `words`, summed, and its name."""
+        if not self._background.names:
+            return 0.0, ""
+        scores = np.zeros(len(self._background))
+        for word in words:
+            heard = np.full(len(scores), UNEXPLAINED)
+            said = [term for term in word if self._background.holders(term)]
+            for ratio, term in sorted((_log_ratio(HEARD, self._rate(term)), term) for term in said):
+                heard[list(self._background.holders(term))] = ratio
+            scores += heard
+        place = int(scores.argmax())
+        return float(scores[place]), self._background.names[place]
+
+    def _rate(self, term: str) -> float:
+        """How often logs in general say a term, an entry or a log that does so left out."""
+        others = len(self._holders(term)[0]) - 1
+        return (len(self._background.holders(term)) + OTHERS * others + HALF) / self._total
+
+
+def _log_ratio(said: float, rate: float) -> float:
+    """The log ratio of a term that an entry or a log says with probability `said`, and logs in general at `rate`."""
+    return math.log(1 - LAMBDA + LAMBDA * said / rate)
+
+
+def _shown(word: Word) -> str:
+    """The term of a word that is its text."""
+    return min((term for term in word if not term.startswith("c:")), default="").partition(":")[2]

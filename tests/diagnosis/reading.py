@@ -1,0 +1,32 @@
+"""Reading logs by the shipped formats."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.content.read.log_knowledge import FAILURES, PROGRAMS, read_log_knowledge
+from app.diagnosis import log_lines, traceback
+from app.diagnosis.formats import compile_formats
+from app.log_knowledge import LogKnowledge
+
+CONTENT = Path(__file__).parents[2] / "content"
+
+
+def knowledge_of(directories: Sequence[Path]) -> LogKnowledge:
+    """What content directories say of logs."""
+    programs, failures = (
+        [(path, path.read_text(encoding="utf-8")) for each in directories if (path := each / name).is_file()]
+        for name in (PROGRAMS, FAILURES)
+    )
+    return read_log_knowledge(programs, failures)
+
+
+KNOWLEDGE = knowledge_of([CONTENT])
+FORMATS = compile_formats(KNOWLEDGE.failures)
+
+
+def fold(text: str) -> log_lines.FoldedLog:
+    return log_lines.fold(text, FORMATS)
+
+
+def parse(text: str) -> traceback.ParsedLog:
+    return traceback.parse(text, FORMATS)
