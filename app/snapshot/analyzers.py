@@ -1,0 +1,35 @@
+"""What a process analyzes with: costly to make, safe to share, and seldom another one."""
+
+import threading
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.taxonomy import GlossaryGroup
+
+
+class Analyzers:
+    """The analyzer and the glossary of last time where their words are still the same.
+
+    A new analyzer costs half a second, a new glossary most of what opening a generation costs without it.
+    """
+
+    def __init__(self) -> None:
+        self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
+        self._glossary: tuple[Analyzer, Glossary] | None = None
+        self._lock = threading.Lock()
+
+    def of(self, dictionary: tuple[str, ...]) -> Analyzer:
+        """The analyzer that knows these words."""
+        with self._lock:
+            if self._analyzer is None or self._analyzer[0] != dictionary:
+                self._analyzer = (dictionary, Analyzer(dictionary))
+            return self._analyzer[1]
+
+    def glossary(self, dictionary: tuple[str, ...], groups: tuple[GlossaryGroup, ...]) -> Glossary:
+        """These groups, to be found in what the analyzer of `dictionary` makes of a text."""
+        analyzer = self.of(dictionary)
+        with self._lock:
+            last = self._glossary
+            if last is None or last[0] is not analyzer or last[1].groups != groups:
+                last = self._glossary = (analyzer, Glossary(groups, analyzer))
+            return last[1]

@@ -1,0 +1,217 @@
+"""The one door to SQLite: what was once made of content, kept on disk under the hash of what it was made from.
+
+A fact never changes: another input has another key. So readers of an old generation and the builder of the next
+one share the store, and a build that dies half way leaves nothing but facts that the next one finds ready.
+"""
+
+import hashlib
+import sqlite3
+import threading
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+VERSION = "1"
+"""Part of the file's name: raise it when the tables change."""
+FILE_NAME = f"facts-{VERSION}.sqlite"
+
+SECONDS_TO_WAIT = 10.0
+"""For another process that is writing at the moment."""
+BATCH = 500
+"""Keys asked for in one statement."""
+QUICKLY = 1
+"""zlib level: three quarters of what the best level saves, in a fifth of its time."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS files (
+    root TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
+    inode INTEGER NOT NULL, content TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (root, path)
+);
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+"""
+
+FileRow = tuple[str, str, int, int, int, int, str, str]
+"""A row of `files`, in the order of its columns."""
+
+
+class FactsUnreadable(Exception):
+    """The store cannot be opened, read or written; `str` says why, without a path."""
+
+
+def fact_key(kind: str, *parts: str) -> bytes:
+    """The key of a fact of `kind` that follows from `parts` alone, versions of the code included."""
+    total = hashlib.blake2b(kind.encode(), digest_size=16)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        total.update(b"%d:" % len(encoded) + encoded)
+    return total.digest()
+
+
+class FactStore:
+    """A store open for reading or writing. Safe to share between threads. Every method may raise FactsUnreadable."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._lock = threading.Lock()
+        with _explained():
+            self._connection = _connect(path, writable=writable)
+        # Snapshots share a store for as long as they read from it: it ends with the last of them.
+        self._close = weakref.finalize(self, self._connection.close)
+        self._identity = _identity(path)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether `path` is still the file that was opened."""
+        return self._identity is not None and _identity(path) == self._identity
+
+    def get(self, key: bytes) -> bytes | None:
+        """A fact, or None where it is not known."""
+        with self._lock, _explained():
+            row = self._connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+            return zlib.decompress(row[0]) if row else None
+
+    def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Those of many facts that are known, in no particular order."""
+        wanted = list(keys)
+        for start in range(0, len(wanted), BATCH):
+            batch = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(batch))
+            with self._lock, _explained():
+                query = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                rows = self._connection.execute(query, batch).fetchall()
+            # Outside of the lock: readers of single entries are waiting.
+            with _explained():
+                found = [(key, zlib.decompress(value)) for key, value in rows]
+            yield from found
+
+    def known(self, keys: Iterable[bytes]) -> frozenset[bytes]:
+        """Those of many keys that have a fact."""
+        wanted, found = list(keys), set[bytes]()
+        for start in range(0, len(wanted), BATCH):
+            batch = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(batch))
+            with self._lock, _explained():
+                query = f"SELECT key FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                found.update(row[0] for row in self._connection.execute(query, batch))
+        return frozenset(found)
+
+    def __len__(self) -> int:
+        with self._lock, _explained():
+            count: int = self._connection.execute("SELECT COUNT(*) FROM facts").fetchone()[0]
+            return count
+
+    def put(self, facts: Mapping[bytes, bytes]) -> None:
+        """Keeps facts; those that are known already stay as they are."""
+        rows = [(key, zlib.compress(value, QUICKLY)) for key, value in facts.items()]
+        with self._writing():
+            self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", rows)
+
+    def keep_only(self, keys: frozenset[bytes]) -> int:
+        """Forgets all facts but these; how many were forgotten."""
+        with self._lock, _explained():
+            known = [row[0] for row in self._connection.execute("SELECT key FROM facts")]
+        gone = [(key,) for key in known if key not in keys]
+        if gone:
+            with self._writing():
+                self._connection.executemany("DELETE FROM facts WHERE key = ?", gone)
+        return len(gone)
+
+    def files(self) -> list[FileRow]:
+        """Every file as it was last seen."""
+        with self._lock, _explained():
+            return self._connection.execute("SELECT * FROM files").fetchall()
+
+    def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
+        """Notes files that are new or different, and forgets those (root, path) that are gone."""
+        with self._writing():
+            self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", rows)
+            self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", gone)
+
+    def note(self, name: str) -> bytes | None:
+        """What was last noted under a name."""
+        with self._lock, _explained():
+            row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+            return zlib.decompress(row[0]) if row else None
+
+    def put_note(self, name: str, value: bytes) -> None:
+        """Notes a value under a name, in place of the one before."""
+        with self._writing():
+            row = (name, zlib.compress(value, QUICKLY))
+            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
+
+    def close(self) -> None:
+        """Ends the connection; nothing can be asked afterwards."""
+        with self._lock:
+            self._close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock, _explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:  # whatever it is, a transaction ends
+                self._connection.rollback()
+                raise
+            self._connection.commit()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, zlib.error) as error:
+        raise FactsUnreadable(str(error)) from error
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    mode = "rwc" if writable else "ro"
+    connection = _opened(path, f"mode={mode}")
+    try:
+        if writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # Facts are found again from the content: a power cut may cost the last ones, never the file.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_TABLES)
+        else:
+            connection.execute("SELECT 1 FROM facts LIMIT 1")
+    except sqlite3.OperationalError:
+        connection.close()
+        if writable:
+            raise
+        # Where the directory cannot be written, not even readers may note that they are reading.
+        connection = _opened(path, "mode=ro&immutable=1")
+        connection.execute("SELECT 1 FROM facts LIMIT 1")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=SECONDS_TO_WAIT,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+def check_facts(path: Path) -> None:
+    """Raises FactsUnreadable where the file is damaged in a way that a quick look shows."""
+    with _explained(), closing(_opened(path, "mode=ro")) as connection:
+        answer = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if answer != ("ok",):
+        raise FactsUnreadable(str(answer[0]))

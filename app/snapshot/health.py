@@ -1,0 +1,63 @@
+"""How the builder fares, told to all processes by a small file, so that every worker can say why content is old."""
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import ContentError, JiedaError
+from app.snapshot.facts import FactsUnreadable
+from app.snapshot.generation import write_aside
+from app.snapshot.records import RecordUnreadable, from_json, to_json
+
+STATUS = "builder.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderStatus:
+    """`state` is `idle`, `building` or `failed`; `reason` says without a path why it failed; `note` what is unusual
+    about where generations are kept; `at`: seconds since the epoch."""
+
+    state: str = "idle"
+    reason: str = ""
+    note: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a process can say about what it serves. `degraded` is empty where all is well, and names no path."""
+
+    builder: str
+    degraded: str
+
+
+def tell_status(data: Path, status: BuilderStatus) -> None:
+    """Says how the builder fares, where there is a place to say it."""
+    with contextlib.suppress(OSError):
+        write_aside(data / STATUS, to_json(status), lasting=False)
+
+
+def read_status(data: Path) -> BuilderStatus:
+    """What the builder said last."""
+    try:
+        return from_json((data / STATUS).read_bytes(), BuilderStatus)
+    except (OSError, RecordUnreadable):
+        return BuilderStatus()
+
+
+def now(state: str, reason: str = "", note: str = "") -> BuilderStatus:
+    """A status as of now."""
+    return BuilderStatus(state, reason, note, time.time())
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a build failed, in words that name no path: anybody may read them."""
+    if isinstance(error, ContentError):
+        return f"{error.path.name}:{error.line}: {error.message}"
+    if isinstance(error, OSError):
+        return f"the data directory: {os.strerror(error.errno) if error.errno else error.strerror}"
+    if isinstance(error, FactsUnreadable):
+        return f"the facts on disk: {error}"
+    return "it cannot be built" if isinstance(error, JiedaError) else f"unexpected: {type(error).__name__}"

@@ -1,0 +1,122 @@
+"""The index of a generation and its completions: the one module that knows how they are kept and brought up to date."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.library import Library
+from app.content.read.gather import Vocabulary
+from app.diagnosis.facts import DiagnosisFacts
+from app.entry import Entry, Summary
+from app.search.answers import Fit
+from app.search.complete.arrays import link_completions, read_completions, write_completions
+from app.search.complete.candidates import (
+    Candidate,
+    entry_candidates,
+    glossary_candidates,
+    tag_candidates,
+)
+from app.search.complete.completer import Completer
+from app.search.index import document, writer
+from app.search.index.array_file import Array
+from app.search.index.document import Document
+from app.search.index.embedded import EmbeddedIndex
+from app.search.searcher import Searcher
+from app.search.weights import WEIGHTING
+from app.snapshot.records import from_json, to_json
+from app.taxonomy import Taxonomy
+
+TELLING = "telling"
+"""A tag that only a diagnosis looks at, of entries that tell a failure."""
+
+
+def document_of(entry: Entry, analyzer: Analyzer, glossary: Glossary, taxonomy: Taxonomy) -> bytes:
+    """An entry, analyzed, in the form it is kept in."""
+    return to_json(document.document_of(entry, analyzer, glossary, taxonomy))
+
+
+def document_from(document: bytes, diagnosis: bytes) -> Document:
+    """A kept document, with what a diagnosis counts of the entry. Raises RecordUnreadable."""
+    made = from_json(document, Document)
+    facts = from_json(diagnosis, DiagnosisFacts | None)  # type: ignore[arg-type] # a union is a type to decode to
+    if facts is None:
+        return made
+    tags = {**made.facets, TELLING: (TELLING,)}
+    return replace(made, facets=tags, telling=facts.words)
+
+
+def candidates_of(entry: Entry) -> bytes:
+    """What an entry can be completed to, in the form it is kept in."""
+    return to_json(tuple(dict.fromkeys(entry_candidates(entry))))
+
+
+def update_index(
+    target: Path,
+    previous: Path | None,
+    changed: Mapping[str, Document],
+    removed: Collection[str],
+    all_documents: Callable[[], Iterable[Document]],
+) -> None:
+    """Writes into the empty `target` the index of all documents, with what `previous` has of it. Raises OSError."""
+    writer.update_index(target, previous, changed, removed, all_documents)
+
+
+def write_all_completions(
+    target: Path,
+    kept: Iterable[bytes],
+    summaries: Sequence[Summary],
+    vocabulary: Vocabulary,
+    fold: Callable[[str], str],
+) -> str:
+    """Writes completions to `kept` candidates, tags in use and glossary words into `target`; the file's name.
+
+    Raises OSError, RecordUnreadable.
+    """
+    found = [one for data in kept for one in from_json(data, tuple[Candidate, ...])]
+    found += [*tag_candidates(summaries, vocabulary.taxonomy), *glossary_candidates(vocabulary.glossary)]
+    return write_completions(target, tuple(dict.fromkeys(found)), fold)
+
+
+def keep_completions(target: Path, previous: Path, name: str) -> None:
+    """Has `target` hold the completions that `previous` has. Raises OSError."""
+    link_completions(target, previous, name)
+
+
+def check_index(directory: Path, completions: str) -> None:
+    """Raises IndexUnreadable where a kept index or its completions are not whole."""
+    EmbeddedIndex(directory, WEIGHTING)
+    read_completions(directory, completions)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIndex:
+    """A kept index and its completions, read."""
+
+    index: EmbeddedIndex
+    completions: str
+    arrays: Mapping[str, Array]
+
+    @classmethod
+    def read(cls, directory: Path, completions: str, before: "OpenIndex | None") -> "OpenIndex":
+        """What `before` has of it is not read again. Raises IndexUnreadable."""
+        index = EmbeddedIndex(directory, WEIGHTING, before.index if before else None)
+        same = before is not None and before.completions == completions
+        arrays = before.arrays if before and same else read_completions(directory, completions)
+        return cls(index, completions, arrays)
+
+    def search(self, library: Library, analyzer: Analyzer, glossary: Glossary) -> tuple[Searcher, Completer]:
+        """Search and completion over it."""
+        searcher = Searcher(library, self.index, analyzer, glossary)
+        return searcher, completer_of(self.arrays, searcher)
+
+    def telling(self) -> list[str]:
+        """Ids of the entries that tell a failure, in order."""
+        ids = self.index.collection.ids
+        return [ids[number] for number in sorted(self.index.facets.by_document(TELLING))]
+
+
+def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
+    """Completion to these candidates, and to words of the glossary where a search for them finds what fits."""
+    return Completer(arrays, searcher.analyzer.fold, lambda word: searcher.fit(word) is Fit.GOOD)

@@ -1,0 +1,128 @@
+"""Keeps the current generation in step with the content: builds on request, and when a change is noticed."""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from app.errors import ContentError
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from app.snapshot.built import BuildAbandoned, Built
+from app.snapshot.facts import FactsUnreadable
+from app.snapshot.health import now, reason_of, tell_status
+from app.snapshot.watch import Watch
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY, LAST_RETRY = 1.0, 60.0
+"""Seconds until a failed build is tried again; doubled each time."""
+EXPECTED = (ContentError, OSError, FactsUnreadable)
+"""What may go wrong without anything being wrong with the program."""
+
+
+class Keeper:
+    """The builder of one process with a thread of its own. Requests that come while one waits share its build."""
+
+    def __init__(self, content: Sequence[Path], data: Path, analyzers: Analyzers, note: str = "") -> None:
+        """`note` is told in the status: what is unusual about `data`."""
+        self._data = data
+        self._note = note
+        self._told = ""
+        self._stop = threading.Event()
+        self._builder = Builder(content, data, analyzers, self._stop.is_set)
+        self._requests: queue.SimpleQueue[tuple[Future[Built], str]] = queue.SimpleQueue()
+        self._waiting: Future[Built] | None = None
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def request(self, suspect: str = "") -> "Future[Built]":
+        """A build that begins after this call: the one that is waiting already, or a new one."""
+        with self._lock:
+            waiting = self._waiting
+            if suspect or waiting is None or waiting.running() or waiting.done():
+                waiting = Future()
+                self._waiting = None if suspect else waiting
+                self._requests.put((waiting, suspect))
+            if self._thread is None:
+                # A daemon: a process that is told to end does not wait for a build, which leaves nothing behind.
+                self._thread = threading.Thread(target=self._work, name="jieda-build", daemon=True)
+                self._thread.start()
+            return waiting
+
+    def build(self, suspect: str = "") -> Built:
+        """`request`, waited for. Raises what `Builder.build` raises."""
+        return self.request(suspect).result()
+
+    def watch(self, watch: Watch, built: Built | None) -> None:
+        """Builds from now on whenever the content has changed, and again where a build failed."""
+        self._thread = threading.Thread(
+            target=self._run, args=(watch, built), name="jieda-watch", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Abandons what is being built and builds no more."""
+        self._stop.set()
+
+    def _work(self) -> None:
+        while True:
+            future, suspect = self._requests.get()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(self._build(suspect))
+            except BaseException as error:  # noqa: BLE001 - whoever asked is told, and the thread goes on
+                future.set_exception(error)
+
+    def _build(self, suspect: str) -> Built:
+        tell_status(self._data, now("building", note=self._note))
+        started = time.perf_counter()
+        try:
+            built = self._builder.build(suspect)
+        except BuildAbandoned:
+            tell_status(self._data, now("idle", note=self._note))
+            raise
+        except BaseException as error:  # whatever it is, everybody is told that the content is old
+            log.warning(
+                "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
+            )
+            tell_status(self._data, now("failed", reason_of(error), self._note))
+            raise
+        tell_status(self._data, now("idle", note=self._note))
+        if built.changed:
+            seconds = time.perf_counter() - started
+            log.info(
+                "built generation %s in %.2f s: %d entries, %d problems",
+                built.generation[:12],
+                seconds,
+                built.entries,
+                len(built.problems),
+            )
+        if built.generation != self._told:
+            for problem in built.problems:
+                log.warning("%s", problem)
+            self._told = built.generation
+        return built
+
+    def _run(self, watch: Watch, built: Built | None) -> None:
+        cost, retry = 0.0, 0.0
+        while not self._stop.is_set():
+            moved = built is not None and watch.cover(built.folders, self._stop)
+            if not moved:
+                watch.changed(self._stop, retry or watch.period(cost))
+            if self._stop.is_set():
+                return
+            started = time.perf_counter()
+            try:
+                built = self.build()
+                retry = 0.0
+            except BuildAbandoned:
+                return
+            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
+                retry = min(2 * retry, LAST_RETRY) or FIRST_RETRY
+            if built is None or not built.changed:
+                cost = time.perf_counter() - started

@@ -1,0 +1,154 @@
+"""The last part of a build: a generation written, and what is not needed any more removed."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from app.content.read.corpus import Image
+from app.search.index.document import Document
+from app.snapshot.entries import file_key, keys_of
+from app.snapshot.facts import FactStore, FactsUnreadable
+from app.snapshot.files import Reading
+from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder, write_aside
+from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
+from app.snapshot.records import EntryRow, Header
+from app.snapshot.sources import image_bytes
+from app.taxonomy import facet_values
+
+log = logging.getLogger(__name__)
+
+SPARE_FACTS = 1000
+"""Facts that nobody needs any more are forgotten once they are more than these, and as many as the others."""
+
+Rows = Mapping[str, EntryRow]
+
+
+def copy_images(data: Path, images: Mapping[str, Image]) -> None:
+    """Keeps a copy of every image under the hash of its content."""
+    folder = data / IMAGES
+    folder.mkdir(exist_ok=True)
+    for where, image in images.items():
+        target = folder / image_name(where, image.content)
+        if not target.is_file():
+            write_aside(target, image_bytes(image, where))
+
+
+def image_name(where: str, content: str) -> str:
+    """The name of the copy of an image."""
+    return f"{content}{Path(where).suffix.lower()}"
+
+
+def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
+    data: Path,
+    facts: FactStore,
+    header: Header,
+    rows: Rows,
+    entries: bytes,
+    previous: Generation | None,
+    fold: Callable[[], Callable[[str], str]],
+    pause: Callable[[], None],
+) -> Generation:
+    """Writes a generation, taking from `previous` what its index has in common with it.
+
+    `entries` are the rows as they are written; `fold` gives the analyzer's folding where it is needed; `pause` is
+    called now and then, and what it raises leaves nothing behind.
+    """
+    old = {row.head.summary.id: _indexed(row) for row in previous.rows} if previous else {}
+    changed = {entry_id: row for entry_id, row in rows.items() if old.get(entry_id) != _indexed(row)}
+    new = NewGeneration(data, header.generation)
+    try:
+        update_index(
+            new.index,
+            previous.index if previous else None,
+            {document.id: document for document in _documents(facts, changed.values(), pause)},
+            old.keys() - rows.keys(),
+            lambda: _documents(facts, rows.values(), pause),
+        )
+        pause()
+        header = replace(header, completions=_complete(new.index, facts, header, rows, previous, fold))
+        new.finish(header, entries)
+    except BaseException:  # however it ends, nothing half done stays
+        new.abandon()
+        raise
+    folder = generation_folder(data, header.generation)
+    return Generation(header.generation, header, tuple(rows.values()), folder / "index")
+
+
+def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
+    target: Path,
+    facts: FactStore,
+    header: Header,
+    rows: Rows,
+    previous: Generation | None,
+    fold: Callable[[], Callable[[str], str]],
+) -> str:
+    """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
+    if previous and _completes_alike(facts, header, rows, previous):
+        try:
+            keep_completions(target, previous.index, previous.header.completions)
+        except OSError:
+            log.warning("the completions of generation %s are lost: they are made anew", previous.name)
+        else:
+            return previous.header.completions
+    kept = [
+        value for _, value in sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows.values()))
+    ]
+    summaries = [row.head.summary for row in rows.values()]
+    return write_all_completions(target, kept, summaries, header.vocabulary, fold())
+
+
+def _completes_alike(facts: FactStore, header: Header, rows: Rows, previous: Generation) -> bool:
+    """Whether entries, tags in use and glossary offer what they offered before."""
+    before = {row.head.summary.id: row for row in previous.rows}
+    vocabulary, old = header.vocabulary, previous.header.vocabulary
+    if before.keys() != rows.keys() or (vocabulary.glossary, vocabulary.taxonomy) != (
+        old.glossary,
+        old.taxonomy,
+    ):
+        return False
+    changed = [entry_id for entry_id, row in rows.items() if before[entry_id].completions != row.completions]
+    return all(
+        facet_values(rows[entry_id].head.summary) == facet_values(before[entry_id].head.summary)
+        and _kept(facts, rows[entry_id]) == _kept(facts, before[entry_id])
+        for entry_id in changed
+    )
+
+
+def _kept(facts: FactStore, row: EntryRow) -> bytes | None:
+    return facts.get(bytes.fromhex(row.completions))
+
+
+def forget_old_facts(
+    facts: FactStore,
+    header: Header,
+    rows: Rows,
+    reading: Reading,
+    others: Callable[[], Iterator[Generation]],
+) -> None:
+    """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
+    files = [file for directory in reading.directories for file in directory.editions]
+    if len(facts) <= 2 * (len(files) + 5 * len(rows) + len(header.background_words)) + SPARE_FACTS:
+        return
+    kept = {bytes.fromhex(key) for row in rows.values() for key in keys_of(row)}
+    kept.update(map(bytes.fromhex, header.background_words))
+    kept |= {file_key(file.where, file.content) for file in files}
+    for other in others():
+        kept |= {bytes.fromhex(key) for row in other.rows for key in keys_of(row)}
+        kept.update(map(bytes.fromhex, other.header.background_words))
+    log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
+
+
+def _indexed(row: EntryRow) -> tuple[str, str]:
+    """The facts that an index is written from."""
+    return row.document, row.diagnosis
+
+
+def _documents(facts: FactStore, rows: Iterable[EntryRow], pause: Callable[[], None]) -> Iterator[Document]:
+    """In the order of `rows`."""
+    for row in rows:
+        pause()
+        document, diagnosis = (facts.get(bytes.fromhex(key)) for key in _indexed(row))
+        if document is None or diagnosis is None:
+            raise FactsUnreadable(f"the document of {row.head.summary.id} is lost")
+        yield document_from(document, diagnosis)

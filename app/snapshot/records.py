@@ -1,0 +1,104 @@
+"""The forms in which facts and generations are kept: frozen values to JSON and back, nothing that could run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from app.content.read.assemble import EntryHead
+from app.content.read.gather import Vocabulary
+from app.content.read.outline import FileOutline
+from app.diagnosis.facts import SignatureCount
+from app.entry import Edition, Language, Problem
+
+Value = TypeVar("Value")
+
+
+class RecordUnreadable(ValueError):
+    """Bytes that are not the record they should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFact:
+    """What the bytes of one edition's file say."""
+
+    outline: FileOutline | None
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """An entry in a generation. `editions`, `document`, `completions` and `diagnosis` are keys of facts, in
+    hexadecimal digits."""
+
+    head: EntryHead
+    editions: Mapping[Language, str]
+    document: str
+    completions: str
+    diagnosis: str
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRow:
+    """A log that belongs to an entry, or to none: where it lies, and the hash of its content."""
+
+    entry_id: str
+    where: str
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a generation has besides its entries. `images`: served name to the name of a file beside the facts.
+    `completions`: the name of a file of its index. `background` are the logs that no entry explains, `background_words`
+    the keys of the facts about their words, `counts` says how many logs have which signature."""
+
+    generation: str
+    vocabulary: Vocabulary
+    problems: tuple[Problem, ...]
+    formerly: Mapping[str, str]
+    images: Mapping[str, str]
+    samples: tuple[SampleRow, ...]
+    background: tuple[SampleRow, ...]
+    background_words: tuple[str, ...]
+    counts: tuple[SignatureCount, ...]
+    completions: str = ""
+
+
+def to_json(value: object) -> bytes:
+    """The JSON of a record. Paths become text."""
+    return msgspec.json.encode(value, enc_hook=_plain)
+
+
+def from_json(data: bytes, kind: type[Value]) -> Value:
+    """The record of a kind. Raises RecordUnreadable for anything else."""
+    try:
+        return msgspec.json.decode(data, type=kind, dec_hook=_rich)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RecordUnreadable(str(error)) from error
+
+
+def edition_to_json(edition: Edition) -> bytes:
+    """An edition without what does not follow from its text: where it lies, and the day of its file."""
+    return to_json(replace(edition, path=Path(), updated=date.min))
+
+
+def edition_from_json(data: bytes, path: str, updated: date) -> Edition:
+    """The edition that lies at `path`. Raises RecordUnreadable."""
+    return replace(from_json(data, Edition), path=Path(path), updated=updated)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no place in a record")
+
+
+def _rich(kind: type, value: object) -> object:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise TypeError(f"{kind.__name__} has no place in a record")

@@ -1,0 +1,112 @@
+"""Builds asked for by processes that follow, made by the one that builds: it has everything at hand.
+
+requests/builder     locked for as long as somebody builds on request
+requests/<id>.ask    a wish: the name of a generation that cannot be opened, or nothing
+requests/<id>.done   what came of it
+"""
+
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from app.errors import JiedaError
+from app.snapshot.built import Built
+from app.snapshot.generation import clear_the_way, write_aside
+from app.snapshot.records import RecordUnreadable, from_json, to_json
+
+REQUESTS = "requests"
+BUILDER = "builder"
+ASKED, DONE = ".ask", ".done"
+LOOK_AGAIN = 0.05
+"""Seconds between two looks at the folder."""
+
+Request = Callable[[str], "Future[Built]"]
+"""A build that begins after the call, with the name of a generation that somebody could not open, or nothing."""
+
+
+class BuildRefused(JiedaError):
+    """The process that builds could not; `str` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a build came to, as far as whoever asked for it needs to know."""
+
+    generation: str
+    changed: bool
+    failure: str = ""
+
+
+def build_on_request(data: Path, request: Request, stop: threading.Event) -> None:
+    """Has `request` build for the other processes until stopped. For a thread of its own; raises OSError."""
+    folder = data / REQUESTS
+    clear_the_way(data, REQUESTS)
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix in (ASKED, DONE):
+        for path in folder.glob(f"*{suffix}"):
+            path.unlink(missing_ok=True)
+    descriptor = os.open(folder / BUILDER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        while not stop.wait(LOOK_AGAIN):
+            for path in sorted(folder.glob(f"*{ASKED}")):
+                suspect = path.read_text(encoding="utf-8")
+                path.unlink(missing_ok=True)
+                request(suspect).add_done_callback(partial(_answer, path.with_suffix(DONE)))
+    finally:
+        os.close(descriptor)
+
+
+def ask(data: Path, suspect: str = "") -> Outcome | None:
+    """The build that another process makes on request; None where there is no such process. Raises BuildRefused."""
+    folder = data / REQUESTS
+    asked = folder / f"{os.getpid()}-{threading.get_ident()}-{time.time_ns()}{ASKED}"
+    answer = asked.with_suffix(DONE)
+    try:
+        if not _is_answered(folder):
+            return None
+        write_aside(asked, suspect.encode(), lasting=False)
+        while not answer.exists():
+            if not _is_answered(folder):
+                return None
+            time.sleep(LOOK_AGAIN)
+        outcome = from_json(answer.read_bytes(), Outcome)
+    except (OSError, RecordUnreadable):
+        return None
+    finally:
+        for path in (asked, answer):
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+    if outcome.failure:
+        raise BuildRefused(outcome.failure)
+    return outcome
+
+
+def _is_answered(folder: Path) -> bool:
+    """Whether somebody holds the lock."""
+    try:
+        with (folder / BUILDER).open("r+b") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _answer(place: Path, future: "Future[Built]") -> None:
+    error = future.exception()
+    if error is None:
+        built = future.result()
+        outcome = Outcome(built.generation, built.changed)
+    else:
+        outcome = Outcome("", changed=False, failure=str(error) or type(error).__name__)
+    with contextlib.suppress(OSError):
+        write_aside(place, to_json(outcome), lasting=False)

@@ -1,0 +1,186 @@
+"""The unit that is served and swapped, opened from a generation or built straight from a library."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.analysis import pipeline
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.library import Holdings, Library
+from app.diagnosis.collect import collect
+from app.diagnosis.diagnose import Diagnoser
+from app.diagnosis.facts import BackgroundFacts
+from app.diagnosis.known import Known
+from app.diagnosis.telling import BackgroundWords
+from app.diagnosis.words import WordReader
+from app.entry import Entry, Sample
+from app.log_knowledge import Background
+from app.search.complete.arrays import completion_arrays
+from app.search.complete.candidates import candidates_of
+from app.search.complete.completer import Completer
+from app.search.index import document
+from app.search.index.document import build_documents
+from app.search.index.store import IndexStore
+from app.search.searcher import Searcher
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.entries import read_entry
+from app.snapshot.facts import FactStore
+from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable
+from app.snapshot.index import OpenIndex, completer_of
+from app.snapshot.records import EntryRow, SampleRow, from_json
+
+SHOWN = 12
+"""Characters of a generation's name that readers are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A library and everything built from it, under one digest. A request takes it once, at its start."""
+
+    library: Library
+    searcher: Searcher
+    completer: Completer
+    diagnoser: Diagnoser
+    generation: str
+    opened: "Opened | None" = None
+    """What the next one may have in common with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A generation as it was read."""
+
+    generation: Generation
+    index: OpenIndex
+    background: BackgroundWords
+
+
+def open_snapshot(
+    generation: Generation, data: Path, facts: FactStore, analyzers: Analyzers, before: Opened | None = None
+) -> Snapshot:
+    """What a generation holds, ready to be served: read, not analyzed, and not read again where `before` has it.
+
+    Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
+    """
+    _check_texts(generation, facts, before)
+    library = _library(generation, data, facts)
+    analyzer = analyzers.of(library.dictionary)
+    glossary = analyzers.glossary(library.dictionary, library.glossary)
+    index = OpenIndex.read(generation.index, generation.header.completions, before.index if before else None)
+    searcher, completer = index.search(library, analyzer, glossary)
+    background = _background_words(facts, generation, before)
+    diagnoser = Diagnoser(library, _known(generation, index, background), WordReader(analyzer, glossary))
+    opened = Opened(generation, index, background)
+    return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
+
+
+def _check_texts(generation: Generation, facts: FactStore, before: Opened | None) -> None:
+    """Raises GenerationUnreadable where the text of an edition is lost."""
+    seen = _texts(before.generation) if before else frozenset()
+    keys = frozenset(map(bytes.fromhex, _texts(generation) - seen))
+    if lost := len(keys) - len(facts.known(keys)):
+        raise GenerationUnreadable(f"the text of {lost} editions is lost")
+
+
+def _texts(generation: Generation) -> frozenset[str]:
+    """The keys of all editions."""
+    return frozenset(key for row in generation.rows for key in row.editions.values())
+
+
+def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
+    header = generation.header
+    rows = {row.head.summary.id: row for row in generation.rows}
+    samples: dict[str, list[SampleRow]] = {}
+    for sample in header.samples:
+        samples.setdefault(sample.entry_id, []).append(sample)
+    return Library(
+        Holdings(
+            summaries={entry_id: row.head.summary for entry_id, row in rows.items()},
+            read=lambda entry_id: _entry(facts, rows[entry_id]),
+            vocabulary=header.vocabulary,
+            problems=header.problems,
+            formerly=header.formerly,
+            images={where: data / IMAGES / name for where, name in header.images.items()},
+            sampled=frozenset(samples),
+            samples_of=lambda entry_id: tuple(_samples(samples.get(entry_id, []))),
+            background=lambda: tuple(_background(header.background)),
+            digest=generation.name,
+        )
+    )
+
+
+def _entry(facts: FactStore, row: EntryRow) -> Entry:
+    return read_entry(facts, row)
+
+
+def _samples(rows: Iterable[SampleRow]) -> Iterator[Sample]:
+    for row in rows:
+        if (text := _text(row)) is not None:
+            yield Sample(row.entry_id, Path(row.path), text)
+
+
+def _background(rows: Iterable[SampleRow]) -> Iterator[Background]:
+    for row in rows:
+        if (text := _text(row)) is not None:
+            yield Background(row.where, text)
+
+
+def _text(row: SampleRow) -> str | None:
+    """The text of a log, None where it is another one by now."""
+    path = Path(row.path)
+    content = path.read_bytes() if path.is_file() else b""
+    return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None
+
+
+def _background_words(facts: FactStore, generation: Generation, before: Opened | None) -> BackgroundWords:
+    header = generation.header
+    if before and before.generation.header.background_words == header.background_words:
+        return before.background
+    keys = [bytes.fromhex(key) for key in header.background_words]
+    found = dict(facts.get_all(keys))
+    if found.keys() != set(keys):
+        raise GenerationUnreadable("facts about the background logs are missing")
+    return BackgroundWords(from_json(found[key], BackgroundFacts) for key in keys)
+
+
+def _known(generation: Generation, index: OpenIndex, background: BackgroundWords) -> Known:
+    header, telling = generation.header, index.telling()
+    samples = Counter(sample.entry_id for sample in header.samples)
+    signatures = {row.head.summary.id: row.head.signatures for row in generation.rows}
+    return Known(
+        knowledge=header.vocabulary.logs,
+        signatures={entry_id: signatures[entry_id] for entry_id in telling},
+        samples={entry_id: samples[entry_id] for entry_id in telling},
+        words=index.index.telling,
+        background=background,
+        counts=header.counts,
+    )
+
+
+def index_digest(library: Library) -> str:
+    """What an index of `library` is kept under: content, analysis and schema."""
+    versions = f"{library.digest} {pipeline.VERSION} {document.SCHEMA_VERSION}"
+    return hashlib.sha256(versions.encode()).hexdigest()[:16]
+
+
+def build_snapshot(library: Library, analyzer: Analyzer, store: IndexStore) -> Snapshot:
+    """Everything made from `library` here and now, its index opened from `store` or built there.
+
+    For measurements and tests; what is served is opened from a generation.
+    """
+    digest = index_digest(library)
+    glossary = Glossary(library.glossary, analyzer)
+    index = store.open(digest, lambda: build_documents(library, analyzer, glossary))
+    words = WordReader(analyzer, glossary)
+    known = collect(library, words, library.log_knowledge, library.background())
+    searcher = Searcher(library, index, analyzer, glossary)
+    return Snapshot(
+        library,
+        searcher,
+        completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
+        Diagnoser(library, known, words),
+        digest[:SHOWN],
+    )

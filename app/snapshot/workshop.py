@@ -1,0 +1,102 @@
+"""What a builder works with: the store of facts, the reader of files, and what it can make of both."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from app.content.read.directory import read_file
+from app.content.read.gather import ReadFile, Vocabulary, make_vocabulary
+from app.content.read.parse import SourceFile
+from app.diagnosis.collect import FactReader
+from app.diagnosis.formats import compile_formats
+from app.diagnosis.words import WordReader
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.entries import EntryFacts, FactWriter, Tools, learn_edition, read_files
+from app.snapshot.facts import FILE_NAME, FactStore
+from app.snapshot.files import FileReader, KnownFile, Reading
+from app.snapshot.generation import set_aside
+from app.snapshot.last import Last
+from app.snapshot.signatures import LogSignatures
+from app.snapshot.sources import same, sample_text, source_of
+
+
+def discard_facts(data: Path) -> None:
+    """Takes a damaged store out of the way. Raises OSError."""
+    for suffix in ("", "-wal", "-shm"):
+        path = data / f"{FILE_NAME}{suffix}"
+        if os.path.lexists(path):
+            set_aside(path)
+
+
+class Workshop:
+    """The store of a data directory, open, and what is made with it. Not safe to share between threads."""
+
+    def __init__(
+        self, content: Sequence[Path], data: Path, analyzers: Analyzers, pause: Callable[[], None]
+    ) -> None:
+        """Raises FactsUnreadable, OSError."""
+        self._path = data / FILE_NAME
+        if self._path.is_dir() or self._path.is_symlink():
+            set_aside(self._path)
+        self.facts = FactStore(self._path, writable=True)
+        self.signatures = LogSignatures(self.facts, pause)
+        self._analyzers = analyzers
+        self._writer = FactWriter(self.facts)
+        self._reader = FileReader(self.facts, content, self._learn, pause)
+        self._vocabulary: Last[Vocabulary] = Last()
+        self._tools: Last[Tools] = Last()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the store is still the one in the data directory."""
+        return self.facts.is_at(self._path)
+
+    def close(self) -> None:
+        """Ends the use of the store."""
+        self.facts.close()
+
+    def read(self) -> Reading:
+        """The content as it is now."""
+        reading = self._reader.read()
+        self._writer.flush()
+        return reading
+
+    def vocabulary(self, reading: Reading) -> Vocabulary:
+        """The shared files as one. Raises ContentError where one of them is broken."""
+        shared = tuple(file for directory in reading.directories for file in directory.shared)
+        root = reading.directories[0].root
+        return self._vocabulary.of(
+            lambda: make_vocabulary(root, [same(read_file(file.found), file.content) for file in shared]),
+            shared,
+            root,
+        )
+
+    def outlines(self, files: Iterable[KnownFile]) -> Mapping[KnownFile, ReadFile]:
+        """What files say."""
+        wanted = list(files)
+        found = read_files(self.facts, wanted)
+        for file in wanted:
+            if file not in found:
+                self._learn(same(read_file(file.found), file.content), file.content)
+        self._writer.flush()
+        missing = [file for file in wanted if file not in found]
+        return found | read_files(self.facts, missing) if missing else found
+
+    def maker(self, vocabulary: Vocabulary) -> EntryFacts:
+        """Makes facts of entries."""
+        return EntryFacts(self.facts, vocabulary, source_of, sample_text, lambda: self.tools(vocabulary))
+
+    def tools(self, vocabulary: Vocabulary) -> Tools:
+        """What entries are analyzed with."""
+        words = (vocabulary.glossary, vocabulary.dictionary, vocabulary.taxonomy, vocabulary.logs)
+        return self._tools.of(lambda: self._make_tools(vocabulary), *words)
+
+    def _make_tools(self, vocabulary: Vocabulary) -> Tools:
+        analyzer = self._analyzers.of(vocabulary.dictionary)
+        glossary = self._analyzers.glossary(vocabulary.dictionary, vocabulary.glossary)
+        words = WordReader(analyzer, glossary)
+        reader = FactReader(words, compile_formats(vocabulary.logs.failures))
+        return Tools(analyzer, glossary, reader)
+
+    def _learn(self, source: SourceFile, content: str) -> None:
+        learn_edition(self._writer, source, content)

@@ -1,0 +1,1 @@
+"""Tests of building, following and keeping generations."""

@@ -1,0 +1,27 @@
+"""Content, data and an analyzer to build with."""
+
+from pathlib import Path
+
+import pytest
+
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from tests.support.small_content import edition, write
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """A content directory with two entries."""
+    return write(tmp_path / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory that is not there yet."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def builder(content: Path, data: Path, analyzers: Analyzers) -> Builder:
+    """A builder of `content` into `data`."""
+    return Builder([content], data, analyzers)

@@ -1,0 +1,402 @@
+"""A builder among accidents: what dead ones left, what stands in the way, files and folders that cannot be read."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.entry import Language
+from app.errors import ContentError
+from app.settings import Settings
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from app.snapshot.built import BuildAbandoned
+from app.snapshot.facts import FILE_NAME
+from app.snapshot.generation import current_name, read_generation
+from app.snapshot.knowledge import Knowledge
+from app.snapshot.workers import living_workers
+from tests.support.server import ROOT, environment
+from tests.support.small_content import edition, write
+
+
+def titles(data: Path) -> list[str]:
+    """What the current generation serves."""
+    generation = read_generation(data, current_name(data))
+    return [each.title for row in generation.rows for each in row.head.summary.editions.values()]
+
+
+def problems(data: Path) -> dict[str, str]:
+    """Path and rule of each problem of the current generation that keeps something from being served."""
+    header = read_generation(data, current_name(data)).header
+    return {problem.path: problem.rule for problem in header.problems if not problem.served}
+
+
+def test_what_is_the_same_is_not_built_again(builder: Builder, data: Path) -> None:
+    first = builder.build()
+    written = {path: path.stat().st_mtime_ns for path in data.rglob("*.json*")}
+    second = builder.build()
+    assert (first.changed, second.changed) == (True, False)
+    assert {path: path.stat().st_mtime_ns for path in data.rglob("*.json*")} == written
+
+
+def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    def doubts() -> list[str]:
+        header = read_generation(data, current_name(data)).header
+        return [str(problem) for problem in header.problems if problem.rule == "doubt"]
+
+    path = content / "en/roll/a.md"
+    path.write_text(edition("A", draft="true", doubts="['kind: a guess']"))
+    builder.build()
+    told = doubts()
+    assert len(told) == 1
+    assert told[0].endswith("doubt: kind: a guess")
+    (content / "en/roll/b.md").write_text(edition("Another"))
+    builder.build()
+    assert doubts() == told
+    path.write_text(edition("A", draft="true"))
+    builder.build()
+    assert doubts() == []
+
+
+def test_an_edit_that_is_taken_back_leads_to_the_generation_of_before(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    path = content / "en/roll/a.md"
+    text, stamp = path.read_text(), path.stat()
+    first = builder.build().generation
+    path.write_text(edition("Another"))
+    assert builder.build().generation != first
+    path.write_text(text)
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert builder.build().generation == first
+    assert titles(data) == ["A", "B"]
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(builder: Builder, content: Path, data: Path) -> None:
+    path = content / "en/roll/a.md"
+    builder.build()
+    stamp = path.stat()
+    path.write_text(path.read_text().replace("'A'", "'Z'"))
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    builder.build()
+    assert titles(data) == ["Z", "B"]
+
+
+# ---- what stands in the way
+
+
+def directory_for_pointer(data: Path) -> None:
+    (data / "current").unlink()
+    (data / "current").mkdir()
+
+
+def dangling_generation(data: Path) -> None:
+    folder = data / "generations" / current_name(data)
+    shutil.rmtree(folder)
+    folder.symlink_to("nowhere")
+
+
+def looping_generation(data: Path) -> None:
+    folder = data / "generations" / current_name(data)
+    shutil.rmtree(folder)
+    folder.symlink_to(folder.name)
+
+
+def damaged_header(data: Path) -> None:
+    path = data / "generations" / current_name(data) / "header.json"
+    path.write_bytes(path.read_bytes().replace(b"roll", b"r0ll"))
+
+
+def truncated_entries(data: Path) -> None:
+    path = data / "generations" / current_name(data) / "entries.jsonl"
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def empty_index(data: Path) -> None:
+    folder = data / "generations" / current_name(data) / "index"
+    shutil.rmtree(folder)
+    folder.mkdir()
+
+
+def no_facts(data: Path) -> None:
+    for path in data.glob(f"{FILE_NAME}*"):
+        path.unlink()
+
+
+def noise_for_facts(data: Path) -> None:
+    no_facts(data)
+    (data / FILE_NAME).write_bytes(b"noise" * 5000)
+
+
+def directory_for_facts(data: Path) -> None:
+    no_facts(data)
+    (data / FILE_NAME).mkdir()
+
+
+def nonsense_in_pointer(data: Path) -> None:
+    (data / "current").write_text('{"generation": "../../etc"}')
+
+
+DAMAGES = [
+    directory_for_pointer,
+    dangling_generation,
+    looping_generation,
+    damaged_header,
+    truncated_entries,
+    empty_index,
+    no_facts,
+    noise_for_facts,
+    directory_for_facts,
+    nonsense_in_pointer,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_start_mends_whatever_is_damaged(
+    builder: Builder, content: Path, data: Path, damage: Callable[[Path], None]
+) -> None:
+    builder.build()
+    damage(data)
+    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
+    knowledge.open()
+    library = knowledge.snapshot.library
+    assert [library.entries[entry_id].id for entry_id in library.ids] == ["roll/a", "roll/b"]
+    assert knowledge.data == data
+    assert not list(data.rglob(".damaged-*"))
+
+
+def a_file(path: Path) -> None:
+    path.write_bytes(b"noise")
+
+
+def a_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "x").write_text("x")
+
+
+def a_dangling_link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def a_loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize(
+    "name", ["current", "generations", "images", "workers", "build.lock", "builder.json", FILE_NAME]
+)
+@pytest.mark.parametrize("make", [a_file, a_folder, a_dangling_link, a_loop])
+def test_whatever_stands_in_the_way_is_set_aside(
+    content: Path, data: Path, analyzers: Analyzers, name: str, make: Callable[[Path], None]
+) -> None:
+    (content / "en/roll/pic.png").write_bytes(b"\x89PNG\r\n\x1a\npicture")
+    Builder([content], data, analyzers).build()
+    remove(data / name)
+    make(data / name)
+    Builder([content], data, analyzers).build()
+    (content / "en/roll/c.md").write_text(edition("C"))
+    assert Builder([content], data, analyzers).build().changed
+    assert titles(data) == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize("name", ["generations", "images", "workers", "current", "build.lock", FILE_NAME])
+def test_nothing_is_removed_behind_a_link(
+    content: Path, data: Path, tmp_path: Path, analyzers: Analyzers, name: str
+) -> None:
+    """Somebody else's folder, older than any generation that is kept."""
+    elsewhere = tmp_path / "elsewhere"
+    old = [
+        elsewhere / each
+        for each in ("folder/file", "file", "some.json", ".building-x", "0123456789abcdef/file")
+    ]
+    for path in old:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    for path in [*old, *(path.parent for path in old)]:
+        os.utime(path, (0, 0))
+    Builder([content], data, analyzers).build()
+    remove(data / name)
+    (data / name).symlink_to(elsewhere)
+    living_workers(data)
+    Builder([content], data, analyzers).build()
+    (content / "en/roll/c.md").write_text(edition("C"))
+    Builder([content], data, analyzers).build()
+    assert sorted(path for path in elsewhere.rglob("*") if path.is_file()) == sorted(old)
+    assert {path.read_text() for path in old} == {"mine"}
+    assert titles(data) == ["A", "B", "C"]
+
+
+def test_a_folder_among_generations_that_is_none_is_left_alone(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    Builder([content], data, analyzers).build()
+    foreign = data / "generations" / "lost+found"
+    foreign.mkdir()
+    os.utime(foreign, (0, 0))
+    (content / "en/roll/c.md").write_text(edition("C"))
+    Builder([content], data, analyzers).build()
+    assert foreign.is_dir()
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# ---- builders that die, that are two, that are told to stop
+
+
+def test_leftovers_of_a_dead_builder_go_with_the_next_build(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    Builder([content], data, analyzers).build()
+    (data / "generations/.building-dead/index").mkdir(parents=True)
+    (data / ".building-pointer").write_text("x")
+    Builder([content], data, analyzers).build()
+    assert not list(data.rglob(".building-*"))
+
+
+def test_a_builder_killed_at_any_moment_leaves_nothing_that_harms(
+    content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    write(content, {f"en/roll/many-{number}.md": edition(f"T{number}") for number in range(30)})
+    for delay in (0.5, 1.0, 1.3, 1.6, 2.0):
+        settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}
+        command = [sys.executable, "-m", "app.cli.main", "index"]
+        child = subprocess.Popen(command, env=environment(settings), cwd=ROOT, stdout=subprocess.DEVNULL)
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    built = Builder([content], data, analyzers).build()
+    assert built.entries == 32
+    assert len(titles(data)) == 32
+    assert not list(data.rglob(".building-*"))
+
+
+def test_two_builders_take_turns(content: Path, data: Path, analyzers: Analyzers) -> None:
+    builders = [Builder([content], data, analyzers) for _ in range(2)]
+    found: list[str] = []
+
+    def build(builder: Builder) -> None:
+        found.extend(builder.build().generation for _ in range(3))
+
+    threads = [threading.Thread(target=build, args=(builder,)) for builder in builders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [current_name(data)] * 6
+
+
+def test_a_build_that_is_told_to_stop_changes_nothing(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers
+) -> None:
+    name = builder.build().generation
+    (content / "en/roll/a.md").write_text(edition("Another"))
+    with pytest.raises(BuildAbandoned):
+        Builder([content], data, analyzers, lambda: True).build()
+    assert current_name(data) == name
+    assert not list(data.rglob(".building-*"))
+
+
+# ---- content as a careless colleague leaves it
+
+
+def test_a_broken_taxonomy_keeps_what_was_served(builder: Builder, content: Path, data: Path) -> None:
+    builder.build()
+    (content / "taxonomy.yaml").write_text("frameworks: [")
+    with pytest.raises(ContentError):
+        builder.build()
+    assert titles(data) == ["A", "B"]
+    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
+    knowledge.open()
+    assert "taxonomy.yaml:1" in knowledge.health().degraded
+    assert str(content) not in knowledge.health().degraded
+    assert len(knowledge.snapshot.library) == 2
+
+
+def test_content_that_has_lost_all_entries_is_not_taken_up(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    builder.build()
+    shutil.rmtree(content / "en")
+    with pytest.raises(ContentError, match="no entries are left"):
+        builder.build()
+    assert titles(data) == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "rule"),
+    [
+        ("en/roll/gone.md", "nowhere.md", "unreadable"),
+        ("en/roll/self.md", "self.md", "unreadable"),
+        ("en/roll/out.md", "/etc/hostname", "link"),
+        ("en/loop", ".", None),
+        ("en/tree", "/usr", "link"),
+    ],
+)
+def test_a_bad_link_is_a_problem_of_its_own_path_alone(  # noqa: PLR0917 - three make a case
+    builder: Builder, content: Path, data: Path, name: str, target: str, rule: str | None
+) -> None:
+    (content / name).symlink_to(target)
+    built = builder.build()
+    assert titles(data) == ["A", "B"]
+    assert rule is None or problems(data) == {name: rule}
+    assert not any(folder.startswith("/usr") for folder in built.folders)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unreadable for root")
+def test_a_folder_that_cannot_be_read_is_a_problem_of_its_own(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    (content / "zh/roll").mkdir(parents=True)
+    (content / "zh/roll").chmod(0)
+    builder.build()
+    assert titles(data) == ["A", "B"]
+    assert problems(data) == {"zh/roll": "unreadable"}
+
+
+@pytest.mark.parametrize("time_of_file", [253402387200, -62167305600])
+def test_a_file_time_outside_of_the_calendar_is_no_reason_to_stop(
+    builder: Builder, content: Path, data: Path, time_of_file: int
+) -> None:
+    path = content / "en/roll/c.md"
+    path.write_text(edition("C").replace("updated: 2026-01-02\n", ""))
+    os.utime(path, (time_of_file, time_of_file))
+    if int(path.stat().st_mtime) != time_of_file:
+        pytest.skip("this file system has no such times")
+    builder.build()
+    assert titles(data) == ["A", "B", "C"]
+
+
+def test_an_image_is_served_as_it_was_read(content: Path, data: Path) -> None:
+    picture = content / "en/roll/pic.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\npicture")
+    knowledge = Knowledge(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}))
+    knowledge.open()
+    picture.unlink()
+    picture.symlink_to("/etc/passwd")
+    served = knowledge.snapshot.library.image(Language.EN, "roll/pic.png")
+    assert served is not None
+    assert served.read_bytes() == b"\x89PNG\r\n\x1a\npicture"
+
+
+def test_a_data_directory_that_cannot_be_used_is_done_without(content: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    settings = Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "file/data")})
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    assert len(knowledge.snapshot.library) == 2
+    assert "temporary" in knowledge.health().degraded
+    assert str(tmp_path) not in knowledge.health().degraded

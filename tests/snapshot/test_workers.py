@@ -1,0 +1,170 @@
+"""Several workers, one content: all of them serve the same, whoever asks for it, whatever happens to one."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support import server as servers
+from tests.support.server import PATIENCE, Server, until
+from tests.support.small_content import TAXONOMY, edition, write
+
+WORKERS = 3
+TOKEN = "s3cret-token"
+
+Shared = tuple[Server, Path]
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    return write(tmp_path / "content", {"en/roll/a.md": edition("A"), "en/roll/b.md": edition("B")})
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """A server that builds when it is asked to, for tests that leave it well, and its content."""
+    folder = tmp_path_factory.mktemp("shared-workers")
+    content = write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
+    running = servers.start(folder, content, workers=str(WORKERS), reload_token=TOKEN)
+    yield ready(running), content
+    running.stop()
+
+
+@pytest.fixture
+def server(start_server: Callable[..., Server], content: Path) -> Server:
+    """A server that builds when it is asked to."""
+    return ready(start_server(content, workers=str(WORKERS), reload_token=TOKEN))
+
+
+def ready(server: Server) -> Server:
+    """The server, once all its workers answer."""
+    until(lambda: len(list((server.data / "workers").glob("*.json"))) == WORKERS)
+    return server
+
+
+def answers(server: Server, path: str = "/readyz", count: int = 12) -> Iterator[dict[str, object]]:
+    """Of several connections, so that any worker may answer."""
+    for _ in range(count):
+        with server.client() as client:
+            yield client.get(path).json()
+
+
+def generations(server: Server) -> set[object]:
+    return {answer["generation"] for answer in answers(server)}
+
+
+def reload(server: Server) -> httpx.Response:
+    with server.client() as client:
+        return client.post("/api/v1/reload", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE)
+
+
+def children(parent: int) -> list[int]:
+    """Its worker processes."""
+    found = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="utf-8").split()
+    return [pid for pid in map(int, found) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+
+
+def test_a_reload_is_answered_when_every_worker_serves_it(shared: Shared) -> None:
+    server, content = shared
+    before = generations(server)
+    (content / "en/roll/a.md").write_text(edition("Zebrafish"), encoding="utf-8")
+    answer = reload(server).json()
+    assert (answer["changed"], answer["workers"], answer["behind"]) == (True, WORKERS, [])
+    assert generations(server) == {answer["generation"]}
+    assert {answer["generation"]}.isdisjoint(before)
+    found = [each["total"] for each in answers(server, "/api/v1/search?q=zebrafish&verbatim=1")]
+    assert found == [1] * len(found)
+    assert reload(server).json()["changed"] is False
+
+
+def test_a_failed_reload_is_told_by_every_worker_and_heals(shared: Shared) -> None:
+    server, content = shared
+    before = generations(server)
+    (content / "taxonomy.yaml").write_text("frameworks: [", encoding="utf-8")
+    refused = reload(server)
+    assert refused.status_code == 409
+    states = list(answers(server))
+    assert {(each["status"], each["builder"]) for each in states} == {("degraded", "failed")}
+    assert {each["generation"] for each in states} == before
+    assert all("taxonomy.yaml:1" in str(each["degraded"]) for each in states)
+    assert all(str(content) not in str(each) for each in states)
+    (content / "taxonomy.yaml").write_text(TAXONOMY, encoding="utf-8")
+    assert reload(server).json()["behind"] == []
+    assert {each["status"] for each in answers(server)} == {"ready"}
+
+
+def test_many_reloads_at_once_share_builds(shared: Shared) -> None:
+    server, content = shared
+    before = server.log().count("built generation")
+    (content / "en/roll/a.md").write_text(edition("Other"), encoding="utf-8")
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with server.client() as client:
+        asked = [client.build_request("POST", "/api/v1/reload", headers=headers) for _ in range(8)]
+        assert [client.send(each).status_code for each in asked] == [200] * 8
+    assert server.log().count("built generation") == before + 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "events", "poll"])
+def test_an_edit_is_noticed_and_served_by_all(
+    start_server: Callable[..., Server], content: Path, mode: str
+) -> None:
+    server = ready(start_server(content, workers=str(WORKERS), reload_content="1", watch=mode))
+    before = generations(server)
+    (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
+    (content / "zh/roll").mkdir(parents=True)
+    (content / "zh/roll/new.md").write_text(edition("新", "## 回答\n\n是。\n"), encoding="utf-8")
+    until(lambda: {answer["entries"] for answer in answers(server)} == {3})
+    # A folder that is new is watched like the others.
+    (content / "zh/roll/a.md").write_text(edition("甲", "## 回答\n\n是。\n"), encoding="utf-8")
+    until(lambda: all("zh" in str(each) for each in answers(server, "/api/v1/entries/roll/a?lang=zh")))
+    assert generations(server).isdisjoint(before)
+
+
+def test_a_build_that_failed_is_tried_again_until_it_succeeds(
+    start_server: Callable[..., Server], content: Path
+) -> None:
+    server = ready(start_server(content, workers=str(WORKERS), reload_content="1"))
+    away = content.rename(content.with_name("away"))
+    until(lambda: {answer["status"] for answer in answers(server)} == {"degraded"})
+    (away / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
+    away.rename(content)
+    until(lambda: {(each["status"], each["entries"]) for each in answers(server)} == {("ready", 3)})
+
+
+def test_a_generation_damaged_under_running_workers_is_made_anew(server: Server, content: Path) -> None:
+    before = generations(server)
+    for path in (server.data / "generations").rglob("entries.jsonl"):
+        path.write_bytes(b"noise")
+    victim = children(server.process.pid)[0]
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: len(children(server.process.pid)) == WORKERS and not is_alive(victim))
+    ready(server)
+    assert generations(server) == before
+    assert {each["entries"] for each in answers(server)} == {2}
+
+
+def test_workers_end_with_their_parent(server: Server) -> None:
+    workers = children(server.process.pid)
+    assert len(workers) == WORKERS
+    server.process.kill()
+    until(lambda: not any(map(is_alive, workers)))
+
+
+def test_a_stop_does_not_wait_for_a_build(start_server: Callable[..., Server], content: Path) -> None:
+    server = ready(start_server(content, workers=str(WORKERS), reload_content="1"))
+    write(content, {f"en/roll/many-{number}.md": edition(f"T{number}") for number in range(600)})
+    until(lambda: {answer["builder"] for answer in answers(server, count=1)} == {"building"})
+    server.stop()
+    assert "602 entries" not in server.log()
+    with server.output.open(encoding="utf-8") as lines:
+        assert not [line for line in lines if "Traceback" in line]
