@@ -1,0 +1,31 @@
+"""What can be asked, wherever the answer comes from."""
+
+from typing import Protocol
+
+from app.entry import Language
+from app.presentation import reports, schemas
+from app.search.answers import Filters, SearchRequest
+from app.usecases.window import Window
+
+
+class Client(Protocol):
+    """Answers as the REST API does. Whatever is asked may raise RequestError, a server's refusal included, and
+    JiedaError where a server does not answer."""
+
+    async def diagnose(self, text: str, lang: Language, framework: str) -> reports.Diagnosis:
+        """The entries that explain a log. `framework`: where it is said to come from, or empty."""
+
+    async def search(self, request: SearchRequest) -> schemas.SearchResult:
+        """What a query finds."""
+
+    async def read(self, entry_id: str, lang: Language) -> schemas.Entry:
+        """An entry, also by an id that it had before."""
+
+    async def entries(self, filters: Filters, lang: Language, window: Window) -> schemas.SummaryList:
+        """A part of the entries that pass the filters, latest change first."""
+
+    async def tags(self, facet: str, lang: Language) -> tuple[reports.Tag, ...]:
+        """The tags of one of `entry.FACETS`, in the order of the taxonomy."""
+
+    def absolute(self, url: str) -> str:
+        """The whole address of a `url` of an answer; empty where nobody serves it."""

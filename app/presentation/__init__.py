@@ -1,0 +1,1 @@
+"""Answers as programs and terminals get them: JSON, text, addresses. Shared by pages, API and CLI."""

@@ -1,0 +1,67 @@
+"""Every path of this application, each spelled once: route tables match them, `urls.Urls` fills them in."""
+
+from collections.abc import Mapping
+
+ROOT = "/"
+HOME = "/{lang}/"
+HOME_WITHOUT_SLASH = "/{lang}"
+SEARCH = "/{lang}/search"
+DIAGNOSE = "/{lang}/diagnose"
+ENTRIES = "/{lang}/entries"
+ENTRY = "/{lang}/entries/{framework}/{name}"
+"""A page, its Markdown (`name` ends in `.md`), or an image beside the entries."""
+TAG_PAGES: Mapping[str, str] = {
+    "framework": "/{lang}/frameworks/{value}",
+    "topic": "/{lang}/topics/{value}",
+    "error_type": "/{lang}/error-types/{value}",
+}
+"""By facet. A kind has no page: it is a search with a filter."""
+ABOUT = "/{lang}/about"
+PREFERENCES = "/preferences"
+
+FEED = "/{lang}/feed.xml"
+OPENSEARCH = "/{lang}/opensearch.xml"
+LLMS = "/{lang}/llms.txt"
+LLMS_FULL = "/{lang}/llms-full.txt"
+LLMS_ALL = "/llms.txt"
+SITEMAP = "/sitemap.xml"
+ROBOTS = "/robots.txt"
+
+HEALTHZ = "/healthz"
+READYZ = "/readyz"
+METRICS = "/metrics"
+STATIC = "/static/{name}"
+DOCS = "/docs"
+DOCS_FILE = "/docs/{name}"
+OPENAPI = "/openapi.json"
+
+MCP = "/mcp"
+"""Of the Model Context Protocol: for coding agents."""
+AGENTS = "/{lang}/agents"
+"""How to set a coding agent up, for people."""
+AGENTS_FILE = "/{lang}/agents/{name}"
+"""What a team copies into its own repository."""
+
+API_FAMILY = "/api/"
+"""Of all versions: under it, failures are told as JSON."""
+API = f"{API_FAMILY}v1"
+API_SEARCH = f"{API}/search"
+API_SUGGEST = f"{API}/suggest"
+API_ENTRIES = f"{API}/entries"
+API_ENTRY_MARKDOWN = f"{API}/entries/{{framework}}/{{slug}}.md"
+API_ENTRY = f"{API}/entries/{{framework}}/{{slug}}"
+API_DIAGNOSE = f"{API}/diagnose"
+API_FRAMEWORKS = f"{API}/frameworks"
+API_KINDS = f"{API}/kinds"
+API_TOPICS = f"{API}/topics"
+API_ERROR_TYPES = f"{API}/error-types"
+API_TAGS: Mapping[str, str] = {
+    "framework": API_FRAMEWORKS,
+    "kind": API_KINDS,
+    "topic": API_TOPICS,
+    "error_type": API_ERROR_TYPES,
+}
+"""By facet."""
+API_PROBLEMS = f"{API}/problems"
+API_TRANSLATIONS = f"{API}/translations"
+API_RELOAD = f"{API}/reload"

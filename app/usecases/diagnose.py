@@ -1,0 +1,80 @@
+"""Diagnosis for a visitor. The text is read, matched and forgotten: it reaches no file, log or metric, and what is
+shown of it has no secrets in it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from app.diagnosis.answers import Diagnosis
+from app.entry import Language
+from app.errors import TooBusy, TooLarge
+from app.snapshot.snapshot import Snapshot
+from app.usecases.secrets import without_secrets
+from app.usecases.service import Service
+from app.usecases.tags import check_tag
+
+NONE = "none"
+"""In place of a confidence where nothing matched."""
+GAP = "\n\n[...]\n\n"
+"""Stands where the middle of a text was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """A diagnosis and the snapshot that gave it."""
+
+    diagnosis: Diagnosis
+    snapshot: Snapshot
+
+    @property
+    def confidence(self) -> str:
+        """How sure the best match is, or `none`."""
+        matches = self.diagnosis.matches
+        return matches[0].confidence.value if matches else NONE
+
+
+async def diagnose(service: Service, text: str, lang: Language, framework: str) -> Diagnosed:
+    """The entries that explain a log. `framework`: where it is said to come from, or empty.
+
+    Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
+    are worked on at once, so that searches go on.
+    """
+    snapshot = service.current()
+    if framework:
+        check_tag("framework", framework, snapshot.library)
+    diagnoser = snapshot.diagnoser
+    async with _turn(service):
+        diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
+    found = Diagnosed(diagnosis, snapshot)
+    service.metrics.diagnoses.labels(found.confidence).inc()
+    return found
+
+
+@asynccontextmanager
+async def _turn(service: Service) -> AsyncIterator[None]:
+    try:
+        async with service.diagnosing.turn():
+            yield
+    except TooBusy:
+        service.metrics.refused.labels("busy").inc()
+        raise
+
+
+def excerpt(service: Service, text: str) -> tuple[str, int]:
+    """The whole text, or its first eighth of what is read and as much of its end as the rest allows: a log begins
+    with what was started and ends with what went wrong. Second, how many bytes were left out."""
+    limit = service.limits.log_bytes
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) <= limit:
+        return text, 0
+    head, tail = limit // 8 - len(GAP), limit - limit // 8 - len(GAP)
+    first = raw[:head].decode("utf-8", "ignore").rpartition("\n")[0]
+    last = raw[-tail:].decode("utf-8", "ignore").partition("\n")[2]
+    shown = f"{first}{GAP}{last}"
+    return shown, len(raw) - len(shown.encode("utf-8", "surrogatepass"))
+
+
+def check_size(service: Service, text: str) -> None:
+    """Raises TooLarge for a text of more bytes, as UTF-8, than are read."""
+    if len(text.encode("utf-8", "surrogatepass")) > service.limits.log_bytes:
+        raise TooLarge(limit=service.limits.log_bytes)

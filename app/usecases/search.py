@@ -1,0 +1,148 @@
+"""Search and completion for a visitor."""
+
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import islice
+
+from app.analysis.normalize import within
+from app.content.library import Library, count_tags
+from app.diagnosis.answers import Match
+from app.entry import Language, Summary
+from app.search.answers import (
+    Completion,
+    CompletionType,
+    FacetCount,
+    Filters,
+    Hit,
+    SearchAnswer,
+    SearchRequest,
+)
+from app.search.show.snippet import joined
+from app.snapshot.snapshot import Snapshot
+from app.taxonomy import FACETS
+from app.usecases.entries import admits, listed
+from app.usecases.secrets import without_secrets
+from app.usecases.service import Service
+from app.usecases.tags import check_filters
+
+SPARE = 2
+"""Times as many completions are looked up as are shown: some lead nowhere."""
+LONG = 300
+"""Characters from which on a search may take more than a few hundredths of a second."""
+SNIPPET = 240
+"""Characters of an answer that are shown where no words were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a search, with the request as it was read and the snapshot that answered."""
+
+    request: SearchRequest
+    answer: SearchAnswer
+    snapshot: Snapshot
+    diagnosis: tuple[Match, ...] = ()
+    """What explains the query, where it is one line that reads like an error."""
+
+
+async def search(service: Service, request: SearchRequest) -> Found:
+    """What a query finds. Raises UnknownTag.
+
+    Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
+    searched, and an error line diagnosed.
+    """
+    snapshot = service.current()
+    check_filters(request.filters, snapshot.library)
+    read = replace(request, text=clip(service, request.text))
+    if len(read.text) > LONG:
+        answer = await service.offload(lambda: snapshot.searcher.search(read))
+    else:
+        answer = snapshot.searcher.search(read)
+    outcome = "weak" if answer.weak else "found" if answer.total else "nothing"
+    service.metrics.searches.labels(outcome).inc()
+    return Found(read, answer, snapshot, await _explained(service, snapshot, read))
+
+
+async def _explained(service: Service, snapshot: Snapshot, request: SearchRequest) -> tuple[Match, ...]:
+    """The matches of an error line, where a finished one was searched."""
+    text, diagnoser = request.text.strip(), snapshot.diagnoser
+    if request.unfinished or request.offset or "\n" in text or not diagnoser.reads_like_error(text):
+        return ()
+    diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, request.lang)))
+    return tuple(match for match in diagnosis.matches if request.filters.admit(match.entry))
+
+
+async def browse(service: Service, request: SearchRequest) -> Found:
+    """What `search` would find if every entry fitted the words equally well: all that passes the filters,
+    latest change first. Raises UnknownTag."""
+    snapshot = service.current()
+    check_filters(request.filters, snapshot.library)
+    answer = await service.offload(lambda: _all_that_pass(snapshot.library, request))
+    return Found(request, answer, snapshot)
+
+
+async def suggest(
+    service: Service, snapshot: Snapshot, text: str, lang: Language, limit: int
+) -> tuple[Completion, ...]:
+    """How what has been typed may go on, best first."""
+    typed = clip(service, text)
+
+    def fitting() -> tuple[Completion, ...]:
+        found = snapshot.completer.complete(typed, lang, SPARE * limit)
+        return tuple(islice((each for each in found if _leads_on(snapshot, each, lang)), limit))
+
+    return await service.offload(fitting)
+
+
+def _leads_on(snapshot: Snapshot, completion: Completion, lang: Language) -> bool:
+    """Whether a word of the glossary, which may be in no entry, finds something that fits."""
+    if completion.type is not CompletionType.GLOSSARY:
+        return True
+    answer = snapshot.searcher.search(SearchRequest(completion.text, lang, limit=1))
+    return bool(answer.total) and not answer.weak
+
+
+def clip(service: Service, text: str) -> str:
+    """As much of a query as is read."""
+    return within(text, service.limits.query_chars)
+
+
+def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
+    found = listed(library, request.filters)
+    shown = found[request.offset : request.offset + request.limit]
+    return SearchAnswer(
+        query=request.text,
+        total=len(found),
+        hits=tuple(hit for each in shown if (hit := _hit(library, each, request.lang))),
+        facets={facet: _counts(library, request.filters, facet) for facet in FACETS},
+        suggestions=(),
+        correction="",
+        phrase_dropped=False,
+        weak=False,
+        absent_words=(),
+    )
+
+
+def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount, ...]:
+    others = filters.without(facet)
+    counts = count_tags((each for each in library.summaries if admits(others, each)), facet)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(FacetCount(value, count) for value, count in ranked)
+
+
+def _hit(library: Library, summary: Summary, lang: Language) -> Hit | None:
+    entry = library.entry(summary.id)
+    if entry is None:
+        return None
+    edition = entry.edition(lang)
+    lines = edition.answer.text.splitlines() if edition.answer else []
+    text = joined(" ".join(line.split()) for line in lines) if lines else ""
+    shown = text if len(text) <= SNIPPET else text[: SNIPPET - 1].rstrip() + "…"
+    return Hit(
+        entry=entry,
+        edition=edition,
+        score=0.0,
+        reasons=(),
+        elsewhere=frozenset(),
+        title=escape(edition.title),
+        snippet=escape(shown),
+    )

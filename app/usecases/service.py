@@ -1,0 +1,80 @@
+"""What every use case needs, made once by whoever composes an application or a command."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from app.errors import TooBusy
+from app.metrics import Metrics
+from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
+from app.snapshot.snapshot import Snapshot
+from app.usecases.once import Offload, at_once
+
+DIAGNOSES_AT_ONCE = 2
+"""Logs worked on at a time. They share one interpreter lock with the searches, so more would only be slower."""
+DIAGNOSES_WAITING = 16
+"""Logs that wait for their turn: the last of them, all of a megabyte, waits some ten seconds."""
+
+
+class Turns:
+    """Lets a few work at a time and some wait, so that what waits takes neither memory nor time without bound.
+
+    Belongs to one event loop.
+    """
+
+    def __init__(self, at_once: int, waiting: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._room = at_once + waiting
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Entered when it is one's turn. Raises TooBusy where too many wait already."""
+        if not self._room:
+            raise TooBusy
+        self._room -= 1
+        try:
+            async with self._free:
+                yield
+        finally:
+            self._room += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of what a visitor sends is read."""
+
+    query_chars: int
+    log_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The parts that all use cases share.
+
+    `offload` does what can take longer than a millisecond: in a server a thread, so that the event loop goes on.
+    """
+
+    knowledge: Knowledge
+    metrics: Metrics
+    limits: Limits
+    offload: Offload
+    diagnosing: Turns = field(default_factory=lambda: Turns(DIAGNOSES_AT_ONCE, DIAGNOSES_WAITING))
+
+    @classmethod
+    def of(cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once) -> "Service":
+        """The service of one process."""
+        return cls(
+            knowledge=knowledge,
+            metrics=Metrics.create(),
+            limits=Limits(settings.max_query_chars, settings.max_log_bytes),
+            offload=offload,
+        )
+
+    def current(self) -> Snapshot:
+        """What is served now. A request takes it once, at its start, so that no answer mixes two generations.
+
+        Raises RuntimeError before there is anything.
+        """
+        return self.knowledge.snapshot

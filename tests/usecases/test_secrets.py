@@ -1,0 +1,182 @@
+"""What is shown of a log has no secrets in it, and everything else."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.usecases.secrets import MASK, SECRETS, masked
+from tests.support.cost import assert_linear
+from tests.support.server import ROOT
+
+HEX = "0123456789abcdef" * 3
+
+SECRET_LINES = {
+    "private key": ("'-----BEGIN RSA PRIVATE KEY-----MIIEpAIBAAK", "MIIEpAIBAAK"),
+    "password in an address": (
+        "redis.exceptions.AuthenticationError: redis://app:hunter2@10.0.0.7:6379/0",
+        "hunter2",
+    ),
+    "token in an address": (
+        "fatal: https://x1y2z3x1y2z3x1y2z3@git.example.com/a.git not found",
+        "x1y2z3x1y2z3x1y2z3",
+    ),
+    "Authorization header": ("> Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+    "bearer token": ("curl: sent 'Bearer 8f3kd03kd93kd93kd93kd'", "8f3kd03kd93kd93kd93kd"),
+    "cookie": ("Set-Cookie: session=abc; Path=/", "session=abc; Path=/"),
+    "password": ('connect failed: {"user": "a", "db_password": "two words"}', "two words"),
+    "key": ("WANDB_API_KEY=" + HEX[:40], HEX[:40]),
+    "token": ("RuntimeError: env HF_TOKEN=abcdefgh12345678abcd rejected", "abcdefgh12345678abcd"),
+    "password on a command line": ("+ python train.py --db-password hunter2 --lr 1e-6", "hunter2"),
+    "token on a command line": ("ray job submit --auth-token 1234abcd5678efgh9012", "1234abcd5678efgh9012"),
+    "signed address": ("GET https://b.s3.amazonaws.com/k?X-Amz-Signature=ab12&x=1 403", "ab12"),
+    "login with a key": (f"$ wandb login {HEX[:40]}", HEX[:40]),
+    "AWS access key": ("InvalidAccessKeyId: AKIAIOSFODNN7EXAMPLE does not exist", "AKIAIOSFODNN7EXAMPLE"),
+    "Alibaba Cloud access key": ("oss2: LTAI5tExampleExample01 is disabled", "LTAI5tExampleExample01"),
+    "Tencent Cloud secret id": (
+        "cos: AKIDz8krbsJ5yKBZQpn74WFkmLPx3 is disabled",
+        "AKIDz8krbsJ5yKBZQpn74WFkmLPx3",
+    ),
+    "GitHub token": ("remote: ghp_aBcD1234aBcD1234aBcD1234 was revoked", "ghp_aBcD1234aBcD1234aBcD1234"),
+    "GitLab token": ("remote: glpat-aB1_aB1_aB1_aB1_aB1_ expired", "glpat-aB1_aB1_aB1_aB1_aB1_"),
+    "Hugging Face token": ("401 for hf_abcdefABCDEF0123456789 on meta/model", "hf_abcdefABCDEF0123456789"),
+    "ModelScope token": (
+        "modelscope: ms-0f1e2d3c-1234-5678-9abc-0123456789ab denied",
+        "ms-0f1e2d3c-1234-5678-9abc-0123456789ab",
+    ),
+    "OpenAI-style key": (
+        "openai.AuthenticationError: Incorrect API key provided: sk-proj-aB3_aB3-aB3aB3aB3aB3.",
+        "sk-proj-aB3_aB3-aB3aB3aB3aB3",
+    ),
+    "Google key": (f"key AIza{HEX[:35]} is restricted", f"AIza{HEX[:35]}"),
+    "NVIDIA key": (f"401 nvapi-{HEX[:30]}", f"nvapi-{HEX[:30]}"),
+    "Weights & Biases key": (
+        "wandb: wandb_v1_abcDEF123abcDEF123 is not valid",
+        "wandb_v1_abcDEF123abcDEF123",
+    ),
+    "Slack token": ("slack: xoxb-1234567890-abcdef invalid_auth", "xoxb-1234567890-abcdef"),
+    "package registry token": ("403 for pypi-AgEIcHlwaS5vcmcCJDU", "pypi-AgEIcHlwaS5vcmcCJDU"),
+    "JSON web token": (
+        "jwt expired: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+    ),
+}
+"""For each row of the table a line that has such a secret, and the secret."""
+
+
+@pytest.mark.parametrize("name", [secret.name for secret in SECRETS])
+def test_each_kind_of_secret_is_masked_and_the_rest_of_its_line_stays(name: str) -> None:
+    line, secret = SECRET_LINES[name]
+    assert masked(line) == line.replace(secret, MASK)
+    pattern = next(each.pattern for each in SECRETS if each.name == name)
+    assert pattern.search(line), "another row masks it"
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("password=hunter2", "password=***"),
+        ("password: 'unfinished", "password: '***"),
+        ("{'secret_key': 'abc', 'lr': 1}", "{'secret_key': '***', 'lr': 1}"),
+        ("MYSQL_PWD=x AWS_SECRET_ACCESS_KEY=a/b+c", "MYSQL_PWD=*** AWS_SECRET_ACCESS_KEY=***"),
+        ("https://oauth2:glpat-aB1_aB1_aB1_aB1_aB1_@git.example.com", "https://oauth2:***@git.example.com"),
+        ("headers={'Authorization': 'Bearer abc'}", "headers={'Authorization': 'Bearer ***'}"),
+        ("sk-aaaaaaaaaaaaaaaa1 and hf_bbbbbbbbbbbbbbbb2", "*** and ***"),
+        (
+            "连接失败：地址为redis://:p@hunter2@10.0.0.7:6379/0",
+            "连接失败：地址为redis://:***@10.0.0.7:6379/0",
+        ),
+        ("请求头Authorization: Basic dXNlcjpwYXNz", "请求头Authorization: Basic ***"),
+        ("password：hunter2", "password：***"),
+        (
+            r'{"log": "{\"password\": \"two words\", \"lr\": 1}"}',
+            r'{"log": "{\"password\": \"***\", \"lr\": 1}"}',
+        ),
+        (r'"password": "hun\"ter2", "lr": 1', '"password": "***", "lr": 1'),
+        (r"got 'a\nhf_abcdefABCDEF0123456789'", r"got 'a\n***'"),
+        ("next=token%3Dhf_abcdefABCDEF0123456789", "next=token%3D***"),
+        (
+            "Command '['train', '--api-key', 'hunter2', '--lr', '1']'",
+            "Command '['train', '--api-key', '***', '--lr', '1']'",
+        ),
+        ("password=none-of-yours", "password=***"),
+        ('if password == "hunter2"', 'if password == "***"'),
+        (f"wandb login --relogin {HEX[:40]}", "wandb login --relogin ***"),
+        (
+            "https://b.oss-cn-beijing.aliyuncs.com/k?Expires=1&Signature=a%3D",
+            "https://b.oss-cn-beijing.aliyuncs.com/k?Expires=1&Signature=***",
+        ),
+    ],
+)
+def test_secrets_are_masked_in_the_forms_that_logs_have(line: str, shown: str) -> None:
+    assert masked(line) == shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tokenizer.eos_token='<|im_end|>' pad_token: <|endoftext|> eos_token_id=151645",
+        "max_tokens_per_gpu=4096 num_tokens: 1234567890123456789",
+        "KeyError: 'password'",
+        "TypeError: login() missing 1 required positional argument: 'password'",
+        "password=None api_key: null, secret == none. {'api_key':false}",
+        "commit 0123456789abcdef0123456789abcdef01234567",
+        "ssh://git@github.com:22/a.git and http://10.0.0.7:8000/v1",
+        "AssertionError: risk-free-assertion-of-16-characters",
+        "Bearer authentication is required",
+        "the task sk-learn failed",
+    ],
+)
+def test_what_is_no_secret_stays(line: str) -> None:
+    assert masked(line) == line
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "-",
+        "--a",
+        "--api-",
+        "bearer ",
+        "token=",
+        "token ",
+        'password="\\',
+        'password=\\"',
+        "a.",
+        "a://b:",
+        "-eyJaaaaaaaa",
+        " ",
+        "\\",
+    ],
+)
+def test_a_line_without_end_costs_what_it_is_long(unit: str) -> None:
+    assert_linear(lambda size: masked(unit * (size // len(unit))), 2000)
+
+
+def test_a_log_is_matched_as_it_is_and_shown_without_its_secrets(client: httpx.Client) -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "roll/a.py", line 1, in f\n'
+        "    self.node2pg[node_rank]  # password=hunter2\nKeyError: 1\n\n"
+        "ValueError: no quota for api_key=hunter2-of-tenant\n"
+    )
+    answers = [
+        client.post("/api/v1/diagnose", json={"text": log}),
+        client.post("/api/v1/diagnose", content=log),
+    ]
+    assert answers[0].json()["matches"][0]["id"] == "roll/node2pg-keyerror"
+    assert [answer.text.count("hunter2") for answer in answers] == [0, 0]
+    assert MASK in answers[0].text
+    # The page shows the paste again, for its owner to change; what it found in it is masked there as well.
+    page = client.post("/en/diagnose", data={"text": log}).text
+    assert page.count("hunter2") == log.count("hunter2")
+
+
+def samples() -> list[Path]:
+    return sorted((ROOT / "content/samples").rglob("*.log"))
+
+
+def test_the_logs_that_we_ship_have_nothing_to_mask() -> None:
+    """A pattern that is too greedy would hide what a reader recognizes an error by."""
+    logs = {path.name: path.read_text(encoding="utf-8") for path in samples()}
+    assert logs
+    assert {name for name, text in logs.items() if masked(text) != text} == set()
