@@ -1,0 +1,1 @@
+"""Jieda for coding agents: tools, resources and prompts of the Model Context Protocol, over any `Client`."""

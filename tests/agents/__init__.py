@@ -1,0 +1,1 @@
+"""Tests of what coding agents get, with the SDK's own client."""

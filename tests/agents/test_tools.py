@@ -1,0 +1,237 @@
+"""The tools as a client sees and calls them, over HTTP, over stdio, and over stdio in front of a server."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult, ResourceTemplateReference, TextContent
+from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
+
+from tests.agents.conftest import ENGLISH_LOG, Work, over_http, over_stdio
+from tests.support.server import Server, free_port
+
+Run = Callable[[Work[Any]], Any]
+
+CALLS: dict[str, dict[str, Any]] = {
+    "diagnose": {"text": ENGLISH_LOG},
+    "search": {"query": "node2pg", "framework": "roll", "limit": 1},
+    "read": {"id": "roll/node2pg-keyerror", "section": "fix"},
+    "list": {"framework": ["roll"], "kind": "error", "limit": 2},
+}
+
+
+def text_of(result: CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+@pytest.fixture(params=["http", "stdio", "stdio before a server"])
+def run(request: pytest.FixtureRequest, agents_server: Server, tmp_path: Path) -> Run:
+    """Hands a client to some work, each way that a client can come."""
+    if request.param == "http":
+        return lambda work: over_http(agents_server, work)
+    if request.param == "stdio":
+        # The index of the server is the index of this content; building another takes seconds.
+        return lambda work: over_stdio(tmp_path, work, JIEDA_DATA=str(agents_server.data))
+    return lambda work: over_stdio(tmp_path, work, "--url", agents_server.base)
+
+
+def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) -> None:
+    async def work(client: Client) -> None:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert listed.keys() == CALLS.keys()
+        for name, arguments in CALLS.items():
+            tool = listed[name]
+            assert tool.annotations
+            assert tool.annotations.read_only_hint
+            assert tool.output_schema
+            assert "Do not" in str(tool.description)
+            # The client checks the structured content against the schema.
+            answer = await client.call_tool(name, arguments)
+            assert not answer.is_error
+            assert "roll/node2pg-keyerror" in text_of(answer) or name == "list"
+            assert answer.structured_content
+        listed_text = text_of(await client.call_tool("list", {"framework": ["roll"], "lang": "en"}))
+        assert "(ROLL; num_gpus_per_node is read from the machine since 0.1.3)" in listed_text
+        found = (await client.call_tool("diagnose", CALLS["diagnose"])).structured_content
+        assert found["matches"][0]["confidence"] == "exact"
+        assert "device_mapping" in found["matches"][0]["fix"]
+        await look_at_resources_and_prompts(client)
+        wrong = await client.call_tool("search", {"query": "x", "framework": "nosuch"})
+        assert wrong.is_error
+        assert "nosuch" in text_of(wrong)
+
+    run(work)
+
+
+async def look_at_resources_and_prompts(client: Client) -> None:
+    """They are part of the same test because each way takes a process of its own."""
+    listed = await client.list_resources()
+    assert "jieda://entry/roll/node2pg-keyerror" in {each.uri for each in listed.resources}
+    (template,) = (await client.list_resource_templates()).resource_templates
+    reference = ResourceTemplateReference(type="ref/resource", uri=template.uri_template)
+    slugs = await client.complete(reference, {"name": "slug", "value": "node"}, {"framework": "roll"})
+    assert slugs.completion.values == ["node2pg-keyerror"]
+    frameworks = await client.complete(reference, {"name": "framework", "value": ""})
+    assert frameworks.completion.values == ["chatlearn", "roll", "slime"]
+    chinese = await client.read_resource("jieda://entry/roll/node2pg-keyerror?lang=zh")
+    assert "解决办法" in chinese.contents[0].model_dump()["text"]
+    assert {prompt.name for prompt in (await client.list_prompts()).prompts} == {
+        "explain-this-log",
+        "write-an-entry",
+    }
+    prompt = await client.get_prompt("explain-this-log", {"log": ENGLISH_LOG})
+    assert "roll/node2pg-keyerror" in prompt.messages[0].content.model_dump()["text"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"), [("legacy", None), (LATEST_PROTOCOL_VERSION, LATEST_PROTOCOL_VERSION)]
+)
+def test_the_newest_versions_with_and_without_a_handshake_are_spoken(
+    agents_server: Server, mode: str, version: str | None
+) -> None:
+    async def work(client: Client) -> str:
+        assert not (await client.call_tool("list", {})).is_error
+        return client.protocol_version
+
+    spoken = over_http(agents_server, work, mode)
+    assert spoken == version or (version is None and spoken < LATEST_PROTOCOL_VERSION)
+
+
+def test_the_oldest_version_is_spoken_with_whoever_asks_for_it(agents_server: Server) -> None:
+    headers = {"Accept": "application/json, text/event-stream"}
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": OLDEST_SUPPORTED_VERSION,
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    with agents_server.client() as client:
+        answer = client.post("/mcp", json=hello, headers=headers).json()["result"]
+        assert answer["protocolVersion"] == OLDEST_SUPPORTED_VERSION
+        assert answer["serverInfo"]["name"] == "jieda"
+        assert "<entry>" in answer["instructions"]
+        call = {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "read", "arguments": {"id": "roll/node2pg-keyerror"}},
+        }
+        called = client.post(
+            "/mcp", json=call, headers=headers | {"MCP-Protocol-Version": OLDEST_SUPPORTED_VERSION}
+        ).json()
+        assert "node2pg" in called["result"]["content"][0]["text"]
+
+
+def test_two_hundred_calls_at_once_are_all_answered(agents_server: Server) -> None:
+    async def work(client: Client) -> list[CallToolResult]:
+        names = [name for _ in range(50) for name in CALLS]
+        calls = (client.call_tool(name, CALLS[name]) for name in names)
+        return list(await asyncio.gather(*calls))
+
+    answers = over_http(agents_server, work)
+    assert len(answers) == 200
+    assert not [answer for answer in answers if answer.is_error]
+
+
+def test_answers_are_bounded_and_lead_to_the_rest(agents_server: Server) -> None:
+    async def work(client: Client) -> None:
+        first = (await client.call_tool("list", {"framework": "roll", "limit": 6})).structured_content
+        rest = await client.call_tool("list", {"framework": "roll", "offset": first["next_offset"]})
+        ids = [item["id"] for item in first["entries"] + rest.structured_content["entries"]]
+        assert len(set(ids)) == len(ids) == first["total"]
+        assert "next_offset" not in rest.structured_content
+        hits = await client.call_tool("search", {"query": "ROLL", "limit": 2})
+        assert f"offset={hits.structured_content['next_offset']}" in text_of(hits)
+
+    over_http(agents_server, work)
+
+
+def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(agents_server: Server) -> None:
+    async def work(client: Client) -> list[str]:
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("search", {"query": "断点续训", "limit": 1}),
+            ("search", {"query": "断点续训", "limit": 1, "lang": "en"}),
+            ("search", {"query": "resume training", "limit": 1}),
+            ("diagnose", {"text": ENGLISH_LOG, "lang": "zh-CN"}),
+            ("diagnose", {"text": ENGLISH_LOG + 'sample = "显存"\n'}),
+            ("read", {"id": "roll/node2pg-keyerror"}),
+        ]
+        found = [(await client.call_tool(name, given)).structured_content for name, given in calls]
+        return [((each.get("hits") or each.get("matches")) or [each])[0]["lang"] for each in found]
+
+    assert over_http(agents_server, work) == ["zh", "en", "en", "zh", "en", "en"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "hint"),
+    [
+        ("read", {"id": "roll/nosuch"}, "call search or list"),
+        ("read", {"id": "roll/node2pg-keyerror", "section": "answer"}, "symptom, cause, fix"),
+        ("read", {"id": "nosuch"}, "id: "),
+        ("search", {"text": "secret-of-mine"}, "It takes lang"),
+        ("diagnose", {"text": "x", "framework": "nosuch"}, "Choose from: roll, chatlearn, slime"),
+        ("diagnose", {"text": "secret-of-mine " * 80_000}, "Send the part around the first error"),
+        ("nosuch", {}, "diagnose, search, read, list"),
+    ],
+)
+def test_a_failure_says_what_to_do_and_quotes_nothing_that_was_pasted(
+    agents_server: Server, name: str, arguments: dict[str, Any], hint: str
+) -> None:
+    async def work(client: Client) -> CallToolResult:
+        return await client.call_tool(name, arguments)
+
+    failed = over_http(agents_server, work)
+    assert failed.is_error
+    assert hint in text_of(failed)
+    assert "secret-of-mine" not in text_of(failed)
+
+
+def test_an_unknown_resource_or_prompt_is_refused_with_a_hint(agents_server: Server) -> None:
+    async def work(client: Client) -> None:
+        for uri in ("file:///etc/passwd", "jieda://[entry/roll/nosuch"):
+            with pytest.raises(MCPError, match="give ids of entries"):
+                await client.read_resource(uri)
+        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*call search or list"):
+            await client.read_resource("jieda://entry/roll/nosuch")
+        with pytest.raises(MCPError, match="needs log"):
+            await client.get_prompt("explain-this-log")
+
+    over_http(agents_server, work)
+
+
+def test_a_server_that_is_not_there_is_not_taken_for_an_entry_that_is_not(tmp_path: Path) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+
+    async def work(client: Client) -> None:
+        for failing in (
+            client.list_resources(),
+            client.read_resource("jieda://entry/roll/node2pg-keyerror"),
+        ):
+            with pytest.raises(MCPError, match="did not answer") as raised:
+                await failing
+            assert nowhere in str(raised.value)
+        assert "did not answer" in text_of(await client.call_tool("read", CALLS["read"]))
+
+    over_stdio(tmp_path, work, "--url", nowhere)
+
+
+def test_what_a_server_refuses_is_told_in_its_words(agents_server: Server, tmp_path: Path) -> None:
+    async def work(client: Client) -> None:
+        with pytest.raises(MCPError, match=r"no entry “roll/nosuch”.*call search or list"):
+            await client.read_resource("jieda://entry/roll/nosuch")
+        with pytest.raises(MCPError, match="offset: must be 1,000,000 or less"):
+            await client.list_resources(cursor="1000001")
+        # More entries than any list of the API shows of a search.
+        assert (await client.list_resources(cursor="20000")).resources == []
+
+    over_stdio(tmp_path, work, "--url", agents_server.base)
