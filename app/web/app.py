@@ -1,34 +1,37 @@
 """The composition root: every part made once, every address in one place."""
 
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 
-from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
+from app.agents.answering import Context
+from app.agents.extra import http_endpoint, is_installed
+from app.client.local import Local
 from app.entry import Language
-from app.knowledge import Knowledge
-from app.metrics import Metrics
+from app.locales.translations import Translations
+from app.presentation.shaper import Shapers
+from app.presentation.urls import Urls
 from app.search.answers import SearchRequest
 from app.settings import Settings
-from app.watch import Watcher
-from app.web import middleware, ops
-from app.web.api.routes import add_routes
-from app.web.dependencies import Site
-from app.web.docs_page import docs, openapi
-from app.web.files import own_files, serve, swagger_files
-from app.web.machine_pages import machine_router
-from app.web.pages.errors import error_response
-from app.web.pages.router import router as pages
-from app.web.problems import HANDLED, on_failure
+from app.snapshot.knowledge import Knowledge, end_with_parent
+from app.usecases.once import OncePerGeneration
+from app.usecases.service import Service
+from app.web.agents import AgentsEndpoint
+from app.web.api.body import most_json_bytes
+from app.web.api.routes import add_api_routes
+from app.web.http import middleware
+from app.web.http.problems import HANDLED, on_failure
+from app.web.http.routing import add_routes
+from app.web.machine.routes import machine_routes
+from app.web.pages.errors import error_page
+from app.web.pages.routes import ROUTES as PAGE_ROUTES
+from app.web.site import Site
 from app.web.templating import Renderer
-from app.web.translations import Translations
-from app.web.urls import Urls
-
-DIAGNOSES_AT_ONCE = 2
-"""Logs worked on at a time. They share one interpreter lock with the searches, so more would only be slower."""
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -36,18 +39,12 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 def create_app(settings: Settings, knowledge: Knowledge | None = None) -> FastAPI:
     """A whole application. Its content is opened when it starts, unless `knowledge` has been opened already.
 
-    `app.state` holds `site` and `knowledge` for whoever has the application in hand.
+    `app.state` holds `site` for whoever has the application in hand, and nothing else.
     """
-    site = Site(
-        settings=settings,
-        urls=Urls.of(settings),
-        renderer=Renderer.load(Translations.load()),
-        knowledge=knowledge or Knowledge(settings),
-        metrics=Metrics.create(),
-    )
+    site = create_site(settings, knowledge or Knowledge(settings))
     app = FastAPI(
         lifespan=lifespan(site),
-        middleware=middleware.stack(site.metrics, settings.root_path, settings.allowed_hosts),
+        middleware=middleware.stack(site.metrics, settings),
         exception_handlers=dict.fromkeys(HANDLED, on_failure),
         openapi_url=None,
         # The framework's way from /path/ to /path takes the host from the request.
@@ -56,30 +53,29 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None) -> FastAP
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.state.site = site
-    app.state.knowledge = site.knowledge
-    app.state.error_page = error_response
-    app.state.openapi = {}
-    app.state.shapers = {}
-    app.state.diagnoses = CapacityLimiter(DIAGNOSES_AT_ONCE)
-    add_all_routes(app, settings)
+    # Routes are tried in order, and the API is asked most.
+    add_api_routes(app)
+    add_routes(app, machine_routes(settings))
+    add_routes(app, PAGE_ROUTES)
     return app
 
 
-def add_all_routes(app: FastAPI, settings: Settings) -> None:
-    """Every address. The API comes first: routes are tried in order, and it is asked most."""
-    add_routes(app)
-    for path, handler in (
-        ("/healthz", ops.healthz),
-        ("/readyz", ops.readyz),
-        ("/metrics", ops.metrics),
-        ("/openapi.json", openapi),
-        ("/docs", docs),
-        ("/docs/{name}", serve(swagger_files())),
-        ("/static/{name:path}", serve(own_files(settings.static))),
-    ):
-        app.add_api_route(path, handler, include_in_schema=False)
-    app.include_router(machine_router)
-    app.include_router(pages)
+def create_site(settings: Settings, knowledge: Knowledge) -> Site:
+    """The parts of an application."""
+    translations, urls = Translations.load(), Urls.of(settings)
+    service, shapers = Service.of(settings, knowledge, run_sync), Shapers(urls, translations.words)
+    context = Context(Local(service, shapers), translations.words)
+    most_bytes = most_json_bytes(settings.max_log_bytes)
+    return Site(
+        settings=settings,
+        urls=urls,
+        renderer=Renderer.load(translations),
+        service=service,
+        shapers=shapers,
+        resources=OncePerGeneration(run_sync),
+        error_page=error_page,
+        agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
+    )
 
 
 def lifespan(site: Site) -> Lifespan:
@@ -88,11 +84,10 @@ def lifespan(site: Site) -> Lifespan:
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
         await run_sync(open_and_warm, site.knowledge)
-        watcher = Watcher(site.settings.content, site.knowledge.reload)
-        if site.settings.reload_content:
-            watcher.start()
-        yield
-        await run_sync(watcher.stop)
+        site.knowledge.start()
+        async with site.agents.running() if site.agents else nullcontext():
+            yield
+        await run_sync(site.knowledge.stop)
 
     return running
 
@@ -106,5 +101,10 @@ def open_and_warm(knowledge: Knowledge) -> None:
 
 
 def create_app_from_environ() -> FastAPI:
-    """The application of a worker process, whose settings stand in its environment."""
-    return create_app(Settings.load(os.environ))
+    """The application of a worker process, whose settings stand in its environment.
+
+    It serves what the process that started it builds, and ends when that one is gone.
+    """
+    settings = Settings.load(os.environ)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    return create_app(settings, Knowledge(settings, follow_only=True))

@@ -1,9 +1,7 @@
 """The one door to Jinja: strict, escaping everything, with nothing global that a request could change."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +10,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from app.entry import Language
-from app.web.translations import Translations
+from app.locales.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -49,7 +47,7 @@ class Renderer:
 
     @classmethod
     def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
-        """A renderer of the templates in `directory`."""
+        """A renderer of the templates in `directory`, all of them compiled: no reader waits for it later."""
         environment = Environment(
             loader=FileSystemLoader(directory),
             autoescape=True,
@@ -58,15 +56,15 @@ class Renderer:
             extensions=[Flat],
             auto_reload=False,
         )
+        for name in environment.list_templates():
+            environment.get_template(name)
         return cls(environment, translations)
 
-    def words(self, lang: Language) -> Callable[..., str]:
-        """`translate`, bound to one language."""
-        return partial(self.translations.translate, lang)
-
     def render(self, template: str, lang: Language, **context: object) -> str:
-        """`template` with `context` and, as `t`, the words of `lang`. Raises on any name that is missing."""
-        text = self.environment.get_template(template).render(t=self.words(lang), **context)
+        """`template` with `context` and, as `t` unless that has it, the words of `lang`. Raises on a missing name."""
+        text = self.environment.get_template(template).render(
+            **{"t": self.translations.words(lang)} | context
+        )
         return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.support.server import ROOT, Server
 
@@ -21,6 +21,11 @@ FLAGS = (
     "--no-first-run",
 )
 RESULTS = ROOT / "test-results"
+PATIENCE_MS = 30_000
+"""After which something is believed never to happen, on however busy a machine."""
+
+MISSING = "/no-such-entry"
+"""The end of an address at which a test wants nothing."""
 
 OpenPage = Callable[..., Page]
 
@@ -41,6 +46,7 @@ def browser() -> Iterator[Browser]:
     if not path:
         reason = "no Chromium: install one, or name it in the environment variable CHROME"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield running
@@ -51,19 +57,21 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     """Opens an address of the shared server in a fresh profile; options are those of a browser context.
 
-    Whatever a page reports to the console as an error fails the test, but for requests that it cut off.
+    Whatever a page reports to the console as an error fails the test, but for requests that it cut off and for a
+    page that is missing on purpose.
     """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        if message.type == "error" and "net::ERR_FAILED" not in message.text:
+        wanted = "net::ERR_FAILED" in message.text or message.location["url"].endswith(MISSING)
+        if message.type == "error" and not wanted:
             errors.append(message.text)
 
     def opened(address: str, **options: object) -> Page:
         settings = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(base_url=server.base, **settings)  # type: ignore[arg-type]
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -76,6 +84,15 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     for context in contexts:
         context.close()
     assert errors == []
+
+
+def until(page: Page, happened: Callable[[], bool]) -> None:
+    """Waits for something that the page does not know of."""
+    for _ in range(PATIENCE_MS // 20):
+        if happened():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("it did not happen")
 
 
 CONTEXTS: pytest.StashKey[list[BrowserContext]] = pytest.StashKey()

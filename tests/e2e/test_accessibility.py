@@ -1,22 +1,30 @@
 """axe-core on every kind of page, in both languages and both themes, and what axe cannot see."""
 
+from collections.abc import Callable
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.e2e.conftest import OpenPage
+from tests.e2e.conftest import MISSING, OpenPage
 
+WIDTHS = (1440, 360)
 PAGES = {
     "home": "/",
     "search": "/search?q=oom&framework=slime",
     "nothing": "/search?q=qqqzzzxxx",
     "entry": "/entries/slime/oom-max-tokens-per-gpu",
     "long entry": "/entries/chatlearn/yaml-config",
+    "error line": "/search?q=torch.OutOfMemoryError: CUDA out of memory",
+    "entries": "/entries",
+    "about": "/about",
     "framework": "/frameworks/chatlearn",
     "topic": "/topics/memory",
     "error type": "/error-types/out-of-memory",
     "diagnose": "/diagnose",
     "diagnosed": "/diagnose",
+    "agents": "/agents",
+    "missing": f"/entries/slime{MISSING}",
 }
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -26,7 +34,7 @@ LOG = "Traceback (most recent call last):\n    assert self.lr_decay_steps > 0\nA
 
 
 def paste(page: Page, log: str = LOG) -> None:
-    """Send a log by the form of the page."""
+    """Send a log by the form of the page, and wait for its diagnosis."""
     page.locator("#log").fill(log)
     page.locator("form.paste button[type=submit]").click()
     page.wait_for_selector("#diagnosis")
@@ -38,30 +46,58 @@ def violations(page: Page) -> list[str]:
     return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_axe_finds_nothing(open_page: OpenPage, lang: str, theme: str) -> None:
-    page = open_page(f"/{lang}/", color_scheme=theme)
-    found = {}
-    for name, path in PAGES.items():
-        page.goto(f"/{lang}{path}")
-        if name == "diagnosed":
-            paste(page)
-        if problems := violations(page):
-            found[name] = problems
-    assert found == {}
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_while_suggestions_and_menus_are_open(open_page: OpenPage, theme: str) -> None:
-    page = open_page("/en/", color_scheme=theme)
+def suggest(page: Page) -> None:
+    """Type until there are suggestions, and choose one."""
     page.locator("#q").press_sequentially("max_tok")
     page.wait_for_selector("#options:not([hidden])")
     page.keyboard.press("ArrowDown")
-    assert violations(page) == []
-    page.goto("/zh/diagnose")
+
+
+def open_menu(page: Page) -> None:
+    """Open the choice of a theme."""
     page.locator(".menu summary").click()
+
+
+def unfold(page: Page) -> None:
+    """Show all that is folded away: filters, contents, other matches."""
+    page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
+
+
+def try_out(page: Page) -> None:
+    """Open the first route of the API, once the list of routes has been looked at."""
     assert violations(page) == []
+    page.locator("#try").click()
+    page.locator(".opblock-summary-control").first.click()
+    page.wait_for_selector(".opblock.is-open .responses-table")
+
+
+STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
+    **{name: (path, unfold) for name, path in PAGES.items()},
+    "diagnosed": (PAGES["diagnosed"], paste),
+    "suggestions on home": ("/", suggest),
+    "suggestions in the header": (PAGES["framework"], suggest),
+    "menu": ("/diagnose", open_menu),
+    "documentation of the API": ("", try_out),
+}
+"""What is looked at: an address below a language, and what is done there first."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_axe_finds_nothing(open_page: OpenPage, lang: str, theme: str) -> None:
+    """On every kind of page, wide and narrow."""
+    page = open_page("about:blank", color_scheme=theme, locale=lang)
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    found = {}
+    for name, (path, prepare) in STATES.items():
+        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.goto(f"/{lang}{path}" if path else "/docs")
+        prepare(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            if problems := violations(page):
+                found[name, width] = problems
+    assert found == {}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -1,6 +1,5 @@
 """Pasted text is read, matched and forgotten: it is nowhere that the process writes."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,14 +37,14 @@ def test_a_planted_secret_is_nowhere(start_server: Callable[..., Server]) -> Non
         answers = paste_in_every_way(client)
         metrics = client.get("/metrics").text
     assert answers[0].status_code == answers[1].status_code == answers[6].status_code == 200
-    assert {answers[5].status_code, answers[7].status_code} == {413}
+    # The API refuses what is too large; a form reads both ends of it.
+    assert (answers[5].status_code, answers[7].status_code) == (413, 200)
     assert SECRET not in metrics
     for answer in answers:
         assert SECRET not in str(answer.url)
         assert not [name for name, value in answer.headers.items() if SECRET in value]
     # An error never quotes what was sent.
     assert not [answer.url for answer in answers if answer.status_code >= 400 and SECRET in answer.text]
-    time.sleep(0.2)
     server.stop()
     assert SECRET not in server.log()
     assert not [path for path in files(server.output.parent) if SECRET.encode() in path.read_bytes()]

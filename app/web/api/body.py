@@ -2,22 +2,31 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import ValidationError
 from starlette.requests import Request
 
 from app.entry import Language
-from app.errors import TooLarge
+from app.usecases.diagnose import check_size
+from app.usecases.service import Service
 from app.web.api.parameters import DiagnoseBody, DiagnoseParameters
-from app.web.body import read_bytes
-from app.web.problems import FieldError, Problem, Refusal, field_errors
+from app.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from app.web.http.problems import FieldError, Problem, Refusal, field_errors
 
 JSON_ESCAPE = 6
 """Bytes that JSON can spend on one byte of text: a control character is written as six."""
 JSON_FRAME = 1024
 """Bytes for what surrounds the text in a JSON body."""
+STRUCTURE = Structure(strings=100, outside=1024)
+"""A log with what belongs to it needs a dozen strings and a few bytes between them."""
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
 """How files of gzip, zip, zstd, xz and bzip2 begin."""
+
+
+def most_json_bytes(limit: int) -> int:
+    """Bytes of a JSON body that a text of `limit` bytes can take."""
+    return limit * JSON_ESCAPE + JSON_FRAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +39,12 @@ class Paste:
     as_json: bool
 
 
-async def read_paste(request: Request, parameters: DiagnoseParameters, limit: int) -> Paste:
+async def read_paste(request: Request, parameters: DiagnoseParameters, service: Service) -> Paste:
     """The text that a request brings, as JSON or raw.
 
-    Raises TooLarge beyond `limit` bytes of text, Refusal where the body cannot be read.
+    Raises TooLarge beyond the limit of `service`, Refusal where the body cannot be read.
     """
+    limit = service.limits.log_bytes
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise _packed()
@@ -42,10 +52,9 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, limit: in
     if content_type != "application/json":
         raw = _unpacked(await read_bytes(request, limit, limit))
         return Paste(raw.decode("utf-8", "replace"), parameters.lang, parameters.framework, as_json=False)
-    raw = _unpacked(await read_bytes(request, limit * JSON_ESCAPE + JSON_FRAME, limit))
-    body = parse_body(raw)
-    if len(body.text.encode()) > limit:
-        raise TooLarge(limit=limit)
+    raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
+    body = await service.offload(partial(parse_body, raw))
+    check_size(service, body.text)
     return Paste(
         body.text, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True
     )
@@ -66,6 +75,7 @@ def _packed() -> Refusal:
 def parse_body(raw: bytes) -> DiagnoseBody:
     """The fields of a JSON body. Raises Refusal with what is wrong."""
     try:
+        check_structure(raw, STRUCTURE)
         # A log read by a program with other ideas of its encoding holds lone surrogates; they are replaced
         # like any other undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
@@ -73,6 +83,9 @@ def parse_body(raw: bytes) -> DiagnoseBody:
     except ValidationError as error:
         found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
         raise Refusal(Problem(422, "problem.bad_parameter", errors=found)) from None
+    except TooMuchStructure:
+        errors = (FieldError("body", "problem.field.structure"),)
+        raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None
     except (ValueError, RecursionError):
         errors = (FieldError("body", "problem.field.json"),)
         raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None

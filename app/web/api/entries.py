@@ -6,36 +6,28 @@ from fastapi import Query
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.content.library import Library, latest_first
-from app.errors import UnknownEntry
-from app.web.api import schemas
-from app.web.api.common import asked, cut, json_answer, shaper, text_answer
+from app.presentation import schemas
+from app.usecases.entries import MovedTo, list_entries, read
+from app.usecases.tags import check_filters
+from app.web.api.answers import JSON, MARKDOWN, asked, json_answer, list_fields, shaper
 from app.web.api.parameters import EntryParameters, OneEntry
-from app.web.dependencies import site_of
-from app.web.negotiation import preferred_media_type
-from app.web.problems import Problem, Refusal
-from app.web.tags import check_filters
-
-JSON, MARKDOWN = "application/json", "text/markdown"
+from app.web.http.negotiation import preferred_media_type
+from app.web.http.problems import Problem, Refusal
+from app.web.http.respond import respond
+from app.web.site import site_of
 
 
 async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
     """List entries, latest change first."""
-    site = site_of(request)
-    snapshot = site.knowledge.snapshot
-    filters = parameters.filters()
+    service = site_of(request).service
+    snapshot = service.current()
+    lang, filters = asked(request, parameters.lang), parameters.filters()
     check_filters(filters, snapshot.library)
-    lang = asked(request, parameters.lang)
-    since = parameters.updated_since
-    found = latest_first(
-        entry
-        for entry in snapshot.library.entries.values()
-        if filters.admit(entry) and (since is None or entry.updated >= since)
-    )
-    shown, fields = cut(found, parameters, snapshot.generation)
+    found = await list_entries(service, snapshot, filters, parameters.updated_since, parameters.window())
     shape = shaper(request, snapshot, lang)
-    items = tuple(shape.summary(entry) for entry in shown)
-    return json_answer(request, schemas.SummaryList(items=items, **fields), lang)
+    items = tuple(shape.summary(each) for each in found.entries)
+    fields = list_fields(found.total, parameters, snapshot)
+    return await json_answer(request, schemas.SummaryList(items=items, **fields), lang)
 
 
 async def entry(
@@ -46,39 +38,35 @@ async def entry(
     Asked for in a language it lacks, it comes in the other; `lang` says which. An old id is answered with
     308 and the address of today.
     """
-    site = site_of(request)
-    snapshot = site.knowledge.snapshot
-    found = snapshot.library.entries.get(f"{framework}/{slug}")
-    if found is None:
-        return moved(request, snapshot.library, f"{framework}/{slug}", markdown=False)
+    service = site_of(request).service
+    snapshot = service.current()
+    found = await read(service, snapshot, f"{framework}/{slug}")
+    if isinstance(found, MovedTo):
+        return moved(request, found, markdown=False)
     accepted = preferred_media_type(request.headers.get("accept", ""), (JSON, MARKDOWN))
     if accepted is None:
         raise Refusal(Problem(406, "problem.not_acceptable", {"offers": f"{JSON}, {MARKDOWN}"}))
     lang = asked(request, parameters.lang)
-    shown = found.edition(lang)
-    headers = {"Vary": "Accept, Accept-Language"}
+    shown = found.entry.edition(lang)
+    vary = ("Accept", "Accept-Language")
     if accepted == MARKDOWN:
-        return text_answer(request, shown.raw, MARKDOWN, shown.lang, headers)
-    return json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, headers)
+        return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=vary)
+    return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, vary)
 
 
 async def entry_markdown(
     request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
 ) -> Response:
-    """Read one entry as Markdown with its front matter, as its file has it."""
-    library = site_of(request).knowledge.snapshot.library
-    found = library.entries.get(f"{framework}/{slug}")
-    if found is None:
-        return moved(request, library, f"{framework}/{slug}", markdown=True)
-    shown = found.edition(asked(request, parameters.lang))
-    return text_answer(request, shown.raw, MARKDOWN, shown.lang)
+    """Read one entry as Markdown with its front matter, exactly as its file contains it."""
+    service = site_of(request).service
+    found = await read(service, service.current(), f"{framework}/{slug}")
+    if isinstance(found, MovedTo):
+        return moved(request, found, markdown=True)
+    shown = found.entry.edition(asked(request, parameters.lang))
+    return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
 
 
-def moved(request: Request, library: Library, wanted: str, *, markdown: bool) -> Response:
-    """308 to where an entry of an old id is now, keeping the query. Raises UnknownEntry if nowhere."""
-    today = library.formerly.get(wanted, "")
-    if today not in library.entries:
-        raise UnknownEntry(id=wanted[:200])
+def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
+    """308 to where an entry of an old id is now, keeping the query."""
     query = f"?{request.url.query}" if request.url.query else ""
-    address = site_of(request).urls.api_entry(today, markdown=markdown)
-    return RedirectResponse(address + query, 308)
+    return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)

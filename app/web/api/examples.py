@@ -4,11 +4,13 @@ from typing import Any
 
 from app.content.library import Library
 from app.entry import Entry, Kind, Language
-from app.knowledge import Snapshot
+from app.presentation.shaper import Shaper
 from app.search.answers import SearchRequest
-from app.web.api.common import new_shaper
-from app.web.api.diagnose import diagnosis_shape
-from app.web.dependencies import Site
+from app.snapshot.snapshot import Snapshot
+from app.usecases.diagnose import Diagnosed
+from app.usecases.entries import ReadEntry
+from app.usecases.search import Found
+from app.web.site import Site
 
 Example = dict[str, Any]
 MAX_LOG = 2000
@@ -16,15 +18,19 @@ MAX_LOG = 2000
 
 
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Example]:
-    """By operation: `parameters`, the `body` sent, the JSON `answer`, the `text` answered instead."""
+    """By operation: `parameters`, the `body` sent, the JSON `answer`, the `text` answered instead.
+
+    Searches, reads and diagnoses without being counted: no visitor asked for it.
+    """
     library = snapshot.library
     chosen = choose(library)
     if chosen is None:
         return {}
-    shape = new_shaper(site, snapshot, Language.EN)
+    shape = Shaper(snapshot, site.urls, Language.EN, site.translations.words(Language.EN))
     title = chosen.edition(Language.EN).title
     request = SearchRequest(text=title, limit=1)
-    found = shape.search(request, snapshot.searcher.search(request))
+    found = shape.search(Found(request, snapshot.searcher.search(request), snapshot))
+    read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
     named = {"framework": chosen.framework, "slug": chosen.slug}
     raw = chosen.edition(Language.EN).raw
@@ -37,30 +43,30 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Example]:
         "list_entries": {"parameters": {"framework": [chosen.framework]}},
         "get_entry": {
             "parameters": named,
-            "answer": shape.entry(chosen).model_dump(mode="json"),
+            "answer": shape.entry(read).model_dump(mode="json"),
             "text": raw,
         },
         "get_entry_markdown": {"parameters": named, "text": raw},
-        "diagnose": diagnosis(site, snapshot, chosen),
+        "diagnose": diagnosis(shape, snapshot, chosen),
     }
 
 
-def diagnosis(site: Site, snapshot: Snapshot, entry: Entry) -> Example:
+def diagnosis(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Example:
     """A sample of an entry and what it is diagnosed as; nothing where the entry has no sample."""
-    logs = [sample.text for sample in snapshot.library.samples if sample.entry_id == entry.id]
+    logs = [sample.text for sample in snapshot.library.samples(entry.id)]
     if not logs:
         return {}
     text = min(logs, key=len)[:MAX_LOG]
     answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
-    shape = diagnosis_shape(answer, Language.EN, site.urls, snapshot.generation)
-    return {"body": {"text": text, "lang": "en"}, "answer": shape.model_dump(mode="json")}
+    shown = shape.diagnosis(Diagnosed(answer, snapshot))
+    return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
 
 
 def choose(library: Library) -> Entry | None:
     """An error with a sample if there is one, otherwise any entry."""
-    sampled = {sample.entry_id for sample in library.samples}
-    ranked = sorted(
-        library.entries.values(),
-        key=lambda entry: (entry.id not in sampled, entry.kind is not Kind.ERROR, entry.id),
+    best = min(
+        library.summaries,
+        key=lambda each: (each.id not in library.sampled, each.kind is not Kind.ERROR, each.id),
+        default=None,
     )
-    return ranked[0] if ranked else None
+    return library.entry(best.id) if best else None

@@ -8,11 +8,14 @@ from pydantic_core import PydanticCustomError
 
 from app.entry import Language
 from app.search.answers import Filters
-from app.web.negotiation import LANGUAGE_PATTERN, parse_language
+from app.usecases.tags import MAX_TAGS
+from app.usecases.window import Window
+from app.web.http.negotiation import LANGUAGE_PATTERN, parse_language
 
 MAX_LIMIT = 50
 MAX_OFFSET = 10_000
-MAX_TAGS = 50
+MAX_ENTRIES = 1_000_000
+"""A far part of the entries costs no more than the first: nothing is ranked."""
 
 
 def _language(value: object) -> Language:
@@ -47,8 +50,12 @@ class OneEntry(Shown):
 class Listing(Shown):
     """Parameters of every list."""
 
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Items at most.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Items to pass over.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
+    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
+
+    def window(self) -> Window:
+        """The part of the list that is asked for."""
+        return Window(self.limit, self.offset)
 
 
 class Filtered(Listing):
@@ -76,11 +83,16 @@ class SearchParameters(Filtered):
 
     q: str = Field("", description="What to look for: words, a question, an identifier, an error line.")
     verbatim: bool = Field(False, description="Search what was typed, without spelling correction.")
+    unfinished: bool = Field(
+        False,
+        description="For a search at every keystroke: the last word may be half typed, and nothing is corrected.",
+    )
 
 
 class EntryParameters(Filtered):
     """Parameters of the list of entries."""
 
+    offset: int = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
     updated_since: date | None = Field(None, description="Only entries changed on or after this day.")
 
 
@@ -88,7 +100,7 @@ class SuggestParameters(Shown):
     """Parameters of a completion."""
 
     q: str = Field("", description="What has been typed so far.")
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Completions at most.")
+    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
 
 
 class DiagnoseParameters(Shown):

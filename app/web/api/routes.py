@@ -1,23 +1,21 @@
 """The routes of the API, all of them."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse
 
-from app.web.api import reports, schemas
+from app.presentation import paths, reports, schemas
 from app.web.api.diagnose import diagnose
 from app.web.api.entries import entries, entry, entry_markdown
-from app.web.api.lists import problems, tag_list, translations
+from app.web.api.lists import ApiHandler, problems, tag_list, translations
 from app.web.api.reload import reload_content
 from app.web.api.search import search, suggest
-from app.web.urls import API
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ApiRoute:
     """One row: `answer` is the type of a JSON answer (None: it has none), `text` the type of another.
 
     `refusals` are the statuses that it may be refused with.
@@ -27,19 +25,19 @@ class Route:
     path: str
     operation: str
     summary: str
-    handler: Callable[..., Awaitable[Response]]
+    handler: ApiHandler
     answer: Any
     text: str = ""
     refusals: tuple[int, ...] = (400, 422)
 
 
-ROUTES: tuple[Route, ...] = (
-    Route("GET", "/search", "search", "Search", search, schemas.SearchResult),
-    Route("GET", "/suggest", "suggest", "Complete", suggest, tuple[schemas.Completion, ...]),
-    Route("GET", "/entries", "list_entries", "List entries", entries, schemas.SummaryList),
-    Route(
+ROUTES: tuple[ApiRoute, ...] = (
+    ApiRoute("GET", paths.API_SEARCH, "search", "Search", search, schemas.SearchResult),
+    ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.Completion, ...]),
+    ApiRoute("GET", paths.API_ENTRIES, "list_entries", "List entries", entries, schemas.SummaryList),
+    ApiRoute(
         "GET",
-        "/entries/{framework}/{slug}.md",
+        paths.API_ENTRY_MARKDOWN,
         "get_entry_markdown",
         "Read an entry's Markdown",
         entry_markdown,
@@ -47,9 +45,9 @@ ROUTES: tuple[Route, ...] = (
         "text/markdown",
         (400, 404, 422),
     ),
-    Route(
+    ApiRoute(
         "GET",
-        "/entries/{framework}/{slug}",
+        paths.API_ENTRY,
         "get_entry",
         "Read an entry",
         entry,
@@ -57,48 +55,62 @@ ROUTES: tuple[Route, ...] = (
         "text/markdown",
         (400, 404, 406, 422),
     ),
-    Route(
+    ApiRoute(
         "POST",
-        "/diagnose",
+        paths.API_DIAGNOSE,
         "diagnose",
         "Diagnose a log",
         diagnose,
         reports.Diagnosis,
         "text/plain",
-        (400, 406, 408, 413, 415, 422),
+        (400, 406, 408, 413, 415, 422, 503),
     ),
-    Route(
+    ApiRoute(
         "GET",
-        "/frameworks",
+        paths.API_FRAMEWORKS,
         "list_frameworks",
         "List frameworks",
         tag_list("framework", reports.FrameworkList),
         reports.FrameworkList,
     ),
-    Route("GET", "/kinds", "list_kinds", "List kinds", tag_list("kind", reports.TagList), reports.TagList),
-    Route(
-        "GET", "/topics", "list_topics", "List topics", tag_list("topic", reports.TagList), reports.TagList
+    ApiRoute(
+        "GET", paths.API_KINDS, "list_kinds", "List kinds", tag_list("kind", reports.TagList), reports.TagList
     ),
-    Route(
+    ApiRoute(
         "GET",
-        "/error-types",
+        paths.API_TOPICS,
+        "list_topics",
+        "List topics",
+        tag_list("topic", reports.TagList),
+        reports.TagList,
+    ),
+    ApiRoute(
+        "GET",
+        paths.API_ERROR_TYPES,
         "list_error_types",
         "List error types",
         tag_list("error_type", reports.TagList),
         reports.TagList,
     ),
-    Route("GET", "/problems", "list_problems", "List content problems", problems, reports.ContentProblemList),
-    Route(
+    ApiRoute(
         "GET",
-        "/translations",
+        paths.API_PROBLEMS,
+        "list_problems",
+        "List content problems",
+        problems,
+        reports.ContentProblemList,
+    ),
+    ApiRoute(
+        "GET",
+        paths.API_TRANSLATIONS,
         "list_translations",
         "List the state of translations",
         translations,
         reports.TranslationList,
     ),
-    Route(
+    ApiRoute(
         "POST",
-        "/reload",
+        paths.API_RELOAD,
         "reload",
         "Reload the content",
         reload_content,
@@ -108,11 +120,11 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-def add_routes(app: FastAPI) -> None:
-    """Put `ROUTES` under `/api/v1`."""
+def add_api_routes(app: FastAPI) -> None:
+    """Put `ROUTES` into an application, with all that its description says about them."""
     for route in ROUTES:
         app.add_api_route(
-            API + route.path,
+            route.path,
             route.handler,
             methods=[route.method],
             operation_id=route.operation,

@@ -1,4 +1,4 @@
-"""Search and completion. Both take less than a millisecond or little more, so they stay on the event loop."""
+"""Search and completion."""
 
 from typing import Annotated
 
@@ -7,12 +7,14 @@ from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.presentation import schemas
 from app.search.answers import SearchRequest
-from app.web.api import schemas
-from app.web.api.common import asked, json_answer, shaper, text_answer
+from app.usecases.search import search as search_for
+from app.usecases.search import suggest as suggest_for
+from app.web.api.answers import JSON, asked, json_answer, shaper
 from app.web.api.parameters import SearchParameters, SuggestParameters
-from app.web.dependencies import clip, site_of
-from app.web.tags import check_filters
+from app.web.http.respond import respond
+from app.web.site import site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.Completion, ...])
 
@@ -22,31 +24,26 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
 
     Every entry is found once, by any of its editions, and shown in the language asked for where it exists.
     """
-    site = site_of(request)
-    snapshot = site.knowledge.snapshot
-    filters = parameters.filters()
-    check_filters(filters, snapshot.library)
     lang = asked(request, parameters.lang)
     wanted = SearchRequest(
-        text=clip(parameters.q, site.settings),
+        text=parameters.q,
         lang=lang,
-        filters=filters,
+        filters=parameters.filters(),
         limit=parameters.limit,
         offset=parameters.offset,
         verbatim=parameters.verbatim,
+        unfinished=parameters.unfinished,
     )
-    answer = snapshot.searcher.search(wanted)
-    site.metrics.searches.labels("weak" if answer.weak else "found" if answer.total else "nothing").inc()
-    return json_answer(request, shaper(request, snapshot, lang).search(wanted, answer), lang)
+    found = await search_for(site_of(request).service, wanted)
+    return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
 
 
 async def suggest(request: Request, parameters: Annotated[SuggestParameters, Query()]) -> Response:
     """Complete what is being typed: titles, identifiers, tags and words of the glossary."""
-    site = site_of(request)
-    snapshot = site.knowledge.snapshot
+    service = site_of(request).service
     lang = asked(request, parameters.lang)
-    text = clip(parameters.q, site.settings)
-    found = snapshot.completer.complete(text, lang, parameters.limit)
+    snapshot = service.current()
+    found = await suggest_for(service, snapshot, parameters.q, lang, parameters.limit)
     shape = shaper(request, snapshot, lang)
-    body = COMPLETIONS.dump_json(tuple(shape.completion(each) for each in found)).decode()
-    return text_answer(request, body, "application/json", lang)
+    body = COMPLETIONS.dump_json(tuple(shape.completion(each) for each in found))
+    return await respond(request, body, JSON, lang=lang, vary=("Accept-Language",))

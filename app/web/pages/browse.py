@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from app.content.library import Library, count_tags
-from app.entry import Tag
+from app.taxonomy import Tag
+from app.usecases.tags import CountedTag, TagListing, used_tags
+from app.web.pages.context import PageContext
+from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import (
     EntryRow,
     Link,
@@ -15,8 +17,6 @@ from app.web.pages.parts import (
     entry_row,
     tag_link,
 )
-from app.web.pages.shell import Head, render_page
-from app.web.pages.visit import Visit
 
 PAGE_SIZE = 25
 SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "error_type": "error-types"}
@@ -53,72 +53,71 @@ class TagView:
     siblings_label: str
 
 
-def page_count(library: Library, facet: str, value: str) -> int:
-    """How many pages list the entries of a tag, at least one."""
-    return max(1, -(-len(library.tagged(facet, value)) // PAGE_SIZE))
+def page_count(total: int) -> int:
+    """How many pages list so many entries, at least one."""
+    return max(1, -(-total // PAGE_SIZE))
 
 
-def tag_page(visit: Visit, library: Library, facet: str, tag: Tag, number: int) -> str:
+def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
     """Page `number` (from 1, at most `page_count`) of the entries that carry a tag."""
-    entries = library.tagged(facet, tag.id)
-    shown = entries[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
     other = "topic" if facet == "framework" else "framework"
-    crumbs = _crumbs(visit, facet)
+    crumbs = _crumbs(context, facet)
     view = TagView(
         crumbs=crumbs,
-        name=tag.name[visit.lang],
-        description=tag.description[visit.lang],
-        total=visit.say("count.entries", count=len(entries)),
+        name=tag.name[context.lang],
+        description=tag.description[context.lang],
+        total=context.t("count.entries", count=listing.total),
         homepage=tag.homepage,
         repository=tag.repository,
         facet=facet,
         value=tag.id,
-        kinds=_narrowings(visit, library, (facet, tag.id), "kind"),
-        across=_narrowings(visit, library, (facet, tag.id), other),
-        across_label=visit.say(f"facet.{other}"),
-        rows=tuple(entry_row(visit, entry) for entry in shown),
-        pager=build_pager(visit, number, page_count(library, facet, tag.id), _address(visit, facet, tag.id)),
-        siblings=_siblings(visit, library, facet, tag.id),
-        siblings_label=visit.say(f"browse.other.{facet}"),
+        kinds=_narrowings(context, (facet, tag.id), "kind", listing.spread["kind"]),
+        across=_narrowings(context, (facet, tag.id), other, listing.spread[other]),
+        across_label=context.t(f"facet.{other}"),
+        rows=tuple(entry_row(context, entry) for entry in listing.entries),
+        pager=build_pager(context, number, page_count(listing.total), _address(context, facet, tag.id)),
+        siblings=_siblings(context, facet, tag.id),
+        siblings_label=context.t(f"browse.other.{facet}"),
     )
     position = f" · {view.pager.text}" if view.pager else ""
     head = Head(
         name="tag",
-        title=f"{view.name}{position} · {visit.say('site.name')}",
+        title=f"{view.name}{position} · {context.t('site.name')}",
         description=view.description,
-        here=lambda lang: visit.urls.tag(lang, facet, tag.id, page=number if number > 1 else None),
-        data=(crumb_data(visit, (*crumbs, Link(view.name, visit.urls.tag(visit.lang, facet, tag.id)))),),
+        here=lambda lang: context.urls.tag(lang, facet, tag.id, page=number if number > 1 else None),
+        data=(
+            crumb_data(context, (*crumbs, Link(view.name, context.urls.tag(context.lang, facet, tag.id)))),
+        ),
     )
-    return render_page(visit, "tag.html", head, view)
+    return render_page(context, "tag.html", head, view)
 
 
-def _crumbs(visit: Visit, facet: str) -> tuple[Link, ...]:
-    home = visit.urls.home(visit.lang)
-    listed = Link(visit.say(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
-    return (Link(visit.say("nav.home"), home), listed)
+def _crumbs(context: PageContext, facet: str) -> tuple[Link, ...]:
+    home = context.urls.home(context.lang)
+    listed = Link(context.t(f"facets.{facet}"), f"{home}#{SECTIONS[facet]}")
+    return (Link(context.t("nav.home"), home), listed)
 
 
-def _address(visit: Visit, facet: str, value: str) -> Callable[[int], str]:
-    return lambda number: visit.urls.tag(visit.lang, facet, value, page=number if number > 1 else None)
+def _address(context: PageContext, facet: str, value: str) -> Callable[[int], str]:
+    return lambda number: context.urls.tag(context.lang, facet, value, page=number if number > 1 else None)
 
 
-def _narrowings(visit: Visit, library: Library, chosen: tuple[str, str], by: str) -> tuple[Narrowing, ...]:
+def _narrowings(
+    context: PageContext, chosen: tuple[str, str], by: str, spread: tuple[CountedTag, ...]
+) -> tuple[Narrowing, ...]:
     facet, value = chosen
-    counts = count_tags(library.tagged(facet, value), by)
-    if len(counts) < 2:
+    if len(spread) < 2:
         return ()
     return tuple(
         Narrowing(
-            tag.name[visit.lang], counts[tag.id], visit.urls.search(visit.lang, **{facet: value, by: tag.id})
+            each.tag.name[context.lang],
+            each.count,
+            context.urls.search(context.lang, **{facet: value, by: each.tag.id}),
         )
-        for tag in library.taxonomy.facet(by).values()
-        if counts.get(tag.id)
+        for each in spread
     )
 
 
-def _siblings(visit: Visit, library: Library, facet: str, value: str) -> tuple[TagLink, ...]:
-    counts = count_tags(library.entries.values(), facet)
-    tags = library.taxonomy.facet(facet).values()
-    return tuple(
-        tag_link(visit, facet, tag, counts[tag.id]) for tag in tags if counts.get(tag.id) and tag.id != value
-    )
+def _siblings(context: PageContext, facet: str, value: str) -> tuple[TagLink, ...]:
+    tags = used_tags(context.library, facet)
+    return tuple(tag_link(context, facet, each) for each in tags if each.tag.id != value)

@@ -2,20 +2,16 @@
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from app.search.answers import Confidence, Diagnosis, LogError, Match
-from app.web.links import rewrite
-from app.web.pages.parts import EntryRow, Link, entry_row, foreign, name_of, tag_link
-from app.web.pages.shell import Head, Resubmit, render_page
-from app.web.pages.visit import Visit
-from app.web.templating import safe
+from app.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
+from app.presentation.diagnosis_markdown import as_markdown
+from app.web.pages.context import PageContext
+from app.web.pages.exits import exits, of_diagnosis
+from app.web.pages.layout import Head, Resubmit, render_page
+from app.web.pages.matches import MatchView, match_view, shortened
+from app.web.pages.parts import EntryRow, Link, entry_row, name_of
 
 FORM = "log-form"
-LINES = 6
 ERRORS = 6
-WIDTH = 400
-"""Characters of a log line that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +20,24 @@ class Paste:
 
     text: str
     framework: str
+    left_out: int = 0
+    """Bytes from the middle that were too many."""
 
 
 @dataclass(frozen=True, slots=True)
-class LineView:
-    """A line of the paste that speaks for an entry."""
+class Answered:
+    """A diagnosis, and the few lines of the paste that lead to the same one, or empty."""
 
-    number: int
-    text: str
-    reason: str
+    diagnosis: Diagnosis
+    shared: str
 
 
 @dataclass(frozen=True, slots=True)
-class MatchView:
-    """An entry that explains the paste."""
+class NearView:
+    """An entry that is near by wording, with the words it shares."""
 
     row: EntryRow
-    confidence: str
-    confidence_name: str
-    meaning: str
-    lines: tuple[LineView, ...]
-    fix_title: str
-    fix: Markup
-    fix_lang: str
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,85 +67,125 @@ class DiagnoseView:
     done: bool
     empty: bool
     status: str
-    matches: tuple[MatchView, ...]
+    hint: str
+    left_out: str
+    """How much of the paste was not read, in words, or empty."""
+    best: MatchView | None
+    others: tuple[MatchView, ...]
+    shared: str
+    markdown: str
+    """What the buttons copy."""
+    near_title: str
+    near: tuple[NearView, ...]
     errors: tuple[ErrorLine, ...]
     guessed: Link | None
+    exits: tuple[Link, ...]
     search: str
     """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
 
 
-def diagnose_page(visit: Visit, paste: Paste | None = None, diagnosis: Diagnosis | None = None) -> str:
-    """The page before anything was pasted, and after; a paste of nothing has no diagnosis."""
-    text, framework = (paste.text, paste.framework) if paste else ("", "")
-    view = DiagnoseView(
-        form=FORM,
-        text=text,
-        frameworks=_frameworks(visit, framework),
-        done=diagnosis is not None,
-        empty=paste is not None and diagnosis is None,
-        status=_status(visit, diagnosis) if diagnosis else "",
-        matches=tuple(_match(visit, match) for match in diagnosis.matches) if diagnosis else (),
-        errors=tuple(_error(visit, error) for error in diagnosis.errors[:ERRORS]) if diagnosis else (),
-        guessed=_guessed(visit, diagnosis.framework) if diagnosis else None,
-        search=diagnosis.query if diagnosis and not _is_certain(diagnosis) else "",
-    )
+def diagnose_page(context: PageContext, paste: Paste | None = None, answered: Answered | None = None) -> str:
+    """The page before anything was pasted, and after; a paste of nothing has no answer."""
+    view = _answer(context, paste, answered) if paste and answered else _question(context, paste)
+    title = view.best.row.title.text if view.best else view.status
     head = Head(
         name="diagnose",
-        title=" · ".join(filter(None, (view.status, visit.say("diagnose.title"), visit.say("site.name")))),
-        description=visit.say("diagnose.lead"),
-        here=visit.urls.diagnose,
+        title=" · ".join(filter(None, (title, context.t("diagnose.title"), context.t("site.name")))),
+        description=context.t("diagnose.lead"),
+        here=context.urls.diagnose,
         indexed=paste is None,
-        resubmit=Resubmit(FORM, visit.urls.diagnose) if paste else None,
+        resubmit=Resubmit(FORM, context.urls.diagnose) if paste else None,
     )
-    return render_page(visit, "diagnose.html", head, view)
+    return render_page(context, "diagnose.html", head, view)
 
 
-def _frameworks(visit: Visit, chosen: str) -> tuple[FrameworkChoice, ...]:
-    tags = visit.library.taxonomy.framework.values() if visit.library else ()
-    return tuple(FrameworkChoice(tag.id, tag.name[visit.lang], tag.id == chosen) for tag in tags)
+def _question(context: PageContext, paste: Paste | None) -> DiagnoseView:
+    return DiagnoseView(
+        form=FORM,
+        text=paste.text if paste else "",
+        frameworks=_frameworks(context, paste.framework if paste else ""),
+        done=False,
+        empty=paste is not None,
+        status="",
+        hint="",
+        left_out="",
+        best=None,
+        others=(),
+        shared="",
+        markdown="",
+        near_title="",
+        near=(),
+        errors=(),
+        guessed=None,
+        exits=(),
+        search="",
+    )
 
 
-def _status(visit: Visit, diagnosis: Diagnosis) -> str:
+def _answer(context: PageContext, paste: Paste, answered: Answered) -> DiagnoseView:
+    diagnosis = answered.diagnosis
+    clean = diagnosis.verdict is Verdict.NO_ERROR
+    unsure = not clean and not _is_sure(diagnosis)
+    matches = [match_view(context, match) for match in diagnosis.matches]
+    left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
+    return DiagnoseView(
+        form=FORM,
+        text=paste.text,
+        frameworks=_frameworks(context, paste.framework),
+        done=True,
+        empty=False,
+        status=_status(context, diagnosis),
+        hint=context.t("diagnose.unknown_hint") if unsure and not matches else "",
+        left_out=left_out,
+        best=matches[0] if matches else None,
+        others=tuple(matches[1:]),
+        shared=answered.shared,
+        markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
+        near_title=context.t("diagnosis.similar" if clean else "diagnosis.nearest"),
+        near=tuple(_near(context, near) for near in diagnosis.near),
+        errors=tuple(_error(context, error) for error in diagnosis.errors[:ERRORS]) if unsure else (),
+        guessed=_guessed(context, diagnosis.framework) if unsure else None,
+        exits=exits(context, of_diagnosis(context, diagnosis)) if unsure else (),
+        search=diagnosis.query if unsure or diagnosis.near else "",
+    )
+
+
+def _address(context: PageContext, entry_id: str) -> str:
+    return context.urls.absolute(context.urls.entry(context.lang, entry_id))
+
+
+def _frameworks(context: PageContext, chosen: str) -> tuple[FrameworkChoice, ...]:
+    tags = context.library.taxonomy.framework.values()
+    return tuple(FrameworkChoice(tag.id, tag.name[context.lang], tag.id == chosen) for tag in tags)
+
+
+def _status(context: PageContext, diagnosis: Diagnosis) -> str:
     count = len(diagnosis.matches)
-    return visit.say("diagnose.found", count=count) if count else visit.say("diagnose.unknown")
+    if diagnosis.verdict is Verdict.NO_ERROR:
+        return context.t("diagnosis.no_error")
+    return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
 
 
-def _is_certain(diagnosis: Diagnosis) -> bool:
-    return any(match.confidence is Confidence.EXACT for match in diagnosis.matches)
+def _is_sure(diagnosis: Diagnosis) -> bool:
+    return any(match.confidence is not Confidence.POSSIBLE for match in diagnosis.matches)
 
 
-def _match(visit: Visit, match: Match) -> MatchView:
-    answer = match.edition.answer
-    word = match.confidence.value
-    return MatchView(
-        row=entry_row(visit, match.entry),
-        confidence=word,
-        confidence_name=visit.say(f"confidence.{word}"),
-        meaning=visit.say(f"confidence.{word}.meaning"),
-        lines=tuple(
-            LineView(line.line, _cut(line.text.strip()), visit.say(f"matched.{line.reason}"))
-            for line in match.matched[:LINES]
-        ),
-        fix_title=answer.title if answer else "",
-        fix=safe(rewrite(answer.html, visit.lang, visit.urls)) if answer else Markup(""),
-        fix_lang=foreign(visit, match.edition),
-    )
+def _near(context: PageContext, near: Near) -> NearView:
+    words = context.t("list.join").join(near.words)
+    row = entry_row(context, context.library.summary(near.entry.id))
+    return NearView(row, context.t("diagnosis.shares", words=words))
 
 
-def _error(visit: Visit, error: LogError) -> ErrorLine:
+def _error(context: PageContext, error: LogError) -> ErrorLine:
     text = f"{error.type}: {error.message}" if error.message and error.type else error.type or error.message
-    where = visit.say("diagnose.line", line=error.line)
+    where = context.t("diagnose.line", line=error.line)
     if error.count > 1:
-        where += visit.say("list.aside", text=visit.say("diagnose.times", count=error.count))
-    return ErrorLine(_cut(text), where)
+        where += context.t("list.parenthesis", text=context.t("diagnose.times", count=error.count))
+    return ErrorLine(shortened(text), where)
 
 
-def _guessed(visit: Visit, framework: str) -> Link | None:
-    if not framework or not visit.library or framework not in visit.library.taxonomy.framework:
+def _guessed(context: PageContext, framework: str) -> Link | None:
+    if framework not in context.library.taxonomy.framework:
         return None
-    link = tag_link(visit, "framework", visit.library.taxonomy.framework[framework])
-    return Link(name_of(visit, "framework", framework), link.url)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    url = context.urls.tag(context.lang, "framework", framework)
+    return Link(name_of(context, "framework", framework), url)

@@ -1,28 +1,34 @@
 """The page of an entry: its symptom, the fix at once, then the rest, and where it all comes from."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from app.content.library import Library
-from app.entry import Edition, Entry, Language, Section
-from app.web.links import rewrite
+from app.entry import Edition, Entry, Heading, Section, Source, Summary
+from app.presentation.links import rewrite
+from app.presentation.outward import filled
+from app.usecases.entries import ReadEntry
+from app.web.pages.context import PageContext
+from app.web.pages.headings import phrased
+from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import (
-    EditionLink,
     EntryRow,
     Link,
+    beside_framework,
     crumb_data,
-    edition_links,
     entry_row,
     name_of,
 )
-from app.web.pages.shell import Head, render_page
-from app.web.pages.visit import Visit
 from app.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 """Sections that are set off as the answer."""
+VOTED = "jieda_voted"
+"""The cookie that keeps a second vote out; it belongs to the address of the entry."""
+VOTE = "vote"
+"""The anchor of the question whether the entry helped."""
 SHORT = 10
 """Lines of a symptom, in a column of 80 characters, that leave the fix on the first screen."""
 LONG = 4
@@ -42,110 +48,103 @@ class SectionView:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceView:
-    """Where facts come from."""
-
-    title: str
-    url: str
-    license: str
-
-
-@dataclass(frozen=True, slots=True)
-class TocItem:
-    """A line of the table of contents; `level` is 2 or 3."""
-
-    level: int
-    text: str
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
 class EntryView:
     """What `entry.html` shows. `lang` is that of the edition shown, not of the page."""
 
     id: str
     crumbs: tuple[Link, ...]
     lang: str
-    title: str
+    title: Markup
     kind: str
     kind_name: str
-    framework: Link
     tags: tuple[Link, ...]
+    """Topics and error types; the framework is one of the crumbs."""
     applies_to: str
+    """Empty where it says no more than the framework, which is one of the crumbs."""
     notice: str
     """Why the reader sees another language or an outdated text; empty where neither."""
     notice_link: Link | None
     sections: tuple[SectionView, ...]
-    toc: tuple[TocItem, ...]
+    toc: tuple[Heading, ...]
+    """Headings of levels 2 and 3; empty where there are few."""
     is_long: bool
-    twin: EditionLink | None
-    read_twin: str
-    """Leads to the twin, in the words of its own language."""
-    sources: tuple[SourceView, ...]
+    sources: tuple[Source, ...]
     updated: str
     updated_iso: str
     edit: str
+    report: str
+    """Where something wrong on this page is reported, or empty."""
+    vote: str
+    voted: bool
+    """Whether the reader has said already how it went."""
     markdown: str
     related: tuple[EntryRow, ...]
 
 
-def entry_page(visit: Visit, library: Library, entry: Entry) -> str:
+def entry_page(context: PageContext, read: ReadEntry, *, voted: bool = False) -> str:
     """The page of an entry in the reader's language, or in the other where it has no such edition."""
-    edition = entry.edition(visit.lang)
-    crumbs = _crumbs(visit, entry)
-    view = _view(visit, library, entry, edition, crumbs)
+    entry, edition = read.entry, read.entry.edition(context.lang)
+    crumbs = _crumbs(context, entry)
+    view = _view(context, read, edition, crumbs, voted=voted)
     head = Head(
         name="entry",
-        title=f"{edition.title} · {visit.say('site.name')}",
+        title=f"{edition.title} · {context.t('site.name')}",
         description=_description(edition),
-        here=lambda lang: visit.urls.entry(lang, entry.id),
+        here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),
         kind="article",
         data=(
-            _article_data(visit, entry, edition),
-            crumb_data(visit, (*crumbs, Link(edition.title, visit.urls.entry(visit.lang, entry.id)))),
+            _article_data(context, entry, edition),
+            crumb_data(context, (*crumbs, Link(edition.title, context.urls.entry(context.lang, entry.id)))),
         ),
         canonical_lang=edition.lang,
     )
-    return render_page(visit, "entry.html", head, view)
+    return render_page(context, "entry.html", head, view)
 
 
 def _view(
-    visit: Visit, library: Library, entry: Entry, edition: Edition, crumbs: tuple[Link, ...]
+    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[Link, ...], *, voted: bool
 ) -> EntryView:
-    notice, notice_link = _notice(visit, entry, edition)
-    editions = edition_links(visit, entry)
+    entry = read.entry
+    notice, notice_link = _notice(context, entry, edition)
     toc = _toc(edition)
     return EntryView(
         id=entry.id,
         crumbs=crumbs,
         lang=edition.lang.tag,
-        title=edition.title,
+        title=phrased(context, edition.title, edition.lang),
         kind=entry.kind.value,
-        kind_name=name_of(visit, "kind", entry.kind.value),
-        framework=crumbs[-1],
-        tags=_tags(visit, entry),
-        applies_to=edition.applies_to,
+        kind_name=name_of(context, "kind", entry.kind.value),
+        tags=_tags(context, entry),
+        applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
         notice=notice,
         notice_link=notice_link,
-        sections=tuple(_section(visit, section) for section in fix_early(edition.sections)),
+        sections=tuple(_section(context, section) for section in fix_early(edition.sections)),
         toc=toc,
         is_long=len(toc) >= VERY_LONG,
-        twin=next((link for link in editions if not link.shown), None),
-        read_twin=visit.site.translations.translate(edition.lang.other, "entry.read"),
-        sources=tuple(SourceView(source.title, source.url, source.license) for source in edition.source),
-        updated=visit.day(edition.updated),
+        sources=edition.source,
+        updated=context.day(edition.updated),
         updated_iso=edition.updated.isoformat(),
-        edit=_edit_address(visit, entry, edition),
-        markdown=visit.urls.entry_markdown(edition.lang, entry.id),
-        related=tuple(entry_row(visit, other) for other in library.related(entry)),
+        edit=_edit_address(context, entry, edition),
+        report=_report_address(context, entry, edition),
+        vote=context.urls.entry(context.lang, entry.id),
+        voted=voted,
+        markdown=context.urls.entry_markdown(edition.lang, entry.id),
+        related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
     )
+
+
+def _unmentioned(context: PageContext, read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
+    """The neighbors that the entry does not link to by itself."""
+    text = "".join(rewrite(section.html, context.lang, context.urls) for section in edition.sections)
+    linked = set(re.findall(r'href="([^"#]+)', text))
+    return tuple(each for each in read.related if context.urls.entry(context.lang, each.id) not in linked)
 
 
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
     """`sections` with the fix on the first screen: behind a short symptom, before a long one.
 
-    The cause can wait, the reader cannot; and who has a long traceback knows it already.
+    The cause can wait, the reader can't. A long symptom is a traceback that the reader has just seen.
     """
     symptom = [section for section in sections if section.key == "symptom"]
     fix = [section for section in sections if section.key == "fix"]
@@ -154,47 +153,48 @@ def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
     return tuple([*symptom, *fix, *rest] if is_short else [*fix, *symptom, *rest])
 
 
-def _section(visit: Visit, section: Section) -> SectionView:
-    html = rewrite(section.html, visit.lang, visit.urls)
+def _section(context: PageContext, section: Section) -> SectionView:
+    html = rewrite(section.html, context.lang, context.urls)
     return SectionView(section.key, section.title, safe(html), section.key in ANSWERS)
 
 
-def _toc(edition: Edition) -> tuple[TocItem, ...]:
+def _toc(edition: Edition) -> tuple[Heading, ...]:
     order = {section.key: place for place, section in enumerate(fix_early(edition.sections))}
-    groups: dict[str, list[TocItem]] = {}
+    groups: dict[str, list[Heading]] = {}
     key = ""
     for heading in edition.headings:
         if heading.level == 2:
             key = heading.anchor
         if heading.level <= 3:
-            groups.setdefault(key, []).append(TocItem(heading.level, heading.text, heading.anchor))
+            groups.setdefault(key, []).append(heading)
     items = [item for key in sorted(groups, key=lambda key: order.get(key, -1)) for item in groups[key]]
     return tuple(items) if len(items) >= LONG else ()
 
 
-def _crumbs(visit: Visit, entry: Entry) -> tuple[Link, ...]:
-    framework = name_of(visit, "framework", entry.framework)
+def _crumbs(context: PageContext, entry: Entry) -> tuple[Link, ...]:
+    framework = name_of(context, "framework", entry.framework)
     return (
-        Link(visit.say("nav.home"), visit.urls.home(visit.lang)),
-        Link(framework, visit.urls.tag(visit.lang, "framework", entry.framework)),
+        Link(context.t("nav.home"), context.urls.home(context.lang)),
+        Link(framework, context.urls.tag(context.lang, "framework", entry.framework)),
     )
 
 
-def _tags(visit: Visit, entry: Entry) -> tuple[Link, ...]:
+def _tags(context: PageContext, entry: Entry) -> tuple[Link, ...]:
     pairs = [("topic", value) for value in entry.topics]
     pairs += [("error_type", value) for value in entry.error_types]
     return tuple(
-        Link(name_of(visit, facet, value), visit.urls.tag(visit.lang, facet, value)) for facet, value in pairs
+        Link(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
+        for facet, value in pairs
     )
 
 
-def _notice(visit: Visit, entry: Entry, edition: Edition) -> tuple[str, Link | None]:
-    if edition.lang is not visit.lang:
-        return visit.say("entry.single_language"), None
+def _notice(context: PageContext, entry: Entry, edition: Edition) -> tuple[str, Link | None]:
+    if edition.lang is not context.lang:
+        return context.t("entry.single_language"), None
     if edition.lang in entry.stale:
         twin = edition.lang.other
-        link = Link(visit.say("entry.stale_link"), visit.urls.entry(twin, entry.id), twin.tag)
-        return visit.say("entry.stale"), link
+        link = Link(context.t("entry.stale_link"), context.urls.entry(twin, entry.id), twin.tag)
+        return context.t("entry.stale"), link
     return "", None
 
 
@@ -203,9 +203,9 @@ def _description(edition: Edition) -> str:
     return " ".join(parts) or edition.title
 
 
-def _edit_address(visit: Visit, entry: Entry, edition: Edition) -> str:
+def _edit_address(context: PageContext, entry: Entry, edition: Edition) -> str:
     """Where the file of an edition is edited, empty where nobody said: addresses belong to directories."""
-    settings = visit.site.settings
+    settings = context.site.settings
     path = quote(f"{edition.lang}/{entry.id}.md")
     for directory, address in zip(reversed(settings.content), reversed(settings.edit_url), strict=False):
         if edition.path.is_relative_to(directory.resolve()):
@@ -213,8 +213,15 @@ def _edit_address(visit: Visit, entry: Entry, edition: Edition) -> str:
     return ""
 
 
-def _article_data(visit: Visit, entry: Entry, edition: Edition) -> dict[str, object]:
-    address = visit.urls.absolute(visit.urls.entry(edition.lang, entry.id))
+def _report_address(context: PageContext, entry: Entry, edition: Edition) -> str:
+    address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
+    body = context.t("report.body", address=address, edition=edition.lang.value, generation=context.digest)
+    title = context.t("report.title", title=edition.title)
+    return filled(context.site.settings.issue_url, title=title, body=body)
+
+
+def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[str, object]:
+    address = context.urls.absolute(context.urls.entry(edition.lang, entry.id))
     data: dict[str, object] = {
         "@context": "https://schema.org",
         "@type": "TechArticle",
@@ -222,10 +229,10 @@ def _article_data(visit: Visit, entry: Entry, edition: Edition) -> dict[str, obj
         "url": address,
         "inLanguage": edition.lang.tag,
         "dateModified": edition.updated.isoformat(),
-        "about": [name_of(visit, "framework", entry.framework)],
+        "about": [name_of(context, "framework", entry.framework)],
         "isBasedOn": [source.url for source in edition.source],
     }
-    other = entry.editions.get(Language(edition.lang).other)
+    other = entry.editions.get(edition.lang.other)
     if other:
-        data["workTranslation"] = visit.urls.absolute(visit.urls.entry(other.lang, entry.id))
+        data["workTranslation"] = context.urls.absolute(context.urls.entry(other.lang, entry.id))
     return data

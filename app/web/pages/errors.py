@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
 
-from app.web.dependencies import page_language, site_of
-from app.web.pages.shell import Head, render_page
-from app.web.pages.visit import Visit
-from app.web.preferences import chosen_theme
+from app.web.http.languages import page_language
+from app.web.http.preferences import chosen_theme
+from app.web.pages.context import PageContext
+from app.web.pages.layout import Head, render_page
+from app.web.site import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,23 +21,23 @@ class ErrorView:
     hint: str
 
 
-def error_page(visit: Visit, status: int, title: str, detail: str = "") -> str:
+def error_html(context: PageContext, status: int, title: str, detail: str = "") -> str:
     """A page that says what is wrong and offers ways on. `title` and `detail` are in the reader's language.
 
     The language switch leads home: the address at hand has no counterpart.
     """
-    hint = visit.say("error.hint_missing" if status == 404 else "error.hint")
+    hint = context.t("error.hint_missing" if status == 404 else "error.hint")
     head = Head(
         name="error",
-        title=f"{title} · {visit.say('site.name')}",
+        title=f"{title} · {context.t('site.name')}",
         description=detail or title,
-        here=visit.urls.home,
+        here=context.urls.home,
         indexed=False,
     )
-    return render_page(visit, "error.html", head, ErrorView(status, title, detail, hint))
+    return render_page(context, "error.html", head, ErrorView(status, title, detail, hint))
 
 
-def error_response(request: Request, status: int, title: str, detail: str) -> Response:
-    """`error_page` for a request, with its status."""
-    visit = Visit(site_of(request), page_language(request), chosen_theme(request.cookies))
-    return HTMLResponse(error_page(visit, status, title, detail), status, headers={"Vary": "Cookie"})
+def error_page(request: Request, status: int, title: str, detail: str) -> str:
+    """`error_html` for a request."""
+    context = PageContext(site_of(request), page_language(request), chosen_theme(request.cookies))
+    return error_html(context, status, title, detail)

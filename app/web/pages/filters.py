@@ -1,13 +1,16 @@
 """Filters of the search page as chips: each is a link to the same search with one value more or less."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from app.content.library import Library
-from app.entry import FACETS, Language
+from app.entry import Language
 from app.search.answers import FacetCount, Filters, SearchAnswer, SearchRequest
+from app.taxonomy import FACETS
+from app.web.pages.context import PageContext
 from app.web.pages.parts import name_of
-from app.web.pages.shell import OWN_NAMES
-from app.web.pages.visit import Visit
+
+Address = Callable[[str, Filters], str]
+"""The address of a list for a text under some filters."""
 
 SHOWN = 6
 """Chips of a facet that are seen at once; two or more others wait behind a disclosure."""
@@ -21,6 +24,8 @@ class Chip:
     count: str
     url: str
     active: bool
+    key: str
+    """Names the filter, whatever its count and whether it is on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +49,31 @@ class FilterBar:
     """Names and values for hidden fields, so that a new query keeps the filters."""
 
 
-def filter_bar(visit: Visit, library: Library, request: SearchRequest, answer: SearchAnswer) -> FilterBar:
-    """The filters that a search offers, those that are on first in each facet.
+def filter_bar(
+    context: PageContext, request: SearchRequest, answer: SearchAnswer, address: Address | None = None
+) -> FilterBar:
+    """The filters that a list offers, those that are on first in each facet. `address` is that of the list, by
+    default of a search.
 
     A facet in which everything found has the one value is left out: to choose it would change nothing.
     """
     filters = request.filters
-    links = _ChipLinks(visit, request.text, filters)
+    links = _ChipLinks(context, request.text, filters, address or _search_address(context))
     groups = [links.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
-    groups.append(links.editions(library))
+    groups.append(links.editions())
     active = tuple(
         replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
     )
     return FilterBar(
         groups=tuple(group for group in groups if group.chips and not _is_idle(group, answer.total)),
         active=active,
-        clear=visit.urls.search(visit.lang, q=request.text) if filters else "",
+        clear=links.address(request.text, Filters()) if filters else "",
         hidden=tuple((facet, value) for facet in (*FACETS, "edition") for value in _values(filters, facet)),
     )
+
+
+def _search_address(context: PageContext) -> Address:
+    return lambda text, filters: context.urls.search_filtered(context.lang, text, filters)
 
 
 def _is_idle(group: ChipGroup, total: int) -> bool:
@@ -90,31 +102,33 @@ def _values(filters: Filters, facet: str) -> tuple[str, ...]:
 class _ChipLinks:
     """The search at hand, from which each chip leads on."""
 
-    visit: Visit
+    context: PageContext
     text: str
     filters: Filters
+    address: Address
 
     def group(self, facet: str, counts: tuple[FacetCount, ...]) -> ChipGroup:
         known = {count.value: count.count for count in counts}
         chosen = [value for value in _values(self.filters, facet) if value not in known]
         chips = [
-            self.chip(facet, value, name_of(self.visit, facet, value), f"{known.get(value, 0):,}")
+            self.chip(facet, value, name_of(self.context, facet, value), f"{known.get(value, 0):,}")
             for value in (*chosen, *known)
             if known.get(value) or value in _values(self.filters, facet)
         ]
         chips.sort(key=lambda chip: not chip.active)
-        label = self.visit.say(f"facet.{facet}")
+        label = self.context.t(f"facet.{facet}")
         shown = len(chips) if len(chips) == SHOWN + 1 else SHOWN
         return ChipGroup(facet, label, tuple(chips[:shown]), tuple(chips[shown:]))
 
-    def editions(self, library: Library) -> ChipGroup:
+    def editions(self) -> ChipGroup:
         """Offered only where it makes a difference: some entry lacks an edition."""
-        complete = all(len(entry.editions) == len(Language) for entry in library.entries.values())
+        snapshot = self.context.snapshot
+        complete = snapshot is None or snapshot.library.bilingual
         offered = () if complete and not self.filters.edition else tuple(Language)
-        chips = tuple(self.chip("edition", lang.value, OWN_NAMES[lang], "") for lang in offered)
-        return ChipGroup("edition", self.visit.say("facet.edition"), chips, ())
+        chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
+        return ChipGroup("edition", self.context.t("facet.edition"), chips, ())
 
     def chip(self, facet: str, value: str, label: str, count: str) -> Chip:
         changed = toggled(self.filters, facet, value)
-        url = self.visit.urls.search_filtered(self.visit.lang, self.text, changed)
-        return Chip(label, count, url, value in _values(self.filters, facet))
+        url = self.address(self.text, changed)
+        return Chip(label, count, url, value in _values(self.filters, facet), f"{facet}:{value}")

@@ -1,16 +1,23 @@
-"""The start page: the search box, the place to paste an error, and ways in for who knows neither word."""
+"""The start page: the search box, the place to paste an error, and lists for readers who lack the words."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
+from heapq import nsmallest
 from unicodedata import east_asian_width
+from urllib.parse import urlencode
 
-from app.content.library import Library, count_tags, latest_first
-from app.entry import Kind
+from app.content.library import Library
+from app.entry import Entry, Kind, Summary
+from app.usecases.tags import used_tags
+from app.web.pages.context import PageContext
+from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import EntryRow, Link, TagLink, entry_row, tag_link
-from app.web.pages.shell import Head, render_page
-from app.web.pages.visit import Visit
 
 RECENT = 6
+EXAMPLE_SOURCES = 200
+"""Entries that examples are chosen from, spread evenly over all there are."""
 EXAMPLE = 27
 """Columns that an example takes best, a Han character counting two: long enough to be understood."""
 
@@ -21,43 +28,54 @@ class HomeView:
 
     lead: str
     examples: tuple[Link, ...]
+    logs: tuple[Link, ...]
+    """Examples of what is pasted; a script opens their diagnosis."""
     frameworks: tuple[TagLink, ...]
     error_types: tuple[TagLink, ...]
     topics: tuple[TagLink, ...]
     recent: tuple[EntryRow, ...]
+    """Empty while all entries are of one day: nothing is newer than anything else then."""
+    all: str
+    """The words of the link to all entries."""
 
 
-def home_page(visit: Visit, library: Library) -> str:
-    """The start page in the reader's language."""
-    urls = visit.urls
-    names = _listed(visit, [tag.name[visit.lang] for tag in library.taxonomy.framework.values()])
-    lead = visit.say("home.lead", count=len(library.entries), frameworks=names)
-    recent = latest_first(library.entries.values())
+def home_page(context: PageContext) -> str:
+    """The start page in the reader's language. Reads entries for its examples: made off the event loop."""
+    library = context.library
+    urls = context.urls
+    names = _listed(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
+    lead = context.t("home.lead", count=len(library), frameworks=names)
     view = HomeView(
         lead=lead,
-        examples=tuple(_examples(visit, library)),
-        frameworks=_tags(visit, library, "framework"),
-        error_types=_tags(visit, library, "error_type"),
-        topics=_tags(visit, library, "topic"),
-        recent=tuple(entry_row(visit, entry) for entry in recent[:RECENT]),
+        examples=tuple(_examples(context)),
+        logs=tuple(_logs(context)),
+        frameworks=_tags(context, "framework"),
+        error_types=_commonest(_tags(context, "error_type")),
+        topics=_tags(context, "topic"),
+        recent=tuple(entry_row(context, entry) for entry in _recent(library)),
+        all=context.t("home.all", count=len(library)),
     )
     head = Head(
         name="home",
-        title=f"{visit.say('site.name')} · {visit.say('site.tagline')}",
+        title=f"{context.t('site.name')} · {context.t('site.tagline')}",
         description=lead,
         here=urls.home,
-        data=(_site_data(visit, lead),),
+        data=(_site_data(context, lead),),
     )
-    return render_page(visit, "home.html", head, view)
+    return render_page(context, "home.html", head, view)
 
 
-def _examples(visit: Visit, library: Library) -> Iterator[Link]:
-    """A question of each kind, over different frameworks where possible."""
+def _examples(context: PageContext) -> Iterator[Link]:
+    """The content's own, or else a question of each kind, over different frameworks where possible."""
+    if own := context.library.site.examples.get(context.lang):
+        questions = (each for each in own if "\n" not in each)
+        yield from (Link(each, context.urls.search(context.lang, q=each)) for each in questions)
+        return
     asked = [
         (alias, entry)
-        for entry in library.entries.values()
-        if visit.lang in entry.editions
-        for alias in entry.editions[visit.lang].aliases
+        for entry in _sources(context)
+        if context.lang in entry.editions
+        for alias in entry.editions[context.lang].aliases
     ]
     asked.sort(key=lambda pair: (abs(_columns(pair[0]) - EXAMPLE), pair[0]))
     frameworks: set[str] = set()
@@ -66,33 +84,62 @@ def _examples(visit: Visit, library: Library) -> Iterator[Link]:
         fitting.sort(key=lambda pair: pair[1] in frameworks)
         for alias, framework in fitting[:1]:
             frameworks.add(framework)
-            yield Link(alias, visit.urls.search(visit.lang, q=alias))
+            yield Link(alias, context.urls.search(context.lang, q=alias))
+
+
+def _logs(context: PageContext) -> Iterator[Link]:
+    """The content's own examples of several lines, each told by its last. The log stays behind the # of its address."""
+    for each in context.library.site.examples.get(context.lang, ()):
+        if "\n" in each:
+            text = context.t("home.example_log", line=each.rpartition("\n")[2].strip())
+            yield Link(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
+
+
+def _commonest(tags: tuple[TagLink, ...]) -> tuple[TagLink, ...]:
+    return tuple(sorted(tags, key=lambda tag: -tag.count))
+
+
+def _recent(library: Library) -> tuple[Summary, ...]:
+    """What changed last; of one day, each framework in turn."""
+    if len({each.updated for each in library.summaries}) < 2:
+        return ()
+    turns: Counter[tuple[date, str]] = Counter()
+    placed = []
+    for entry in library.latest(len(library)):
+        turns[entry.updated, entry.framework] += 1
+        placed.append((-entry.updated.toordinal(), turns[entry.updated, entry.framework], entry.id))
+    return tuple(library.summary(entry_id) for _, _, entry_id in nsmallest(RECENT, placed))
+
+
+def _sources(context: PageContext) -> Iterator[Entry]:
+    ids = context.library.ids
+    for entry_id in ids[:: -(-len(ids) // EXAMPLE_SOURCES) or 1]:
+        if entry := context.library.entry(entry_id):
+            yield entry
 
 
 def _columns(text: str) -> int:
     return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
 
-def _tags(visit: Visit, library: Library, facet: str) -> tuple[TagLink, ...]:
-    counts = count_tags(library.entries.values(), facet)
-    tags = library.taxonomy.facet(facet).values()
-    return tuple(tag_link(visit, facet, tag, counts[tag.id]) for tag in tags if counts.get(tag.id))
+def _tags(context: PageContext, facet: str) -> tuple[TagLink, ...]:
+    return tuple(tag_link(context, facet, each) for each in used_tags(context.library, facet))
 
 
-def _listed(visit: Visit, names: list[str]) -> str:
+def _listed(context: PageContext, names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
-    return visit.say("list.join").join(names[:-1]) + visit.say("list.last") + names[-1]
+    return context.t("list.join").join(names[:-1]) + context.t("list.last") + names[-1]
 
 
-def _site_data(visit: Visit, lead: str) -> dict[str, object]:
-    target = visit.urls.absolute(visit.urls.search(visit.lang)) + "?q={search_term_string}"
+def _site_data(context: PageContext, lead: str) -> dict[str, object]:
+    target = context.urls.absolute(context.urls.search(context.lang)) + "?q={search_term_string}"
     return {
         "@context": "https://schema.org",
         "@type": "WebSite",
-        "name": visit.say("site.name"),
-        "url": visit.urls.absolute(visit.urls.home(visit.lang)),
-        "inLanguage": visit.lang.tag,
+        "name": context.t("site.name"),
+        "url": context.urls.absolute(context.urls.home(context.lang)),
+        "inLanguage": context.lang.tag,
         "description": lead,
         "potentialAction": {
             "@type": "SearchAction",

@@ -1,11 +1,14 @@
 """Views that several pages share: links, rows of entries, breadcrumbs, pagers."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.entry import Edition, Entry, Language, Tag
-from app.web.pages.shell import OWN_NAMES
-from app.web.pages.visit import Visit
+from app.entry import Language, Summary
+from app.presentation.schemas import EditionLink
+from app.presentation.shaper import edition_links
+from app.usecases.tags import CountedTag
+from app.web.pages.context import PageContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +31,14 @@ class TagLink:
 
 
 @dataclass(frozen=True, slots=True)
-class EditionLink:
-    """An edition of an entry, named in its own language."""
-
-    name: str
-    lang: str
-    url: str
-    stale: bool
-    shown: bool
-
-
-@dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry in a list."""
+    """An entry in a list. `lang` is the language of the edition shown.
+
+    `applies_to` is what the name of the framework does not say yet; empty where that says it all.
+    """
 
     id: str
+    lang: Language
     kind: str
     kind_name: str
     framework: Link
@@ -62,72 +58,70 @@ class Pager:
     next: str
 
 
-def name_of(visit: Visit, facet: str, value: str) -> str:
+def name_of(context: PageContext, facet: str, value: str) -> str:
     """The name of a tag in the reader's language; its id where the taxonomy lacks it."""
-    tags = visit.library.taxonomy.facet(facet) if visit.library else {}
-    return tags[value].name[visit.lang] if value in tags else value
+    tags = context.library.taxonomy.facet(facet)
+    return tags[value].name[context.lang] if value in tags else value
 
 
-def tag_link(visit: Visit, facet: str, tag: Tag, count: int = 0) -> TagLink:
+def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:
     """A link to the page of a tag."""
-    url = visit.urls.tag(visit.lang, facet, tag.id)
-    return TagLink(tag.name[visit.lang], tag.description[visit.lang], count, url)
+    tag, url = counted.tag, context.urls.tag(context.lang, facet, counted.tag.id)
+    return TagLink(tag.name[context.lang], tag.description[context.lang], counted.count, url)
 
 
-def foreign(visit: Visit, edition: Edition) -> str:
-    """The `lang` attribute that an edition's text needs on this page, or empty."""
-    return "" if edition.lang is visit.lang else edition.lang.tag
+def lang_attribute(context: PageContext, lang: Language) -> str:
+    """The `lang` attribute that a text in `lang` needs on this page, or empty."""
+    return "" if lang is context.lang else lang.tag
 
 
-def entry_link(visit: Visit, entry: Entry) -> Link:
-    """A link to an entry, titled as its page will be."""
-    edition = entry.edition(visit.lang)
-    return Link(edition.title, visit.urls.entry(visit.lang, entry.id), foreign(visit, edition))
+def beside_framework(name: str, applies_to: str) -> str:
+    """What `applies_to` says beyond the name of the framework that stands before it on the page.
+
+    "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC"; "slime" beside "slime" is nothing.
+    """
+    rest = applies_to[len(name) :]
+    if not applies_to.casefold().startswith(name.casefold()) or re.match(r"[\w.-]", rest, re.ASCII):
+        return applies_to
+    rest = rest.strip(" ,，:：;；")
+    inside = re.fullmatch(r"[(（]([^()（）]*)[)）]", rest)
+    return inside[1] if inside else rest
 
 
-def edition_links(visit: Visit, entry: Entry) -> tuple[EditionLink, ...]:
-    """The editions that an entry has, in the order of `Language`."""
-    shown = entry.edition(visit.lang).lang
-    return tuple(
-        EditionLink(
-            OWN_NAMES[lang], lang.tag, visit.urls.entry(lang, entry.id), lang in entry.stale, lang is shown
-        )
-        for lang in Language
-        if lang in entry.editions
-    )
-
-
-def entry_row(visit: Visit, entry: Entry) -> EntryRow:
+def entry_row(context: PageContext, summary: Summary) -> EntryRow:
     """An entry as a row of a list."""
-    edition = entry.edition(visit.lang)
+    edition, shown = summary.edition(context.lang), summary.shown(context.lang)
     framework = Link(
-        name_of(visit, "framework", entry.framework), visit.urls.tag(visit.lang, "framework", entry.framework)
+        name_of(context, "framework", summary.framework),
+        context.urls.tag(context.lang, "framework", summary.framework),
     )
+    url = context.urls.entry(context.lang, summary.id)
     return EntryRow(
-        id=entry.id,
-        kind=entry.kind.value,
-        kind_name=name_of(visit, "kind", entry.kind.value),
+        id=summary.id,
+        lang=shown,
+        kind=summary.kind.value,
+        kind_name=name_of(context, "kind", summary.kind.value),
         framework=framework,
-        title=entry_link(visit, entry),
-        applies_to=edition.applies_to,
-        updated=visit.day(entry.updated),
-        updated_iso=entry.updated.isoformat(),
-        editions=edition_links(visit, entry),
+        title=Link(edition.title, url, lang_attribute(context, shown)),
+        applies_to=beside_framework(framework.text, edition.applies_to),
+        updated=context.day(summary.updated),
+        updated_iso=summary.updated.isoformat(),
+        editions=edition_links(summary, context.urls),
     )
 
 
-def build_pager(visit: Visit, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:
+def build_pager(context: PageContext, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:
     """The way from page to page (counted from 1); None where one page holds everything."""
     if pages <= 1:
         return None
     return Pager(
-        text=visit.say("pager.position", page=page, pages=pages),
+        text=context.t("pager.position", page=page, pages=pages),
         previous=address(page - 1) if page > 1 else "",
         next=address(page + 1) if page < pages else "",
     )
 
 
-def crumb_data(visit: Visit, crumbs: tuple[Link, ...]) -> dict[str, object]:
+def crumb_data(context: PageContext, crumbs: tuple[Link, ...]) -> dict[str, object]:
     """Breadcrumbs as schema.org data."""
     return {
         "@context": "https://schema.org",
@@ -137,7 +131,7 @@ def crumb_data(visit: Visit, crumbs: tuple[Link, ...]) -> dict[str, object]:
                 "@type": "ListItem",
                 "position": place,
                 "name": crumb.text,
-                "item": visit.urls.absolute(crumb.url),
+                "item": context.urls.absolute(crumb.url),
             }
             for place, crumb in enumerate(crumbs, 1)
         ],

@@ -1,10 +1,10 @@
 """Why a result was found, as a line to be read: words together by where they stand, as the reader wrote them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.search.answers import Reason, ReasonType
-from app.web.pages.visit import Visit
+from app.search.answers import Hit, Reason, ReasonType
+from app.web.pages.context import PageContext
 
 CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
 
@@ -21,24 +21,30 @@ class ReasonView:
 
 
 def reason_views(
-    visit: Visit, query: str, reasons: Sequence[Reason], heard: Iterable[str]
+    context: PageContext, query: str, hit: Hit, all_texts: Iterable[str]
 ) -> tuple[ReasonView, ...]:
-    """`reasons` in their order, those of a kind in one. `heard`: the texts of all reasons of all results.
+    """The reasons of `hit` in their order, those of a kind in one. `all_texts`: those of all reasons of all results.
 
     Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
-    in between is no word; it is left out, and neighbors are put together again.
+    in between is not a word; it is left out, and neighbors are put together again.
     """
-    words = [span for text in set(heard) if (span := _place(query, text))]
+    reasons = hit.reasons
+    words = [span for text in set(all_texts) if (span := _place(query, text))]
     spans = {reason: span for reason in reasons if (span := _place(query, reason.text))}
     kept = _kept([reason for reason in reasons if not _is_filler(spans.get(reason), words)], spans)
+    groups: dict[tuple[ReasonType, str], list[Reason]] = {}
+    for reason in kept:
+        groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
     return tuple(
-        ReasonView(
-            visit.say(f"reason.{kind.value}"),
-            visit.say("list.join").join(_texts(query, [each for each in kept if each.type is kind], spans)),
-            kind in CODE,
-        )
-        for kind in dict.fromkeys(reason.type for reason in kept)
+        ReasonView(context.t(label), context.t("list.join").join(_texts(query, members, spans)), kind in CODE)
+        for (kind, label), members in groups.items()
     )
+
+
+def _label(reason: Reason, elsewhere: Collection[str]) -> str:
+    """The key of the words that say where something was found."""
+    is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
+    return "reason.other_title" if is_other else f"reason.{reason.type.value}"
 
 
 def _place(query: str, text: str) -> Span | None:

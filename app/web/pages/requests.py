@@ -1,59 +1,60 @@
-"""From a request to a visit, and from a page to an answer with its headers."""
+"""From a request to what a page needs, and from a page to an answer with its headers."""
 
-from typing import Annotated
+from functools import partial
 from urllib.parse import parse_qs
 
-from fastapi import Depends
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
-from app.content.library import Library
-from app.entry import FACETS, Language
+from app.entry import Language
 from app.errors import BadParameter
-from app.search.answers import Filters
-from app.web.body import read_bytes
-from app.web.compression import packed
-from app.web.dependencies import CurrentSite, CurrentSnapshot
-from app.web.negotiation import conditional
-from app.web.pages.visit import Visit
-from app.web.preferences import chosen_theme
-from app.web.tags import check_filters
+from app.search.answers import Filters, SearchRequest
+from app.taxonomy import FACETS
+from app.usecases.tags import MAX_TAGS
+from app.web.http.body import read_bytes
+from app.web.http.respond import Body, respond
+from app.web.pages.context import PageContext
+from app.web.site import site_of
 
-MAX_TAGS = 50
+HTML, MARKDOWN = "text/html", "text/markdown"
 MAX_PAGE = 1000
 PERCENT = 3
 """Bytes that a form can spend on one byte of text: `%0A`."""
+LARGE = 1 << 16
+"""Bytes of a form from which on reading it takes more than some milliseconds, and so leaves the event loop."""
 FORM_FRAME = 4096
 """Bytes for what surrounds the text in a form."""
 
 
-async def get_visit(request: Request, site: CurrentSite, snapshot: CurrentSnapshot, lang: str) -> Visit:
-    """Who asks for a page under `/{lang}/`. Raises 404 for a language that there are no pages in."""
-    if lang not in set(Language):
-        raise HTTPException(404)
-    return Visit(site, Language(lang), chosen_theme(request.cookies), snapshot.library)
-
-
-CurrentVisit = Annotated[Visit, Depends(get_visit)]
-
-
-def page_answer(request: Request, visit: Visit, html: str, vary: str = "Cookie") -> Response:
+async def page_answer(
+    request: Request, context: PageContext, html: Body, vary: tuple[str, ...] = ("Cookie",)
+) -> Response:
     """A page with its ETag, or 304. Its look depends on the cookies."""
-    headers = {"Vary": vary, "Content-Language": visit.lang.tag}
-    return packed(request, conditional(request, HTMLResponse(html, headers=headers)))
+    return await respond(request, html, HTML, lang=context.lang, vary=vary)
 
 
-def asked_filters(request: Request, library: Library) -> Filters:
-    """The filters of a search. Raises UnknownTag, BadParameter."""
+def asked_search(request: Request, lang: Language, page_size: int) -> SearchRequest:
+    """The search that an address asks for. Raises BadParameter."""
+    params = request.query_params
+    return SearchRequest(
+        text=params.get("q", ""),
+        lang=lang,
+        filters=asked_filters(request),
+        limit=page_size,
+        offset=(asked_page(request) - 1) * page_size,
+        verbatim=params.get("verbatim", "") in {"1", "true"},
+        unfinished=params.get("unfinished", "") in {"1", "true"},
+    )
+
+
+def asked_filters(request: Request) -> Filters:
+    """The filters of a search. Raises BadParameter."""
     params = request.query_params
     chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
     edition = params.get("edition", "")
     if edition and edition not in set(Language):
         raise BadParameter(field="edition")
-    filters = Filters(**chosen, edition=Language(edition) if edition else None)
-    check_filters(filters, library)
-    return filters
+    return Filters(**chosen, edition=Language(edition) if edition else None)
 
 
 def asked_page(request: Request) -> int:
@@ -70,6 +71,12 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
     Raises TooLarge where the body cannot hold less than `limit` bytes of text.
     """
     raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
+    if len(raw) > LARGE:
+        return await site_of(request).service.offload(partial(_fields, raw))
+    return _fields(raw)
+
+
+def _fields(raw: bytes) -> dict[str, str]:
     try:
         fields = parse_qs(
             raw.decode("ascii", "replace"), keep_blank_values=True, errors="replace", max_num_fields=20

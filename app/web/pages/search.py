@@ -1,32 +1,45 @@
 """The search page: results with their reasons, filters, and ways out where little was found."""
 
+import re
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.content.library import Library, count_tags
-from app.search.answers import (
-    Hit,
-    SearchAnswer,
-    SearchRequest,
-    Suggestion,
-    SuggestionType,
-)
+from app.content.markdown.html_writer import flag_kind
+from app.diagnosis.answers import Confidence
+from app.search.answers import Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from app.usecases.search import Found
+from app.usecases.tags import used_tags
+from app.web.pages.context import PageContext
+from app.web.pages.exits import exits, of_query
 from app.web.pages.filters import FilterBar, filter_bar
-from app.web.pages.parts import EntryRow, Pager, TagLink, build_pager, entry_row, tag_link
+from app.web.pages.layout import Head, render_page
+from app.web.pages.matches import MatchView, match_view
+from app.web.pages.parts import (
+    EntryRow,
+    Link,
+    Pager,
+    TagLink,
+    build_pager,
+    entry_row,
+    lang_attribute,
+    tag_link,
+)
 from app.web.pages.reasons import ReasonView, reason_views
-from app.web.pages.shell import Head, render_page
-from app.web.pages.visit import Visit
 from app.web.templating import safe
 
 PAGE_SIZE = 10
+FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
+"""A flag in a snippet, with what is marked in it: a line would end behind its dashes."""
+MARK = re.compile("</?mark>")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A result. `snippet` is escaped HTML with marks."""
+    """A result. `title` and `snippet` are escaped HTML with marks."""
 
     row: EntryRow
+    title: Markup
     snippet: Markup
     snippet_lang: str
     reasons: tuple[ReasonView, ...]
@@ -48,6 +61,8 @@ class SearchView:
     query: str
     status: str
     """How much was found, in words; announced to screen readers."""
+    verdict: MatchView | None
+    """The entry that explains an error line, where that is sure enough to stand before what was searched."""
     bar: FilterBar
     cards: tuple[Card, ...]
     correction: str
@@ -55,6 +70,8 @@ class SearchView:
     """The address that searches for what was typed, where something else was searched."""
     phrase_dropped: bool
     weak: bool
+    absent_words: str
+    """What no entry mentions, in words; empty where there is no such word or nothing was found at all."""
     nothing: str
     """Why nothing was found, in words; empty where something was."""
     offers: tuple[Offer, ...]
@@ -62,18 +79,19 @@ class SearchView:
     topics: tuple[TagLink, ...]
     """Other ways in, where nothing was found."""
     pager: Pager | None
-    diagnose: str
+    exits: tuple[Link, ...]
 
 
-def search_page(visit: Visit, library: Library, request: SearchRequest, answer: SearchAnswer) -> str:
+def search_page(context: PageContext, found: Found) -> str:
     """The answer to a search as a page."""
-    view = _view(visit, library, request, answer)
-    title = visit.say("search.title_query", query=request.text) if request.text else visit.say("search.title")
+    request = found.request
+    view = _view(context, found)
+    title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
     head = Head(
         name="search",
-        title=f"{title} · {visit.say('site.name')}",
-        description=visit.say("search.description"),
-        here=lambda lang: visit.urls.search_filtered(
+        title=f"{title} · {context.t('site.name')}",
+        description=context.t("search.description"),
+        here=lambda lang: context.urls.search_filtered(
             lang,
             request.text,
             request.filters,
@@ -82,29 +100,37 @@ def search_page(visit: Visit, library: Library, request: SearchRequest, answer: 
         ),
         indexed=not request.text and not request.filters and not request.offset,
     )
-    return render_page(visit, "search.html", head, view)
+    return render_page(context, "search.html", head, view)
 
 
-def _view(visit: Visit, library: Library, request: SearchRequest, answer: SearchAnswer) -> SearchView:
+def _view(context: PageContext, found: Found) -> SearchView:
+    request, answer = found.request, found.answer
+    sure = [match for match in found.diagnosis if match.confidence is not Confidence.POSSIBLE]
+    weak = answer.weak and bool(answer.hits) and not sure
+    lost = weak or (not answer.total and not request.filters and not sure)
     pages = -(-answer.total // PAGE_SIZE)
-    near = [found.entry for found in answer.suggestions if found.type is SuggestionType.NEAR_MISS]
+    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
     return SearchView(
         query=request.text,
-        status=_status(visit, request, answer),
-        bar=filter_bar(visit, library, request, answer),
-        cards=tuple(_card(visit, answer, hit) for hit in answer.hits),
+        status=_status(context, request, answer),
+        verdict=match_view(context, sure[0]) if sure else None,
+        bar=filter_bar(context, request, answer),
+        cards=tuple(_card(context, answer, hit) for hit in answer.hits),
         correction=answer.correction,
-        verbatim=visit.urls.search_filtered(visit.lang, request.text, request.filters, verbatim=True)
+        verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
         if answer.correction
         else "",
         phrase_dropped=answer.phrase_dropped,
-        weak=answer.weak and bool(answer.hits),
-        nothing=_nothing(visit, request) if not answer.total else "",
-        offers=tuple(_offers(visit, request, answer)),
-        topics=_topics(visit, library) if not answer.total and not request.filters else (),
-        near=tuple(entry_row(visit, entry) for entry in near if entry),
-        pager=build_pager(visit, _number(request), pages, lambda number: _page(visit, request, number)),
-        diagnose=visit.urls.diagnose(visit.lang),
+        weak=weak,
+        absent_words=_absent_words(context, answer)
+        if answer.total and not answer.correction and not sure
+        else "",
+        nothing=_nothing(context, request) if not answer.total else "",
+        offers=tuple(_offers(context, request, answer)),
+        topics=_topics(context) if not answer.total and not request.filters else (),
+        near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
+        pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
+        exits=exits(context, of_query(request.text, request.filters.framework)) if lost else (),
     )
 
 
@@ -112,9 +138,9 @@ def _number(request: SearchRequest) -> int:
     return request.offset // PAGE_SIZE + 1
 
 
-def _page(visit: Visit, request: SearchRequest, number: int) -> str:
-    return visit.urls.search_filtered(
-        visit.lang,
+def _page(context: PageContext, request: SearchRequest, number: int) -> str:
+    return context.urls.search_filtered(
+        context.lang,
         request.text,
         request.filters,
         page=number if number > 1 else None,
@@ -122,49 +148,58 @@ def _page(visit: Visit, request: SearchRequest, number: int) -> str:
     )
 
 
-def _status(visit: Visit, request: SearchRequest, answer: SearchAnswer) -> str:
+def _status(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> str:
     if not request.text.strip():
-        return visit.say("count.entries", count=answer.total)
-    return visit.say("search.status", count=answer.total) if answer.total else visit.say("search.nothing")
+        return context.t("count.entries", count=answer.total)
+    return context.t("search.status", count=answer.total) if answer.total else context.t("search.nothing")
 
 
-def _nothing(visit: Visit, request: SearchRequest) -> str:
-    return visit.say("search.nothing_filtered" if request.filters else "search.nothing_hint")
+def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
+    words = context.t("list.join").join(answer.absent_words)
+    return context.t("search.absent_words", words=words) if words else ""
 
 
-def _topics(visit: Visit, library: Library) -> tuple[TagLink, ...]:
-    counts = count_tags(library.entries.values(), "topic")
-    tags = library.taxonomy.topic.values()
-    return tuple(tag_link(visit, "topic", tag, counts[tag.id]) for tag in tags if counts.get(tag.id))
+def _nothing(context: PageContext, request: SearchRequest) -> str:
+    return context.t("search.nothing_filtered" if request.filters else "search.nothing_hint")
 
 
-def _card(visit: Visit, answer: SearchAnswer, hit: Hit) -> Card:
-    heard = (reason.text for each in answer.hits for reason in each.reasons)
+def _topics(context: PageContext) -> tuple[TagLink, ...]:
+    return tuple(tag_link(context, "topic", each) for each in used_tags(context.library, "topic"))
+
+
+def _card(context: PageContext, answer: SearchAnswer, hit: Hit) -> Card:
+    all_texts = (reason.text for each in answer.hits for reason in each.reasons)
     return Card(
-        row=entry_row(visit, hit.entry),
-        snippet=safe(hit.snippet),
-        snippet_lang="" if hit.edition.lang is visit.lang else hit.edition.lang.tag,
-        reasons=reason_views(visit, answer.query, hit.reasons, heard),
+        row=entry_row(context, context.library.summary(hit.entry.id)),
+        title=safe(hit.title),
+        snippet=safe(FLAG.sub(_unbroken, hit.snippet)),
+        snippet_lang=lang_attribute(context, hit.edition.lang),
+        reasons=reason_views(context, answer.query, hit, all_texts),
     )
 
 
-def _offers(visit: Visit, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:
+def _unbroken(flag: re.Match[str]) -> str:
+    kind = flag_kind(MARK.sub("", flag[0]))
+    return f'<span class="{kind}">{flag[0]}</span>' if kind else flag[0]
+
+
+def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:
     offers = []
     for found in answer.suggestions:
         if found.type is SuggestionType.SPELLING:
-            url = visit.urls.search_filtered(visit.lang, found.query, request.filters)
-            offers.append(Offer(visit.say("search.try_spelling", query=found.query), "", url))
+            url = context.urls.search_filtered(context.lang, found.query, request.filters)
+            offers.append(Offer(context.t("search.try_spelling", query=found.query), "", url))
         elif found.type is SuggestionType.DROP_FILTER:
-            offers.append(_without_filter(visit, request.text, found))
+            offers.append(_without_filter(context, request.text, found))
     return offers
 
 
-def _without_filter(visit: Visit, text: str, found: Suggestion) -> Offer:
+def _without_filter(context: PageContext, text: str, found: Suggestion) -> Offer:
     facet = found.facet
     return Offer(
-        visit.say("search.drop_filter", facet=visit.say(f"facet.{facet}"))
+        context.t("search.drop_filter", facet=context.t(f"facet.{facet}"))
         if facet
-        else visit.say("search.drop_filters"),
-        visit.say("search.status", count=found.count),
-        visit.urls.search_filtered(visit.lang, text, found.filters),
+        else context.t("search.drop_filters"),
+        context.t("search.status", count=found.count),
+        context.urls.search_filtered(context.lang, text, found.filters),
     )

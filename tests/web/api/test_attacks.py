@@ -2,10 +2,8 @@
 
 import http.client
 import socket
-import statistics
 import threading
-import time
-from collections.abc import Iterator
+import unicodedata
 from contextlib import suppress
 from urllib.parse import quote
 
@@ -68,6 +66,37 @@ def test_operators_and_odd_characters_are_text(client: httpx.Client, q: str) -> 
         assert answer.status_code == 200, answer.text
 
 
+@pytest.mark.parametrize("q", ["\ufdfa" * 2000, "㌀" * 2000, "oom " + "\ufdfa" * 500])
+def test_a_query_is_measured_by_what_it_is_written_out_to(client: httpx.Client, q: str) -> None:
+    """A ligature of Arabic is eighteen characters, and it is these that take time."""
+    read = client.get("/api/v1/search", params={"q": q, "verbatim": "1"}).json()["query"]
+    assert q.startswith(read)
+    assert 1900 < len(unicodedata.normalize("NFKC", read)) <= 2000
+
+
+STRUCTURES = {
+    "nested": '{"text": "x", "x": [' + "[" * 500 + "]" * 500 + "," + "[" * 500 + "]" * 500 + "]}",
+    "many": '{"text": "x", "x": [' + ",".join(["{}"] * 100_000) + "]}",
+    "fields": "{" + ",".join(f'"f{number}": 1' for number in range(101)) + ', "text": "x"}',
+    "behind a quotation mark": '{"text": "\\\\\\"", "x": [' + "[],\n" * 1000 + "1]}",
+    "large": '{"text": "x", "x": ' + "[" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("body", STRUCTURES.values(), ids=STRUCTURES)
+def test_json_of_brackets_is_refused_before_it_is_read(client: httpx.Client, body: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = client.post("/api/v1/diagnose", content=body.encode(), headers=headers)
+    assert answer.status_code == 422
+    assert "brackets" in answer.json()["errors"][0]["message"]
+
+
+def test_brackets_and_quotation_marks_in_a_log_are_no_structure(client: httpx.Client) -> None:
+    log = 'KeyError: 1\n{"a": [["\\\\", "\\u0022"]], "b": "c\\\\\\""}\n' * 1000
+    answer = client.post("/api/v1/diagnose", json={"text": log, "lang": "en", "framework": ""})
+    assert answer.status_code == 200, answer.text
+
+
 @pytest.mark.parametrize("raw", ["%ff", "%c0%af", "%ed%a0%80", "%", "%zz", "%u0041", "a%00b", "%f0%9f"])
 def test_undecodable_queries_are_answered(client: httpx.Client, raw: str) -> None:
     for name in ("q", "lang", "framework", "limit"):
@@ -76,12 +105,10 @@ def test_undecodable_queries_are_answered(client: httpx.Client, raw: str) -> Non
 
 
 @pytest.mark.parametrize("q", HEAVY, ids=lambda q: ascii(q[:6]))
-def test_no_query_is_slow(client: httpx.Client, q: str) -> None:
+def test_no_query_keeps_the_server_busy_for_good(client: httpx.Client, q: str) -> None:
     for path in ("/api/v1/search", "/api/v1/suggest"):
-        started = time.perf_counter()
-        answer = client.get(f"{path}?q={quote(q)[:60_000]}")
-        assert answer.status_code == 200
-        assert time.perf_counter() - started < 1.0, path
+        answer = client.get(f"{path}?q={quote(q)[:60_000]}", timeout=20)
+        assert answer.status_code == 200, path
 
 
 def test_a_query_string_of_any_size_is_answered_somehow(server: Server) -> None:
@@ -155,10 +182,11 @@ def test_no_redirect_leads_to_another_host(client: httpx.Client) -> None:
 
 def test_ranges_without_number_cost_nothing(client: httpx.Client) -> None:
     ranges = "bytes=" + ",".join(f"{start}-{start}" for start in range(0, 12_000, 2))
-    started = time.perf_counter()
     answer = client.get("/static/docs.js", headers={"Range": ranges[:60_000]})
     assert answer.status_code in {200, 206, 400, 416}
-    assert time.perf_counter() - started < 0.5
+    # The file, or an answer about the ranges; not one part with headers of its own for each of thousands.
+    whole = client.get("/static/docs.js")
+    assert len(answer.content) <= len(whole.content)
 
 
 def test_a_slow_client_keeps_nobody_waiting(server: Server) -> None:
@@ -167,39 +195,31 @@ def test_a_slow_client_keeps_nobody_waiting(server: Server) -> None:
     for each in slow:
         each.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nKeyErr")
     with server.client() as client:
-        started = time.perf_counter()
+        # Whoever waited for one of them would wait until the client gives up.
         assert client.get("/api/v1/search?q=oom").status_code == 200
-        assert time.perf_counter() - started < 1.0
     for each in slow:
         each.close()
 
 
-def test_probes_stay_quick_while_big_logs_are_diagnosed(server: Server) -> None:
-    log = ("(WorkerDict pid=1, ip=10.0.0.1) [rank3]: RuntimeError: CUDA error at 0x7f00\n" * 20_000)[
-        : 1 << 20
-    ]
-    running = threading.Event()
-    running.set()
-
-    def diagnose() -> None:
-        with server.client() as client:
-            while running.is_set():
-                client.post("/api/v1/diagnose", content=log.encode())
-
-    threads = [threading.Thread(target=diagnose) for _ in range(4)]
+def test_probes_are_answered_while_big_logs_are_diagnosed(server: Server) -> None:
+    """A probe that waited for a log each time would be one of as many as there are logs."""
+    line = "(WorkerDict pid=1, ip=10.0.0.1) [rank3]: RuntimeError: CUDA error at 0x7f00\n"
+    log = (line * 20_000)[: 1 << 20].encode()
+    threads = [threading.Thread(target=diagnose, args=(server, log, LOGS)) for _ in range(4)]
     for thread in threads:
         thread.start()
-    taken = list(probe(server, 40))
-    running.clear()
-    for thread in threads:
-        thread.join()
-    # 50 ms with a core to itself; this allows for a machine that is busy with other things.
-    assert statistics.median(taken) < 0.25
+    probes = 0
+    with server.client() as client:
+        while any(thread.is_alive() for thread in threads):
+            assert client.get("/healthz").status_code == 200
+            probes += 1
+    assert probes > 2 * LOGS * len(threads)
 
 
-def probe(server: Server, times: int) -> Iterator[float]:
+LOGS = 3
+
+
+def diagnose(server: Server, log: bytes, times: int) -> None:
     with server.client() as client:
         for _ in range(times):
-            started = time.perf_counter()
-            assert client.get("/healthz").status_code == 200
-            yield time.perf_counter() - started
+            assert client.post("/api/v1/diagnose", content=log).status_code == 200

@@ -15,7 +15,7 @@ from shutil import which
 import httpx
 import pytest
 
-from tests.support.server import ROOT, Server
+from tests.support.server import ROOT, Server, until
 from tests.web.api.test_protocol import assert_problem
 
 SAMPLE = min((ROOT / "content/samples/roll/node2pg-keyerror").glob("*.log"))
@@ -32,9 +32,13 @@ def test_json_in_json_out_with_every_field_of_the_contract(client: httpx.Client)
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["cache-control"] == "no-store"
     body = answer.json()
-    assert set(body) == {"matches", "errors", "framework", "generation"}
+    assert set(body) == {"verdict", "matches", "near", "errors", "framework", "generation"}
+    assert body["verdict"] == "matched"
+    assert body["near"] == []
     first = body["matches"][0]
-    assert set(first) == {"id", "title", "lang", "confidence", "matched", "fix", "url", "api_url"}
+    named = {"id", "title", "applies_to", "lang", "confidence", "matched", "fix", "url", "api_url"}
+    assert set(first) == named
+    assert first["applies_to"]
     assert (first["id"], first["lang"]) == ("roll/node2pg-keyerror", "zh")
     assert first["confidence"] in {"exact", "likely", "possible"}
     assert first["url"] == "/zh/entries/roll/node2pg-keyerror"
@@ -46,6 +50,7 @@ def test_a_raw_body_gets_text_that_reads_well_in_a_terminal(client: httpx.Client
     entry = client.get("/api/v1/entries/roll/node2pg-keyerror", params={"lang": "en"}).json()
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert answer.text.startswith(f"1. {entry['title']}")
+    assert answer.text.splitlines()[1].strip() == f"Applies to: {entry['applies_to']}"
     assert answer.text.endswith("\n")
     assert all(line.strip() in answer.text for line in entry["fix"].splitlines())
     assert entry["url"] in answer.text
@@ -94,8 +99,21 @@ def test_an_accept_that_excludes_both_is_406(client: httpx.Client) -> None:
 def test_a_log_that_nothing_explains_is_answered_with_nothing(client: httpx.Client) -> None:
     assert post(client, json={"text": NOTHING_KNOWN}).json()["matches"] == []
     assert post(client, json={"text": ""}).json()["matches"] == []
-    assert "No known entry" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "en"}).text
-    assert "没有" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "zh"}).text
+    assert "no sign of an error" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "en"}).text
+    assert "看不出错误" in post(client, content=NOTHING_KNOWN.encode(), params={"lang": "zh"}).text
+
+
+def test_a_log_without_an_error_says_so_even_where_entries_are_similar(client: httpx.Client) -> None:
+    log = "loading weights from the checkpoint\nsaved model to /ckpt\nlearning rate 1e-6"
+    answer = post(client, json={"text": log}).json()
+    assert answer["verdict"] == "no_error"
+    assert answer["near"]
+    text = post(client, content=log.encode(), params={"lang": "en"}).text
+    assert "no sign of an error" in text
+    assert all(
+        near["applies_to"] in text for near in post(client, json={"text": log, "lang": "en"}).json()["near"]
+    )
+    assert "No entry explains this" not in text
 
 
 @pytest.mark.parametrize(
@@ -124,7 +142,7 @@ def test_a_json_body_that_makes_no_sense_is_refused_by_field(
 
 def test_a_refusal_speaks_the_language_that_the_body_asks_for(client: httpx.Client) -> None:
     answer = post(client, json={"text": "x", "lang": "zh", "framework": "nope"})
-    assert "标签" in assert_problem(answer, 422)["title"]
+    assert "没有这个分类" in assert_problem(answer, 422)["title"]
 
 
 def test_undecodable_text_is_read_with_replacement(client: httpx.Client) -> None:
@@ -142,7 +160,7 @@ def test_text_up_to_the_limit_is_read_and_beyond_it_413(client: httpx.Client) ->
     assert post(client, json={"text": whole}).status_code == 200
     for options in ({"content": (whole + "x").encode()}, {"json": {"text": whole + "x"}}):
         body = assert_problem(post(client, **options), 413)
-        assert "1,048,576" in body["detail"]
+        assert "1 MiB" in body["detail"]
     # Three bytes a character, six in ASCII-only JSON: what counts is the text.
     assert post(client, content=json.dumps({"text": "显" * (LIMIT // 3)}), headers=JSON).status_code == 200
     assert_problem(post(client, content=json.dumps({"text": "显" * (LIMIT // 3 + 1)}), headers=JSON), 413)
@@ -214,7 +232,7 @@ def test_a_client_that_hangs_up_is_no_failure_of_ours(start_server: Callable[...
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nKeyErr")
         time.sleep(0.3)
-    time.sleep(0.3)
+    until(lambda: "/api/v1/diagnose" in server.log())
     server.stop()
     (line,) = [line for line in server.log().splitlines() if "/api/v1/diagnose" in line]
     assert " 499 " in line

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -62,8 +63,8 @@ def test_an_accept_that_excludes_everything_is_406(client: httpx.Client) -> None
 
 
 def test_entries_are_listed_latest_first_with_filters_and_a_day(client: httpx.Client) -> None:
-    def listed(**params: object) -> dict:
-        return client.get("/api/v1/entries", params={"limit": 50, **params}).json()
+    def listed(**params: Any) -> Any:
+        return client.get("/api/v1/entries", params=httpx.QueryParams({"limit": 50, **params})).json()
 
     whole = listed()
     assert whole["total"] == len(whole["items"]) == 42
@@ -105,7 +106,7 @@ def test_every_list_has_the_same_frame_and_limits(client: httpx.Client) -> None:
         assert client.get(f"/api/v1/{path}", params={"limit": 51}).status_code == 422
 
 
-def test_the_state_of_translations_is_told(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_the_state_of_translations_is_told(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
     content = write(
         tmp_path,
         {
@@ -115,7 +116,7 @@ def test_the_state_of_translations_is_told(start_server: Callable[..., Server], 
             "zh/roll/chinese-only.md": edition("只有中文"),
         },
     )
-    with start_server(content).client() as client:
+    with serve(content) as client:
         items = {item["id"]: item for item in client.get("/api/v1/translations").json()["items"]}
         assert (items["roll/english-only"]["en"], items["roll/english-only"]["zh"]) == ("present", "missing")
         assert (items["roll/chinese-only"]["en"], items["roll/chinese-only"]["zh"]) == ("missing", "present")
@@ -152,9 +153,9 @@ def test_a_broken_file_is_reported_and_everything_else_is_served(
         assert f"{path}:{problem['line']}: {problem['rule']}: " in server.log()
 
 
-def test_an_old_id_leads_to_the_new_one(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_an_old_id_leads_to_the_new_one(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
     content = write(tmp_path, {"en/roll/new-name.md": edition("New name", formerly="[roll/old-name]")})
-    with start_server(content).client() as client:
+    with serve(content) as client:
         moved = client.get("/api/v1/entries/roll/old-name", params={"lang": "zh"})
         assert (moved.status_code, moved.headers["location"]) == (
             308,
@@ -164,7 +165,7 @@ def test_an_old_id_leads_to_the_new_one(start_server: Callable[..., Server], tmp
         assert (moved.status_code, moved.headers["location"]) == (308, "/api/v1/entries/roll/new-name.md")
 
 
-def test_a_draft_shows_nowhere(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_a_draft_shows_nowhere(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
     content = write(
         tmp_path,
         {
@@ -172,7 +173,7 @@ def test_a_draft_shows_nowhere(start_server: Callable[..., Server], tmp_path: Pa
             "en/roll/hidden.md": edition("Zebracode hidden", draft="true", formerly="[roll/was-hidden]"),
         },
     )
-    with start_server(content).client() as client:
+    with serve(content) as client:
         assert client.get("/api/v1/entries/roll/hidden").status_code == 404
         assert client.get("/api/v1/entries/roll/was-hidden").status_code == 404
         for q in ("Zebracode", "draft:true OR *", "draft:true"):

@@ -18,7 +18,7 @@ SECRET = "hf_plantedSecretToken0123456789"
 
 async def fail(_request: Request) -> Response:
     try:
-        return Response({}[SECRET])
+        return Response(dict[str, str]()[SECRET])
     except KeyError as error:
         raise ValueError(f"could not read {SECRET}") from error
 
@@ -29,7 +29,7 @@ def failing(tmp_path: Path) -> httpx.AsyncClient:
     content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
     settings = Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "data")})
     app = create_app(settings)
-    app.state.knowledge.open()
+    app.state.site.knowledge.open()
     app.add_api_route("/api/v1/fail", fail)
     app.add_api_route("/pages/fail", fail)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver")

@@ -2,14 +2,13 @@
 
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.support.server import Server
+from tests.support.server import Server, until
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem
 
@@ -38,7 +37,12 @@ def test_reloading_takes_up_what_changed_for_the_holder_of_the_token(
             assert answer.headers["www-authenticate"] == "Bearer"
         assert_problem(client.get(RELOAD, headers=TOKEN), 405)
         before = client.get("/readyz").json()["generation"]
-        assert client.post(RELOAD, headers=TOKEN).json() == {"changed": False, "generation": before}
+        assert client.post(RELOAD, headers=TOKEN).json() == {
+            "changed": False,
+            "generation": before,
+            "workers": 1,
+            "behind": [],
+        }
 
         (content / "en/roll/second.md").write_text(edition("Second"), encoding="utf-8")
         answer = client.post(RELOAD, headers=TOKEN).json()
@@ -50,10 +54,10 @@ def test_reloading_takes_up_what_changed_for_the_holder_of_the_token(
 
 
 def test_a_failed_reload_keeps_serving_and_says_so(
-    start_server: Callable[..., Server], tmp_path: Path
+    serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
     content = write(tmp_path, {"en/roll/first.md": edition("First")})
-    with start_server(content, reload_token="s3cret-token").client() as client:
+    with serve(content, reload_token="s3cret-token") as client:
         (content / "taxonomy.yaml").write_text("frameworks: [broken\n", encoding="utf-8")
         assert "taxonomy.yaml" in assert_problem(client.post(RELOAD, headers=TOKEN), 409)["detail"]
         assert client.get("/api/v1/entries/roll/first").status_code == 200
@@ -64,15 +68,17 @@ def test_a_failed_reload_keeps_serving_and_says_so(
 
 
 def test_metrics_count_by_route_and_never_by_what_was_typed(
-    start_server: Callable[..., Server], tmp_path: Path
+    serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
-    with start_server(write(tmp_path, FEW)).client() as client:
+    with serve(write(tmp_path, FEW)) as client:
         for path in ("/api/v1/search?q=oom", "/api/v1/search?q=nan", "/nope/abc", "/nope/def"):
             client.get(path)
         client.get("/api/v1/entries/roll/first")
+        client.get("/en/entries/roll/first")
         text = client.get("/metrics").text
     assert 'jieda_requests_total{method="GET",route="/api/v1/search",status="200"} 2.0' in text
     assert 'route="/api/v1/entries/{framework}/{slug}"' in text
+    assert 'route="/{lang}/entries/{framework}/{name}"' in text
     assert 'jieda_requests_total{method="GET",route="unmatched",status="404"} 2.0' in text
     assert "jieda_request_seconds_bucket" in text
     assert "jieda_entries 1.0" in text
@@ -83,6 +89,7 @@ def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
     start_server: Callable[..., Server],
 ) -> None:
     server = start_server(workers="2")
+    until(lambda: server.log().count("Application startup complete") == 2)
     for _ in range(40):
         with server.client() as client:
             assert client.get("/api/v1/kinds").status_code == 200
@@ -91,7 +98,6 @@ def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
     counted = re.search(r'jieda_requests_total\{[^}]*route="/api/v1/kinds"[^}]*\} (\d+)', text)
     assert counted
     assert int(counted[1]) == 40
-    assert server.log().count("Application startup complete") == 2
     assert server.stop() == 0
 
 
@@ -127,18 +133,16 @@ def test_a_stop_lets_answers_finish_and_ends_with_0(
     start_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     server = start_server(write(tmp_path, FEW))
-    started = time.monotonic()
     assert server.stop() == 0
-    assert time.monotonic() - started < 10
     assert "Traceback" not in server.log()
 
 
 @pytest.mark.parametrize("prefix", ["", "/kb"])
 def test_under_a_prefix_both_styles_of_proxy_work(
-    start_server: Callable[..., Server], tmp_path: Path, prefix: str
+    serve: Callable[..., httpx.Client], tmp_path: Path, prefix: str
 ) -> None:
     """`prefix` is what the proxy leaves on the path: nothing, or all of it."""
-    with start_server(write(tmp_path, FEW), root_path="/kb").client() as client:
+    with serve(write(tmp_path, FEW), root_path="/kb") as client:
         found = client.get(f"{prefix}/api/v1/search", params={"q": "node2pg"}).json()["hits"][0]
         assert found["url"].startswith("/kb/en/entries/")
         assert found["api_url"].startswith("/kb/api/v1/entries/")
@@ -146,7 +150,7 @@ def test_under_a_prefix_both_styles_of_proxy_work(
         inside = found["url"].removeprefix("/kb")
         assert client.get(prefix + inside).status_code == 200
         docs = client.get(f"{prefix}/docs").text
-        for address in re.findall(r'(?:src|href|data-openapi)="([^"]+)"', docs):
+        for address in re.findall(r'(?:src|href|data-openapi|data-bundle|data-sheet)="([^"#][^"]*)"', docs):
             assert address.startswith("/kb/")
             assert client.get(prefix + address.removeprefix("/kb")).status_code == 200, address
         document = client.get(f"{prefix}/openapi.json").json()
@@ -158,11 +162,9 @@ def test_under_a_prefix_both_styles_of_proxy_work(
 
 
 def test_only_named_hosts_are_answered_but_probes_always_are(
-    start_server: Callable[..., Server], tmp_path: Path
+    serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
-    with start_server(
-        write(tmp_path, FEW), allowed_hosts="faq.example.com,*.corp.example"
-    ).client() as client:
+    with serve(write(tmp_path, FEW), allowed_hosts="faq.example.com,*.corp.example") as client:
         for host, status in {
             "faq.example.com": 200,
             "FAQ.example.com:8443": 200,
@@ -179,7 +181,7 @@ def test_only_named_hosts_are_answered_but_probes_always_are(
 
 
 def test_no_address_is_ever_taken_from_the_request(
-    start_server: Callable[..., Server], tmp_path: Path
+    serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
     content = {
         "en/roll/first.md": edition(
@@ -194,7 +196,7 @@ def test_no_address_is_ever_taken_from_the_request(
         "Referer": "https://evil.example/",
         "Forwarded": "host=evil.example",
     }
-    with start_server(write(tmp_path, content), base_url="https://faq.example.com").client() as client:
+    with serve(write(tmp_path, content), base_url="https://faq.example.com") as client:
         for path in ("/", "/en/", "/en", "/docs", "/docs/", "/openapi.json", "/en/search?q=oom", "/nope"):
             answer = client.get(path, headers=forged)
             assert "evil.example" not in answer.text, path

@@ -161,8 +161,9 @@ def test_an_id_is_given_and_a_sensible_one_is_kept(client: httpx.Client) -> None
         client.get("/healthz", headers={"X-Request-Id": "trace-1.2_3"}).headers["x-request-id"]
         == "trace-1.2_3"
     )
-    for odd in ("a b", "x" * 65, "<script>", "é".encode("latin-1")):
-        assert client.get("/healthz", headers={"X-Request-Id": odd}).headers["x-request-id"] != odd
+    for odd in (b"a b", b"x" * 65, b"<script>", "é".encode("latin-1")):
+        given = client.get("/healthz", headers=[(b"X-Request-Id", odd)]).headers["x-request-id"]
+        assert given != odd.decode("latin-1")
 
 
 def test_no_origin_is_let_in(client: httpx.Client) -> None:
@@ -175,7 +176,7 @@ def test_no_origin_is_let_in(client: httpx.Client) -> None:
 
 def test_the_description_has_a_problem_for_every_refusal_and_a_real_example(client: httpx.Client) -> None:
     document = client.get("/openapi.json").json()
-    assert document["openapi"].startswith("3.0")
+    assert document["openapi"].startswith("3.1")
     operations = [
         (path, method, operation)
         for path, methods in document["paths"].items()
@@ -203,9 +204,9 @@ def test_the_documentation_needs_no_other_host_and_nothing_inline(client: httpx.
         assert not tag.startswith("style")
         assert " on" not in tag
         assert "style=" not in tag
-        for attribute in ("src", "href"):
+        for attribute in ("src", "href", "data-bundle", "data-sheet"):
             address = tag.partition(f'{attribute}="')[2].partition('"')[0]
-            if address:
+            if address and not address.startswith("#"):  # the way past the header stays on the page
                 assert address.startswith("/")
                 assert not address.startswith("//")
                 assert client.get(address).status_code == 200, address

@@ -4,17 +4,18 @@ import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
-from tests.support.server import Server
 from tests.support.small_content import edition, write
 
 
-def search(client: httpx.Client, q: str, **params: object) -> dict:
-    answer = client.get("/api/v1/search", params={"q": q, **params})
+def search(client: httpx.Client, q: str, **params: Any) -> Any:
+    """The whole answer; asserts that there is one."""
+    answer = client.get("/api/v1/search", params=httpx.QueryParams({"q": q, **params}))
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -23,7 +24,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     found = search(client, "node2pg", lang="en")
     assert set(found) == {
         *("query", "total", "limit", "offset", "hits", "facets", "suggestions", "correction", "weak"),
-        *("generation", "phrase_dropped"),
+        *("generation", "phrase_dropped", "diagnosis"),
     }
     assert (found["query"], found["limit"], found["offset"]) == ("node2pg", 10, 0)
     assert set(found["hits"][0]) == {
@@ -78,7 +79,7 @@ def test_the_language_shown_comes_from_lang_then_the_header_then_english(client:
             "/api/v1/search", params={"q": "node2pg", **params}, headers={"Accept-Language": header}
         )
         assert "Accept-Language" in answer.headers["vary"]
-        return answer.json()["hits"][0]["lang"]
+        return str(answer.json()["hits"][0]["lang"])
 
     assert shown("zh-TW,zh;q=0.9,en;q=0.8") == "zh"
     assert shown("en;q=0.3, zh;q=0.8") == "zh"
@@ -132,9 +133,9 @@ def test_a_filter_that_hides_everything_is_named_with_a_way_out(client: httpx.Cl
     assert client.get(ways[0]["url"]).status_code == 200
 
 
-def test_every_way_out_says_what_it_takes_off(start_server: Callable[..., Server], tmp_path: Path) -> None:
+def test_every_way_out_says_what_it_takes_off(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
     content = write(tmp_path, {"en/roll/one.md": edition("A stuck job")})
-    with start_server(content).client() as client:
+    with serve(content) as client:
         only_english = search(client, "stuck", lang="zh", edition="zh")
         assert [way["text"] for way in only_english["suggestions"]] == [
             "去掉筛选条件“edition=zh”后有 1 条结果"
@@ -155,7 +156,8 @@ def test_completions_lead_to_pages_that_exist(client: httpx.Client) -> None:
         assert isinstance(found, list)
         assert 0 < len(found) <= 5, q
         for each in found:
-            assert set(each) == {"text", "type", "url"}
+            assert set(each) == {"text", "type", "url", "applies_to"}
+            assert bool(each["applies_to"]) == (each["type"] == "title")
             assert client.get(each["url"]).status_code == 200, each
             seen.add(each["type"])
     assert seen >= {"title", "identifier"}

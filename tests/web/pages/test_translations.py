@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from app.entry import Language
+from app.locales.translations import LOCALES, Translations
 from app.web.templating import TEMPLATES
-from app.web.translations import LOCALES, Translations
 
 APP = TEMPLATES.parent.parent
 PLURALS = {Language.EN: {"one", "other"}, Language.ZH: {"other"}}
 """The forms that a count takes in each language (CLDR's, without zero)."""
 CATALOGS = {lang: json.loads((LOCALES / f"{lang}.json").read_text(encoding="utf-8")) for lang in Language}
 HAN = re.compile(r"[\u4e00-\u9fff]")
-SAME_IN_BOTH = {"nav.api", "diagnose.placeholder", "home.paste_placeholder"}
+SAME_IN_BOTH = {"nav.api", "diagnose.placeholder"}
 """Strings without a word of either language."""
 
 
@@ -92,7 +92,7 @@ def strings_in(path: Path) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(node.value)
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
-            found.add(f"{node.values[0].value}*")
+            found.add(f"{node.values[0].value!s}*")
     return found
 
 

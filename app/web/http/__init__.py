@@ -1,0 +1,1 @@
+"""What every request passes through, and how answers are made."""

@@ -1,0 +1,1 @@
+"""Addresses for programs: feeds, sitemap, llms files, health, metrics, API documentation."""

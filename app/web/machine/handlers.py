@@ -1,0 +1,77 @@
+"""What answers programs that read sites. All of it depends on the generation alone, and is made once for it."""
+
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.entry import Language
+from app.snapshot.snapshot import Snapshot
+from app.web.http.preferences import Theme
+from app.web.http.respond import Resource, respond
+from app.web.http.routing import Handler
+from app.web.machine.feeds import feed
+from app.web.machine.llms import llms_full, llms_list
+from app.web.machine.opensearch import opensearch
+from app.web.machine.sitemap import sitemap
+from app.web.pages.context import PageContext, context_of
+from app.web.site import Site, site_of
+
+PLAIN = "text/plain"
+
+SiteText = Callable[[Site, Snapshot], str]
+PageText = Callable[[PageContext], str]
+
+
+def whole_site(make: SiteText, media_type: str) -> Handler:
+    """A handler for a text about the whole site."""
+
+    async def handler(request: Request) -> Response:
+        site = site_of(request)
+        snapshot = site.service.current()
+        resource = await site.resources.get(
+            snapshot.generation, make, lambda: Resource.of(make(site, snapshot), media_type)
+        )
+        return await respond(request, resource)
+
+    return handler
+
+
+def one_language(make: PageText, media_type: str) -> Handler:
+    """A handler for a text in the language of its address."""
+
+    async def handler(request: Request) -> Response:
+        context = await context_of(request)
+        resource = await context.site.resources.get(
+            context.digest, (make, context.lang), lambda: Resource.of(make(context), media_type)
+        )
+        return await respond(request, resource)
+
+    return handler
+
+
+def robots_text(site: Site, _snapshot: Snapshot) -> str:
+    """Everything may be read but endless combinations of filters."""
+    closed = [filtered(lang) for lang in Language for filtered in (site.urls.search, site.urls.entries)]
+    lines = ["User-agent: *", *(f"Disallow: {path}?" for path in closed)]
+    known = [f"\nSitemap: {site.urls.absolute(site.urls.sitemap())}"] if site.urls.base_url else []
+    return "\n".join([*lines, *known, ""])
+
+
+def sitemap_text(site: Site, snapshot: Snapshot) -> str:
+    """Every page that is to be found."""
+    return sitemap(site, snapshot.library)
+
+
+def llms_lists(site: Site, snapshot: Snapshot) -> str:
+    """The lists of both languages in one file."""
+    return "\n".join(llms_list(PageContext(site, lang, Theme.SYSTEM, snapshot)) for lang in Language)
+
+
+robots = whole_site(robots_text, PLAIN)
+site_map = whole_site(sitemap_text, "application/xml")
+llms_of_all = whole_site(llms_lists, PLAIN)
+llms = one_language(llms_list, PLAIN)
+llms_whole = one_language(llms_full, PLAIN)
+atom = one_language(feed, "application/atom+xml")
+open_search = one_language(opensearch, "application/opensearchdescription+xml")

@@ -1,0 +1,57 @@
+"""The parts of one application, made by `create_app` and shared by all its requests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from app.locales.translations import Translations
+from app.metrics import Metrics
+from app.presentation.shaper import Shapers
+from app.presentation.urls import Urls
+from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
+from app.usecases.once import OncePerGeneration
+from app.usecases.service import Service
+from app.web.agents import AgentsEndpoint
+from app.web.http.respond import Resource
+from app.web.templating import Renderer
+
+ErrorPage = Callable[[Request, int, str, str], str]
+"""Makes the page for a browser from the request, the status, a title and a sentence of detail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Complete when made. `resources` are the answers that depend on nothing but the generation; `agents` is None
+    where the SDK for them is not installed."""
+
+    settings: Settings
+    urls: Urls
+    renderer: Renderer
+    service: Service
+    shapers: Shapers
+    resources: OncePerGeneration[Resource]
+    error_page: ErrorPage
+    agents: AgentsEndpoint | None
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is served, and its swap."""
+        return self.service.knowledge
+
+    @property
+    def metrics(self) -> Metrics:
+        """What this process counts."""
+        return self.service.metrics
+
+    @property
+    def translations(self) -> Translations:
+        """The words of both languages."""
+        return self.renderer.translations
+
+
+def site_of(request: Request) -> Site:
+    """The application that answers `request`."""
+    site: Site = request.app.state.site
+    return site

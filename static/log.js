@@ -1,0 +1,232 @@
+// The field that takes a log: files, large texts, the answer in place, and the way back to it. A log stays in this
+// tab: it goes to the server in the body of a request and into no address, and what is kept of it ends with the tab.
+
+import { announce, composing, copyBy, keep, kept, make, openDiagnosis, place, take, tellShown, words } from "./app.js";
+
+const form = document.querySelector("form.paste");
+const area = form.querySelector("textarea");
+const isHome = document.body.classList.contains("page-home");
+const limit = Number(form.dataset.limit);
+const button = form.querySelector("[type=submit]");
+const answer = document.getElementById("answer");
+const MOST_ROWS = 14;
+
+/* ---- Reading a large text from both ends ---- */
+
+const HEAD = limit / 8;
+const kib = (bytes) => `${Math.max(1, Math.round(bytes / 1024))} KiB`;
+const mib = (bytes) => (bytes < 1 << 20 ? kib(bytes) : `${(bytes / (1 << 20)).toFixed(1)} MiB`);
+
+/** The whole of a file or text, or its first eighth of the limit and as much of its end as the rest allows. */
+async function excerpt(blob) {
+  if (blob.size <= limit) return { text: await blob.text(), note: "" };
+  const gap = "\n\n[...]\n\n";
+  const tail = limit - HEAD - 16; // a cut character becomes up to three bytes at either end
+  const first = (await blob.slice(0, HEAD - 16).text()).replace(/[^\n]*$/, "");
+  const last = (await blob.slice(blob.size - tail).text()).replace(/^[^\n]*\n/, "");
+  const note = form.dataset.excerpt.replace("{head}", kib(HEAD)).replace("{tail}", kib(limit - HEAD)).replace("{size}", mib(blob.size));
+  return { text: first.trimEnd() + gap + last, note };
+}
+
+function say(text, isWarning) {
+  form.querySelector(".said")?.remove();
+  if (!text) return;
+  const note = make("p", { className: `note said${isWarning ? " warn" : ""}`, textContent: text });
+  note.setAttribute("role", isWarning ? "alert" : "status");
+  (area.closest(".field") ?? area).after(note);
+}
+
+let left = ""; // what was said of the text in the field: that some of it is missing
+
+async function read(blob) {
+  const { text, note } = await excerpt(blob);
+  area.value = text;
+  left = note;
+  grow();
+  say(note);
+  area.focus();
+}
+
+/* ---- Files ---- */
+
+form.querySelector("[type=file]")?.addEventListener("change", (event) => {
+  const [file] = event.target.files;
+  if (file) read(file);
+  event.target.value = "";
+});
+
+const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+let inside = 0;
+const over = (step) => { inside = step ? inside + step : 0; document.body.classList.toggle("dropping", inside > 0); };
+document.addEventListener("dragenter", (event) => { if (hasFiles(event)) over(1); });
+document.addEventListener("dragleave", (event) => { if (hasFiles(event)) over(-1); });
+document.addEventListener("dragover", (event) => { if (hasFiles(event)) event.preventDefault(); });
+document.addEventListener("drop", (event) => {
+  const [file] = event.dataTransfer?.files ?? [];
+  over(0);
+  if (!file) return;
+  event.preventDefault();
+  read(file);
+});
+
+/* ---- Sending ---- */
+
+const lines = () => area.value.trim().split("\n").length;
+const grow = () => { if (isHome) area.rows = Math.min(Math.max(lines(), 1), MOST_ROWS); };
+area.addEventListener("input", () => { left = ""; grow(); say(""); });
+
+const SLOW = 400; // ms after which somebody wants to know what is going on
+let slow = 0;
+
+function busy(isBusy) {
+  clearTimeout(slow);
+  if (isBusy) slow = setTimeout(() => say(form.dataset.reading.replace("{size}", mib(new Blob([area.value]).size))), SLOW);
+  form.classList.toggle("busy", isBusy);
+  button.setAttribute("aria-disabled", String(isBusy));
+  const label = button.dataset.label ?? (button.dataset.label = button.textContent);
+  button.textContent = isBusy ? form.dataset.busy : label;
+}
+
+form.addEventListener("submit", async (event) => {
+  if (event.defaultPrevented) return;
+  event.preventDefault();
+  if (form.classList.contains("busy")) return;
+  if (!area.value.trim()) { say(form.dataset.empty, true); area.focus(); return; }
+  if (isHome && lines() === 1 && area.value.length <= Number(form.dataset.queryLimit)) {
+    location.assign(`${words.search}?${new URLSearchParams({ q: area.value.trim() })}`);
+    return;
+  }
+  const { text, note } = await excerpt(new Blob([area.value]));
+  if (note) area.value = text;
+  left = note || left;
+  const framework = form.elements.framework?.value ?? "";
+  if (isHome) openDiagnosis(text, framework, left);
+  else show({ text, framework, note: left }, "push");
+});
+
+area.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || composing(event) || event.defaultPrevented) return;
+  const sends = event.ctrlKey || event.metaKey || (isHome && !event.shiftKey && lines() === 1);
+  if (!sends) return;
+  event.preventDefault();
+  form.requestSubmit();
+});
+
+/* ---- The answer, in place ---- */
+
+const blank = { answer: answer?.cloneNode(true), title: document.title };
+
+function put(fresh, title) {
+  document.getElementById("answer").replaceWith(fresh);
+  document.title = title;
+  form.classList.toggle("after", Boolean(fresh.querySelector("#diagnosis")));
+  tellShown(fresh);
+}
+
+/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already. */
+async function show(log, step) {
+  say("");
+  busy(true);
+  try {
+    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: log.text, framework: log.framework }), headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = page.getElementById("answer");
+    if (!fresh) throw new Error(page.title);
+    if (area.value !== log.text) area.value = log.text;
+    if (form.elements.framework) form.elements.framework.value = log.framework;
+    if (step !== "none") history[`${step}State`]({ log: remember(log) }, "", location.pathname + (step === "push" ? "" : location.hash));
+    say(log.note ?? "");
+    put(document.adoptNode(fresh), page.title);
+    const seen = step === "none" && kept("top");
+    const top = seen && seen.log === history.state?.log ? seen.top : 0;
+    scrollTo({ top, behavior: "instant" });
+    if (!top) fresh.querySelector("h1").focus({ preventScroll: true });
+    announce(fresh.querySelector("h1").textContent);
+  } catch (error) {
+    say(error instanceof TypeError ? form.dataset.offline : error.message, true);
+  } finally {
+    busy(false);
+  }
+}
+
+/** Keeps a log for the way back to its answer; older ones give way where there is no room. */
+function remember(log) {
+  const name = `log.${Date.now()}`;
+  if (!keep(name, log)) {
+    for (const other of Object.keys(sessionStorage)) if (other.startsWith("jieda.log.")) sessionStorage.removeItem(other);
+    keep(name, log);
+  }
+  return name;
+}
+
+function shared() {
+  if (!location.hash.startsWith("#log=")) return null;
+  const given = new URLSearchParams(location.hash.slice(1));
+  return { text: given.get("log"), framework: given.get("framework") ?? "" };
+}
+
+function restore() {
+  const log = history.state?.log && kept(history.state.log);
+  if (log) { area.value = log.text; show(log, "none"); return; }
+  const sent = take("send") ?? shared();
+  if (sent) { area.value = sent.text; show(sent, "replace"); }
+}
+
+function current() {
+  const log = document.getElementById("diagnosis") && history.state?.log;
+  return log ? kept(log) : null;
+}
+
+if (answer && !document.getElementById("diagnosis")) {
+  restore();
+  addEventListener("popstate", () => {
+    const log = history.state?.log && kept(history.state.log);
+    if (log) show(log, "none");
+    else if (shared()) restore();
+    else put(blank.answer.cloneNode(true), blank.title);
+  });
+  addEventListener("hashchange", () => { if (shared() && !history.state?.log) restore(); });
+}
+
+document.addEventListener("click", (event) => {
+  const shown = event.target.closest?.(".line-text");
+  if (shown && getSelection().isCollapsed) shown.closest("li").classList.toggle("open");
+  const target = event.target.closest?.("[data-copy-text], [data-copy-log], .line-number");
+  if (!target) return;
+  const { copyText, copyLog, line } = target.dataset;
+  if (copyLog) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: copyLog, ...(form.elements.framework?.value && { framework: form.elements.framework.value }) })}`);
+  else if (copyText) copyBy(target, copyText.replace(/\]\(\//g, `](${location.origin}/`));
+  else if (line) { event.preventDefault(); select(Number(line)); }
+});
+
+/** Selects a line of the log, counted from 1. */
+function select(number) {
+  const all = area.value.split("\n");
+  const start = all.slice(0, number - 1).join("\n").length + (number > 1);
+  area.focus();
+  area.setSelectionRange(start, start + (all[number - 1] ?? "").length);
+  area.scrollTop = (area.scrollHeight / all.length) * Math.max(0, number - 3);
+  area.scrollIntoView({ block: "center" });
+}
+
+/* ---- A draft survives a reload, the way back, and a change of language ---- */
+
+const draft = isHome ? "draft.home" : "draft.diagnose";
+let switching = false;
+place.fragment = () => ""; // what is shared in the address goes along with the log itself
+document.forms.language.addEventListener("submit", () => {
+  switching = true;
+  const log = current();
+  if (log) keep("send", log);
+});
+addEventListener("pagehide", () => {
+  if (history.state?.log) keep("top", { log: history.state.log, top: scrollY });
+  if (area.value.trim() && !current()) keep(draft, { text: area.value, framework: form.elements.framework?.value ?? "", switching });
+});
+const unsent = take(draft);
+const [visit] = performance.getEntriesByType("navigation");
+if (unsent && !area.value && !answer?.querySelector("#diagnosis") && (unsent.switching || (visit && visit.type !== "navigate"))) {
+  area.value = unsent.text;
+  if (form.elements.framework) form.elements.framework.value = unsent.framework;
+  grow();
+}

@@ -1,0 +1,197 @@
+"""A log and its answer: kept on every way back, shared without a server that stores it, shown on a phone."""
+
+import pytest
+from playwright.sync_api import FilePayload, Page, Route, expect
+
+from tests.e2e.conftest import OpenPage, until
+from tests.support.server import ROOT
+
+LOG = "step 3\nTraceback (most recent call last):\n    assert self.lr_decay_steps > 0\nAssertionError\n"
+ENTRY = "roll/lr-decay-steps-assertion"
+PHONE = {"width": 360, "height": 740}
+FOLD = 690
+"""Pixels of a phone's screen below which the beginning of the fix is hardly seen."""
+
+
+def diagnosed(page: Page, lang: str = "en") -> None:
+    """Waits until the page shows the answer to `LOG`."""
+    expect(page.locator("#best a")).to_have_attribute("href", f"/{lang}/entries/{ENTRY}", timeout=20_000)
+
+
+def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:
+    page = open_page("/en/")
+    page.locator("#q").fill(LOG)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/en/diagnose")
+    diagnosed(page)
+    page.locator("#best a").click()
+    page.wait_for_selector(".article")
+    page.go_back()
+    diagnosed(page)
+    page.reload()
+    diagnosed(page)
+    expect(page.locator("#log")).to_have_value(LOG)
+    page.locator(".language").click()
+    page.wait_for_url("**/zh/diagnose")
+    diagnosed(page, "zh")
+    assert "lr_decay" not in page.url
+
+
+def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", color_scheme="light")
+    page.locator("#log").fill(LOG)
+    page.locator(".menu summary").click()
+    with page.expect_response("**/preferences"):
+        page.locator(".menu button[value=dark]").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#log")).to_have_value(LOG)
+    page.locator(".language").click()
+    page.wait_for_url("**/zh/diagnose")
+    expect(page.locator("#log")).to_have_value(LOG)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+@pytest.mark.parametrize("start", ["/en/", "/en/diagnose"])
+def test_of_a_file_too_large_both_ends_are_read(open_page: OpenPage, start: str) -> None:
+    page = open_page(start)
+    log = "first line\n" + "step of no interest\n" * 200_000 + LOG
+    file: FilePayload = {"name": "run.log", "mimeType": "text/plain", "buffer": log.encode()}
+    page.locator("form.paste [type=file]").set_input_files(files=[file])
+    note = page.locator(".said")
+    expect(note).to_contain_text("Its first 128 KiB and its last 896 KiB are read")
+    page.locator("form.paste [type=submit]").first.click()
+    diagnosed(page)
+    expect(note).to_contain_text("3.8 MiB")
+    text = page.locator("#log").input_value()
+    assert text.startswith("first line")
+    assert text.endswith(LOG)
+
+
+def test_what_takes_long_is_told(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/en/diagnose", hold)
+    page.locator("#log").fill(LOG)
+    page.locator("#log-form [type=submit]").click()
+    expect(page.locator(".said")).to_have_text("Reading 1 KiB …")
+    until(page, lambda: bool(held))
+    held[0].continue_()
+    diagnosed(page)
+    expect(page.locator(".said")).to_have_count(0)
+
+
+def test_the_example_of_a_log_opens_its_diagnosis(open_page: OpenPage) -> None:
+    page = open_page("/en/")
+    page.locator(".examples .scripted a").click()
+    expect(page.locator("#best a")).to_have_attribute("href", "/en/entries/roll/batch-size-less-than-chunks")
+
+
+def test_a_log_that_could_not_be_sent_is_still_there(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose")
+    page.locator("#log").fill(LOG)
+    page.route("**/en/diagnose", lambda route: route.abort())
+    page.locator("#log-form [type=submit]").click()
+    expect(page.locator(".said[role=alert]")).to_contain_text("cannot be reached")
+    expect(page.locator("#log")).to_have_value(LOG)
+    page.unroute("**/en/diagnose")
+    page.locator("#log-form [type=submit]").click()
+    diagnosed(page)
+
+
+def test_a_copied_link_opens_the_same_verdict_elsewhere(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#log").fill(LOG + "a line that has nothing to do with it\n")
+    page.locator("#log-form [type=submit]").click()
+    diagnosed(page)
+    verdict = page.locator(".best .confidence").text_content()
+    page.locator("[data-copy-log]").click()
+    expect(page.locator("[data-copy-log]")).to_have_text("Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.partition("#")[0].endswith("/en/diagnose")
+    assert "nothing" not in link
+    page.locator("[data-copy-text]").click()
+    expect(page.locator("[data-copy-text]")).to_have_text("Copied")
+    markdown = page.evaluate("navigator.clipboard.readText()")
+    assert markdown.startswith(f"**{verdict}** · [")
+    assert f"/en/entries/{ENTRY})" in markdown
+    asked: list[str] = []
+    other = open_page("about:blank")
+    other.on("request", lambda request: asked.append(request.url))
+    other.goto(link)
+    diagnosed(other)
+    expect(other.locator(".best .confidence")).to_have_text(verdict or "")
+    assert not [address for address in asked if "lr_decay" in address.partition("#")[0]]
+
+
+def test_on_a_phone_the_fix_of_every_sample_is_on_the_first_screen(open_page: OpenPage) -> None:
+    page = open_page("/zh/diagnose", viewport=PHONE)
+    samples = sorted((ROOT / "content" / "samples").glob("*/*/*.log"))
+    tops = page.evaluate(
+        """async (logs) => {
+          const tops = [];
+          for (const text of logs) {
+            const response = await fetch("/zh/diagnose", { method: "POST", body: new URLSearchParams({ text }) });
+            const page = new DOMParser().parseFromString(await response.text(), "text/html");
+            document.getElementById("answer").replaceWith(document.adoptNode(page.getElementById("answer")));
+            scrollTo(0, 0);
+            tops.push(document.querySelector(".best .answer")?.getBoundingClientRect().top ?? Infinity);
+          }
+          return tops;
+        }""",
+        [path.read_text(encoding="utf-8", errors="replace") for path in samples],
+    )
+    late = [path.name for path, top in zip(samples, tops, strict=True) if top > FOLD]
+    assert len(samples) > 80
+    assert late == []
+
+
+def test_a_tap_on_a_filter_leaves_the_keyboard_closed(open_page: OpenPage) -> None:
+    page = open_page("/en/search?q=oom", viewport=PHONE, has_touch=True)
+    page.locator(".filters > summary").tap()
+    page.locator(".filter .chip", has_text="slime").tap()
+    page.wait_for_url("**framework=slime**")
+    expect(page.locator(".filter .chip[aria-current]")).to_be_focused()
+
+
+OLD = """
+delete URLSearchParams.prototype.size;
+for (const name of ["ariaSelected", "ariaLabel", "role"]) delete Element.prototype[name];
+for (const [owner, names] of [
+  [Array.prototype, ["toSorted", "toReversed", "toSpliced", "with", "findLast"]],
+  [Object, ["groupBy"]], [Map, ["groupBy"]], [Promise, ["withResolvers", "try"]], [Array, ["fromAsync"]],
+  [URL, ["canParse", "parse"]], [AbortSignal, ["any"]], [Element.prototype, ["checkVisibility"]],
+  [HTMLElement.prototype, ["showPopover", "hidePopover", "togglePopover", "popover"]],
+  [window, ["ResizeObserver", "Iterator", "navigation", "CookieStore", "scheduler"]],
+  [Document.prototype, ["startViewTransition"]],
+]) for (const name of names) delete owner[name];
+"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_what_older_browsers_lack_is_not_missed(open_page: OpenPage, lang: str) -> None:
+    page = open_page("about:blank")
+    page.add_init_script(OLD)
+    page.goto(f"/{lang}/search")
+    page.locator("#q").fill("node2pg")
+    page.wait_for_url(f"**/{lang}/search?q=node2pg")
+    first = page.locator("#results .card:first-child h2 a")
+    expect(first).to_have_attribute("href", f"/{lang}/entries/roll/node2pg-keyerror")
+    page.goto(f"/{lang}/frameworks/slime")
+    page.locator("#q").press_sequentially("node2pg")
+    expect(page.locator("#options a").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#options [aria-selected=true]")).to_have_count(1)
+    page.goto(f"/{lang}/entries/roll/node2pg-keyerror")
+    expect(page.locator(".copy").first).to_be_visible()
+    page.goto(f"/{lang}/")
+    page.locator("#q").fill(LOG)
+    page.keyboard.press("Control+Enter")
+    diagnosed(page, lang)
+    page.locator("#best a").click()
+    page.wait_for_selector(".article")
+    page.go_back()
+    diagnosed(page, lang)

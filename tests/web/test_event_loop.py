@@ -1,0 +1,116 @@
+"""Work that grows with the content stays off the event loop: the steps taken on it are counted."""
+
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from urllib.parse import quote
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.settings import Settings
+from app.web.app import create_app
+from bench.content import write_content
+from bench.loop import REQUESTS
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+FEW, MANY = 60, 240
+SLACK = 1.3
+"""Digits of numbers and the like may differ. Work for each entry would multiply the steps by up to four."""
+EXEMPT = re.compile(r"/metrics|page=|offset=")
+"""What counts the requests before it, and parts of lists that only many entries have."""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The event loop that the server runs on."""
+    return "asyncio"
+
+
+class Steps:
+    """How many functions, ours and built in, have been called on one thread."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, _frame: FrameType, event: str, _argument: object) -> None:
+        self.count += event in {"call", "c_call"}
+
+
+@contextmanager
+def counted() -> Iterator[Steps]:
+    """Counts what this thread calls."""
+    steps = Steps()
+    sys.setprofile(steps)
+    try:
+        yield steps
+    finally:
+        sys.setprofile(None)
+
+
+def application(folder: Path, count: int) -> FastAPI:
+    content = write_content(folder / "content", count)
+    app = create_app(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data")}))
+    app.state.site.knowledge.open()
+    return app
+
+
+async def steps_on_the_loop(app: FastAPI) -> dict[str, int]:
+    """For each request, the steps on the event loop the first time, when whatever is made once is made."""
+    found = {}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://loop") as client:
+        await client.get("/healthz")
+        for address in REQUESTS:
+            if not EXEMPT.search(address):
+                with counted() as steps:
+                    answer = await client.get(address)
+                assert answer.status_code == 200, address
+                found[address] = steps.count
+    return found
+
+
+STEPS = 30_000
+"""Some hundredths of a second. What is done away from the loop takes ten times as many, or more."""
+LARGE = {
+    "a long search": ("GET", "/api/v1/search?q={}", quote("训练显存不足 a.b.c "), 120),
+    "a page of a long search": ("GET", "/en/search?q={}", "KeyError:+node2pg+", 100),
+    "a large form": ("POST", "/en/diagnose", "%41", 900_000),
+    "a form of what is escaped": ("POST", "/en/diagnose", "%3C", 900_000),
+    "a large JSON body": ("POST", "/api/v1/diagnose", "\\u0041", 900_000),
+}
+"""Method, address, what is asked for and how often it is said."""
+
+
+@pytest.mark.parametrize("name", LARGE)
+async def test_what_is_large_takes_no_more_steps_than_what_is_small(tmp_path: Path, name: str) -> None:
+    method, address, unit, times = LARGE[name]
+    app = application(tmp_path, 8)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://loop") as client:
+
+        async def steps(text: str) -> int:
+            body = f'{{"text": "{text}"}}' if "/api/" in address else f"text={text}"
+            kind = "application/json" if "/api/" in address else "application/x-www-form-urlencoded"
+            sent = {"content": body, "headers": {"Content-Type": kind}} if method == "POST" else {}
+            request = client.build_request(method, address.format(text), **sent)  # type: ignore[arg-type]
+            with counted() as taken:
+                answer = await client.send(request)
+            assert answer.status_code == 200
+            return taken.count
+
+        await steps(unit)
+        small, large = await steps(unit * 3), await steps(unit * times)
+    assert large < small + STEPS
+
+
+async def test_no_request_but_a_search_takes_more_steps_where_there_are_more_entries(tmp_path: Path) -> None:
+    assert threading.current_thread() is threading.main_thread()
+    few = await steps_on_the_loop(application(tmp_path / "few", FEW))
+    many = await steps_on_the_loop(application(tmp_path / "many", MANY))
+    grown = {path: (few[path], many[path]) for path in few if many[path] > few[path] * SLACK}
+    assert grown == {}

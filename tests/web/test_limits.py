@@ -1,0 +1,164 @@
+"""What one client may ask, and all of them together: beyond it they are told when to come back."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from app.settings import Settings
+from app.web.app import create_app
+from app.web.http.limits import Buckets
+from tests.support.server import Server
+from tests.support.small_content import edition, write
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+CONTENT = {"en/roll/first.md": edition("Out of memory in node2pg")}
+FEW = {"JIEDA_SEARCHES_PER_MINUTE": "5", "JIEDA_DIAGNOSES_PER_MINUTE": "3", "JIEDA_PAGES_PER_MINUTE": "8"}
+SEARCH = "/api/v1/search?q=oom"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The event loop that the server runs on."""
+    return "asyncio"
+
+
+def application(folder: Path, **settings: str) -> FastAPI:
+    content = write(folder / "content", CONTENT)
+    app = create_app(
+        Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data"), **settings})
+    )
+    app.state.site.knowledge.open()
+    return app
+
+
+def client_at(app: FastAPI, address: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app, client=(address, 4321)), base_url="http://limits"
+    )
+
+
+async def statuses(client: httpx.AsyncClient, times: int, path: str = SEARCH) -> list[int]:
+    return [(await client.get(path)).status_code for _ in range(times)]
+
+
+async def test_each_kind_of_request_has_its_limit(tmp_path: Path) -> None:
+    app = application(tmp_path, **FEW)
+    async with client_at(app, "203.0.113.5") as client:
+        assert await statuses(client, 5) == [200] * 5
+        refused = await client.get(SEARCH)
+        assert refused.status_code == 429
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert refused.headers["cache-control"] == "no-store"
+        assert refused.json()["type"] == "urn:jieda:problem:too-many"
+        assert refused.headers["retry-after"] in refused.json()["detail"]
+        assert await statuses(client, 1, "/en/search?q=oom") == [429]
+        assert await statuses(client, 1, "/api/v1/suggest?q=oom") == [429]
+
+        answers = [await client.post("/api/v1/diagnose", content=b"KeyError: 1") for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert (await client.post("/en/diagnose", data={"text": "KeyError: 1"})).status_code == 429
+
+        assert await statuses(client, 9, "/en/about") == [200] * 8 + [429]
+        page = await client.get("/zh/about", headers={"Accept": "text/html"})
+        assert page.status_code == 429
+        assert "请求过于频繁" in page.text
+        for free in ("/healthz", "/readyz", "/static/app.css"):
+            assert await statuses(client, 12, free) == [200] * 12
+    async with client_at(app, "127.0.0.1") as here:
+        assert await statuses(here, 12) == [200] * 12
+        counted = (await here.get("/metrics")).text
+    assert 'jieda_refused_total{limit="search"} 3.0' in counted
+    assert 'jieda_refused_total{limit="diagnosis"} 2.0' in counted
+
+
+async def test_a_client_is_an_address_or_a_prefix(tmp_path: Path) -> None:
+    app = application(tmp_path, **FEW)
+    for address, expected in {
+        "203.0.113.5": 200,
+        "::ffff:203.0.113.5": 429,
+        "203.0.113.6": 200,
+        "2001:db8:1:2::1": 200,
+        "2001:db8:1:2:ffff:ffff:ffff:ffff": 429,
+        "2001:db8:1:3::1": 200,
+        "no address \x1b[31m": 200,
+        "another one": 429,
+        "fe80::1%eth0\x1b[31m": 200,
+        "fe80::2%eth1": 429,
+    }.items():
+        async with client_at(app, address) as client:
+            assert set(await statuses(client, 5)) == {expected}, address
+
+
+async def test_limits_are_switched_off_by_one_setting(tmp_path: Path) -> None:
+    app = application(tmp_path, JIEDA_LIMITS="0", **FEW)
+    async with client_at(app, "203.0.113.5") as client:
+        assert await statuses(client, 12) == [200] * 12
+
+
+async def test_a_proxy_that_nobody_trusts_is_named_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = application(tmp_path, **FEW)
+    with caplog.at_level(logging.WARNING, "app.web.http.limits"):
+        async with client_at(app, "203.0.113.5") as client:
+            client.headers["X-Forwarded-For"] = "198.51.100.7"
+            await statuses(client, 9)
+    assert [record.message for record in caplog.records if "JIEDA_TRUSTED_PROXIES" in record.message] == [
+        record.message for record in caplog.records
+    ]
+    assert len(caplog.records) == 1
+    assert "203.0.113.5" in caplog.text
+
+
+def test_a_bucket_fills_up_again_and_remembers_no_more_clients_than_it_may() -> None:
+    buckets = Buckets(60, most=100)
+    assert [buckets.wait(b"a", 0.0) for _ in range(60)] == [0.0] * 60
+    assert buckets.wait(b"a", 0.0) == 1.0
+    assert buckets.wait(b"a", 0.5) == 0.5
+    assert buckets.wait(b"a", 1.0) == 0.0
+    assert buckets.wait(b"a", 1.0) == 1.0
+    assert [buckets.wait(b"a", 100.0) for _ in range(61)] == [0.0] * 60 + [1.0]
+    for number in range(1000):
+        assert buckets.wait(b"%d" % number, 100.0) == 0.0
+    assert len(buckets) == 100
+
+
+async def test_more_logs_than_can_be_worked_on_are_refused_at_once(tmp_path: Path) -> None:
+    app = application(tmp_path)
+    log = b"RuntimeError: CUDA error at 0x7f00, rank 3 of 8\n" * 8000
+    async with client_at(app, "127.0.0.1") as client:
+        answers = await asyncio.gather(*(client.post("/api/v1/diagnose", content=log) for _ in range(40)))
+        counted = (await client.get("/metrics")).text
+    refused = [answer for answer in answers if answer.status_code == 503]
+    assert refused
+    assert {answer.status_code for answer in answers} == {200, 503}
+    assert 40 - len(refused) >= 18
+    assert {answer.headers["retry-after"] for answer in refused} == {"5"}
+    assert refused[0].json()["type"] == "urn:jieda:problem:busy"
+    assert f'jieda_refused_total{{limit="busy"}} {len(refused)}.0' in counted
+    async with client_at(app, "127.0.0.1") as client:
+        assert (await client.post("/api/v1/diagnose", content=b"KeyError: 1")).status_code == 200
+
+
+def test_the_clients_of_a_trusted_proxy_are_told_apart(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start_server(write(tmp_path, CONTENT), searches_per_minute="3")
+    with server.client() as client:
+
+        def asked_for(address: str, times: int) -> list[int]:
+            headers = {"X-Forwarded-For": address}
+            return [client.get(SEARCH, headers=headers).status_code for _ in range(times)]
+
+        assert asked_for("198.51.100.7", 4) == [200] * 3 + [429]
+        assert asked_for("198.51.100.8", 3) == [200] * 3
+        assert asked_for("1.1.1.1, 198.51.100.7", 1) == [429]
+        client.get("/healthz", headers={"X-Forwarded-For": "\x1b[31mevil " + "x" * 9000})
+    server.stop()
+    assert "evil" not in server.log()
