@@ -1,23 +1,31 @@
 """`jieda check`, `jieda new` and `jieda sync`: what the writers of entries use."""
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from app.content.load import load_corpus, load_library
-from app.content.scaffold import write_skeletons
-from app.content.sync import sync_twins, twin_ids
+from app.analysis.pipeline import Analyzer
+from app.cli.running import run
+from app.content.authoring.scaffold import write_skeletons
+from app.content.authoring.sync import sync_twins, twin_ids
+from app.content.check.everything import check_content
+from app.content.read.load import load_corpus
 from app.entry import Kind
+from app.search.answers import Fit
 from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
 
 content_option = click.option(
     "--content",
     "directories",
     multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Content directory; give it several times and a later one overrides.  [default: JIEDA_CONTENT]",
+    help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
 )
 
 
@@ -28,17 +36,43 @@ def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
 
 @click.command()
 @content_option
+@click.option(
+    "--search",
+    "searches",
+    is_flag=True,
+    help="Build an index as well, and note the glossary groups whose words find nothing. Takes longer.",
+)
 @click.pass_context
-def check(context: click.Context, directories: tuple[Path, ...]) -> None:
-    """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any."""
-    library = load_library(content_directories(directories))
-    for problem in library.problems:
+def check(context: click.Context, directories: tuple[Path, ...], searches: bool) -> None:
+    """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any.
+
+    Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
+    """
+    chosen = content_directories(directories)
+    with search_in(chosen) if searches else nullcontext() as finds:
+        report = check_content(chosen, lambda dictionary: Analyzer(dictionary).keeps_whole, finds)
+    for problem in report.problems:
         click.echo(str(problem))
-    editions = sum(len(entry.editions) for entry in library.entries.values())
-    files = len({problem.path for problem in library.problems})
-    found = f"{len(library.problems)} problems in {files} files" if files else "no problems"
-    click.echo(f"{len(library.entries)} entries in {editions} editions: {found}", err=True)
-    context.exit(1 if library.problems else 0)
+    for note in report.notes:
+        click.echo(f"{note.path}:{note.line}: note: {note.rule}: {note.message}")
+    files = len({problem.path for problem in report.problems})
+    found = f"{len(report.problems)} problems in {files} files" if files else "no problems"
+    click.echo(f"{report.entries} entries in {report.editions} editions: {found}", err=True)
+    context.exit(1 if report.problems else 0)
+
+
+@contextmanager
+def search_in(directories: tuple[Path, ...]) -> Iterator[Callable[[str], bool]]:
+    """Whether some words find anything in some content, by an index in a temporary directory.
+
+    Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
+    """
+    with TemporaryDirectory(prefix="jieda-") as data:
+        given = {"content": os.pathsep.join(map(str, directories)), "data": data}
+        knowledge = Knowledge(Settings.load(os.environ, **given))
+        knowledge.build()
+        searcher = knowledge.snapshot.searcher
+        yield lambda text: searcher.fit(text) is not Fit.NOTHING
 
 
 @click.command()
@@ -70,3 +104,7 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
     corpus = load_corpus(content_directories(directories))
     for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
         click.echo(str(path))
+
+
+if __name__ == "__main__":
+    run(check, new, sync)

@@ -3,28 +3,24 @@
 import os
 import re
 import sys
-import urllib.error
-import urllib.parse
-import urllib.request
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
+from app.cli.asking import ask, lang_option, local_client, url_option
 from app.cli.content_commands import content_option
-from app.cli.search_commands import knowledge_of
+from app.cli.running import run
+from app.cli.terminal import terminal_language
+from app.client.remote import JSON, Remote
+from app.diagnosis.answers import Confidence
 from app.entry import Language
-from app.errors import JiedaError
-from app.search.answers import Confidence
+from app.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text
+from app.presentation.explanation import explained
 from app.settings import Settings
-from app.web.api.diagnose import CONFIDENCE_HEADER, diagnosis_shape
-from app.web.diagnosis_text import COLORS, PLAIN, as_text
-from app.web.translations import Translations
-from app.web.urls import Urls
+from app.usecases.diagnose import diagnose
 
 CHUNK = 1 << 20
-SERVER_SECONDS = 60.0
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
 """What makes text of a compressed log, by its first bytes."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
@@ -33,14 +29,13 @@ SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 
 @click.command("diagnose")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), default="-")
+@lang_option("terminal")
+@click.option("--framework", default="", help="The framework that the log comes from, if you know it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
 @click.option(
-    "--lang",
-    type=click.Choice([lang.value for lang in Language]),
-    help="Language of the answer; by default the terminal's.",
+    "--explain", is_flag=True, help="Print why: the log-odds of each entry, by evidence (local content)."
 )
-@click.option("--framework", default="", help="The framework that the log comes from, if you know.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, as the REST API answers it.")
-@click.option("--server", metavar="URL", default="", help="Ask this server instead of the local content.")
+@url_option
 @content_option
 @click.pass_context
 def command(  # noqa: PLR0913 - one parameter for each option
@@ -51,20 +46,25 @@ def command(  # noqa: PLR0913 - one parameter for each option
     lang: str | None,
     framework: str,
     as_json: bool,
-    server: str,
+    explain: bool,
+    url: str,
     directories: tuple[Path, ...],
 ) -> None:
     """Explain the log in FILE (- or nothing: standard input) by the entries that are about it.
 
     Exit code: 0 for an exact or likely match, 1 for a weaker one or none, 2 where the log cannot be read.
     """
+    if explain and (as_json or url):
+        raise click.UsageError("--explain goes without --json and --url")
     log = _read(file, Settings.load(os.environ).max_log_bytes)
-    shown = Language(lang) if lang else _terminal_language()
-    if server:
-        answer, confidence = _from_server(server, log, shown, framework, as_json=as_json)
+    shown = Language(lang) if lang else terminal_language()
+    if url:
+        answer, confidence = _from_server(Remote.at(url), log, shown, framework, as_json=as_json)
     else:
         text = log.decode("utf-8", errors="replace")
-        answer, confidence = _from_content(directories, text, shown, framework, as_json=as_json)
+        answer, confidence = _from_content(
+            directories, text, shown, framework, as_json=as_json, explain=explain
+        )
     click.echo(answer, nl=not answer.endswith("\n"))
     context.exit(0 if confidence in SURE else 1)
 
@@ -87,7 +87,7 @@ class _Unreadable(click.FileError):
 
 
 def _tail(stream: BinaryIO, limit: int) -> bytes:
-    """A training log can be endless; what went wrong stands at its end."""
+    """The end of a stream: a log can be endless, and what went wrong stands at its end."""
     kept, lines = b"", 0
     while chunk := stream.read(CHUNK):
         if not kept:
@@ -99,7 +99,8 @@ def _tail(stream: BinaryIO, limit: int) -> bytes:
             kept = kept[cut:]
     if lines:
         click.echo(
-            f"The log is long: reading its last {limit:,} bytes; line 1 is line {lines + 1:,}.", err=True
+            f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {lines + 1:,} of the log.",
+            err=True,
         )
     return kept
 
@@ -113,61 +114,41 @@ def _refuse_compressed(beginning: bytes) -> None:
             )
 
 
-def _terminal_language() -> Language:
-    """Chinese where the environment says so, otherwise English."""
-    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return Language.ZH if told.lower().startswith("zh") else Language.EN
-
-
 def _colored() -> bool:
     """On a terminal, unless NO_COLOR (https://no-color.org) asks for plain text."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _from_content(
-    directories: tuple[Path, ...], text: str, lang: Language, framework: str, *, as_json: bool
+def _from_content(  # noqa: PLR0913 - one parameter for each option that matters here
+    directories: tuple[Path, ...], text: str, lang: Language, framework: str, *, as_json: bool, explain: bool
 ) -> tuple[str, str]:
     """Answer and confidence, by the content on this machine."""
-    snapshot = knowledge_of(directories).snapshot
-    known = snapshot.library.taxonomy.framework
-    if framework and framework not in known:
-        raise click.UsageError(f"no framework {framework!r}; there are {', '.join(known)}")
-    diagnosis = snapshot.diagnoser.diagnose(text, lang, framework)
-    confidence = diagnosis.matches[0].confidence.value if diagnosis.matches else ""
+    client = local_client(directories)
+    found = ask(client, diagnose(client.service, text, lang, framework))
+    t = client.shapers.words(lang)
     if as_json:
-        settings = Settings.load(os.environ)
-        urls = Urls(settings.root_path, settings.base_url)
-        shape = diagnosis_shape(diagnosis, lang, urls, snapshot.generation)
-        return shape.model_dump_json(indent=2), confidence
-    say = partial(Translations.load().translate, lang)
-    return as_text(diagnosis, say, lambda _: "", COLORS if _colored() else PLAIN), confidence
+        shaper = client.shapers.of(found.snapshot, lang)
+        return shaper.diagnosis(found).model_dump_json(indent=2), found.confidence
+    if explain:
+        return explained(found.diagnosis, t), found.confidence
+    colors = COLORS if _colored() else PLAIN
+    return as_text(found.diagnosis, t, lambda _: "", colors), found.confidence
 
 
 def _from_server(
-    server: str, log: bytes, lang: Language, framework: str, *, as_json: bool
+    server: Remote, log: bytes, lang: Language, framework: str, *, as_json: bool
 ) -> tuple[str, str]:
     """Answer and confidence, by a server's REST API."""
-    parameters = {"lang": lang.value} | ({"framework": framework} if framework else {})
-    address = f"{server.rstrip('/')}/api/v1/diagnose?{urllib.parse.urlencode(parameters)}"
-    if not re.match(r"https?://[^/]", address):
-        raise click.UsageError("--server takes an address such as https://faq.example.com")
-    request = urllib.request.Request(  # noqa: S310 - http and https only, as just checked
-        address,
-        data=log,
-        headers={"Content-Type": "text/plain", "Accept": "application/json" if as_json else "text/plain"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=SERVER_SECONDS) as response:  # noqa: S310 - see above
-            answer = response.read().decode("utf-8", errors="replace")
-            confidence = response.headers.get(CONFIDENCE_HEADER, "")
-    except urllib.error.HTTPError as error:
-        raise JiedaError(f"{server} answers {error.code} {error.reason}") from error
-    except (urllib.error.URLError, TimeoutError) as error:
-        raise JiedaError(f"{server} does not answer: {error}") from error
-    return (_colors(answer) if _colored() and not as_json else answer), confidence
+    url = server.urls.api_diagnose(lang=lang.value, framework=framework)
+    answer, headers = server.fetch(url, log, accept=JSON if as_json else "text/plain")
+    return (_colors(answer) if _colored() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
 
 
 def _colors(text: str) -> str:
     """A plain answer with its headings in color, as `as_text` paints its own."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)
+
+
+if __name__ == "__main__":
+    run(command)

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from app.cli.content_commands import content_directories, content_option
+from app.cli.running import run
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import Diagnosed, Ranked
@@ -109,3 +110,7 @@ def _rows(table: object) -> Iterator[str]:
 def _items(value: object) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         yield from value.items()
+
+
+if __name__ == "__main__":
+    run(command)

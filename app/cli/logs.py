@@ -39,12 +39,15 @@ class JsonFormatter(logging.Formatter):
 FORMATTERS = {"text": TextFormatter, "json": JsonFormatter}
 
 
-def log_config(log_format: str) -> dict[str, Any]:
+def log_config(log_format: str, level: str = "INFO") -> dict[str, Any]:
     """The logging of a server process, for `logging.config.dictConfig`. Everything goes to standard error."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": FORMATTERS[log_format]}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "root": {"level": "INFO", "handlers": ["stderr"]},
+        "root": {"level": level, "handlers": ["stderr"]},
+        # The SDK for agents logs each request, and failures with messages, which may quote what was pasted. What
+        # goes wrong in a tool is logged by us.
+        "loggers": {"mcp": {"level": "CRITICAL"}},
     }

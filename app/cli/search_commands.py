@@ -1,47 +1,42 @@
-"""`jieda search` and `jieda index`: the index from the command line."""
+"""`jieda search`, `jieda read` and `jieda index`: finding entries, reading one, and what finding needs."""
 
-import os
 import re
 from collections.abc import Callable
-from functools import partial
 from html import unescape
 from pathlib import Path
 
 import click
 
+from app.cli.asking import ask, client_of, lang_option, settings_of, url_option
 from app.cli.content_commands import content_option
-from app.entry import FACETS, Language
-from app.knowledge import Knowledge
-from app.search.answers import Filters, Hit, SearchAnswer, SearchRequest
-from app.settings import Settings
-from app.web.api.shapes import Shaper
-from app.web.translations import Translations
-from app.web.urls import Urls
+from app.cli.running import run
+from app.cli.terminal import terminal_language
+from app.entry import Language
+from app.errors import RemoteError, UnknownEntry
+from app.han import has_han
+from app.locales.translations import Translations
+from app.presentation import schemas
+from app.presentation.sections import sections_of
+from app.search.answers import Filters, SearchRequest
+from app.snapshot.knowledge import Knowledge
+from app.snapshot.snapshot import SHOWN
+from app.taxonomy import FACETS
 
 MARKS = re.compile(r"<(/?)mark>")
 BOLD = {"": "\033[1m", "/": "\033[0m"}
+NOT_FOUND = 404
 
-
-def knowledge_of(directories: tuple[Path, ...]) -> Knowledge:
-    """The knowledge of these content directories, or those of the settings, open. Raises JiedaError."""
-    given = {"content": os.pathsep.join(str(path) for path in directories)} if directories else {}
-    knowledge = Knowledge(Settings.load(os.environ, **given))
-    knowledge.open()
-    return knowledge
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
 
 
 def language_of(text: str) -> Language:
     """Chinese for a query with Han characters in it, otherwise English."""
-    return Language.ZH if re.search(r"[\u3400-\u9fff]", text) else Language.EN
+    return Language.ZH if has_han(text) else Language.EN
 
 
 @click.command()
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
-@click.option(
-    "--lang",
-    type=click.Choice([lang.value for lang in Language]),
-    help="Language to show; by default the query's.",
-)
+@lang_option("query")
 @click.option("--framework", multiple=True, help="Only entries of this framework; may be repeated.")
 @click.option("--kind", multiple=True, help="Only entries of this kind; may be repeated.")
 @click.option("--topic", multiple=True, help="Only entries on this topic; may be repeated.")
@@ -50,7 +45,8 @@ def language_of(text: str) -> Language:
 )
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
 @click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, as the REST API answers it.")
+@json_option
+@url_option
 @content_option
 @click.pass_context
 def search(  # noqa: PLR0913 - one parameter for each option
@@ -62,51 +58,49 @@ def search(  # noqa: PLR0913 - one parameter for each option
     limit: int,
     verbatim: bool,
     as_json: bool,
+    url: str,
     directories: tuple[Path, ...],
     **chosen: tuple[str, ...],
 ) -> None:
     """Search the content; exit 1 where nothing is found."""
-    # Bytes that are no text come as lone surrogates, which no JSON can hold.
+    # Bytes that are not UTF-8 come as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
     shown = Language(lang) if lang else language_of(query)
-    snapshot = knowledge_of(directories).snapshot
-    for facet in FACETS:
-        known = snapshot.library.taxonomy.facet(facet)
-        if unknown := set(chosen[facet]) - set(known):
-            raise click.UsageError(
-                f"no {facet.replace('_', ' ')} {unknown.pop()!r}; there are {', '.join(known)}"
-            )
     filters = Filters(**{facet: chosen[facet] for facet in FACETS}, edition=None)
-    request = SearchRequest(query, shown, filters, limit, verbatim=verbatim)
-    answer = snapshot.searcher.search(request)
-    say = partial(Translations.load().translate, shown)
+    client = client_of(url, directories)
+    found = ask(client, client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
     if as_json:
-        settings = Settings.load(os.environ)
-        urls = Urls(settings.root_path, settings.base_url)
-        shaper = Shaper(snapshot.library, snapshot.generation, urls, shown, say)
-        click.echo(shaper.search(request, answer).model_dump_json(indent=2))
+        click.echo(found.model_dump_json(indent=2))
     else:
-        click.echo(_as_text(answer, say))
-    context.exit(0 if answer.hits else 1)
+        click.echo(_as_text(found, Translations.load().words(shown)))
+    context.exit(0 if found.hits else 1)
 
 
-def _as_text(answer: SearchAnswer, say: Callable[..., str]) -> str:
+def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     blocks = []
-    if answer.correction:
-        blocks.append(f"{say('search.corrected')} “{answer.correction}”")
-    if answer.phrase_dropped:
-        blocks.append(say("search.phrase_dropped"))
-    if answer.weak:
-        blocks.append(say("search.weak"))
-    for place, hit in enumerate(answer.hits, 1):
-        found_by = ", ".join(_reason(hit))
-        title = click.style(hit.edition.title, bold=True)
-        blocks.append(f"{place}. {title}\n   {hit.entry.id} [{found_by}]\n   {_plain(hit.snippet)}")
-    return "\n".join(blocks if answer.hits else [*blocks, say("search.nothing")])
+    if found.correction:
+        blocks.append(f"{t('search.corrected')} “{found.correction}”")
+    if found.phrase_dropped:
+        blocks.append(t("search.phrase_dropped"))
+    if found.weak:
+        blocks.append(t("search.weak"))
+    for place, hit in enumerate(found.hits, 1):
+        found_by = _reasons(hit, t)
+        title = click.style(hit.title, bold=True)
+        applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
+        blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{found_by}]\n   {_plain(hit.snippet)}")
+    return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 
-def _reason(hit: Hit) -> list[str]:
-    return [f"{r.type}: {r.text}" + (f" ↔ {r.via}" if r.via else "") for r in hit.reasons]
+def _reasons(hit: schemas.Hit, t: Callable[..., str]) -> str:
+    """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`."""
+    words: dict[str, list[str]] = {}
+    for reason in hit.reasons:
+        word = f"{reason.text} ↔ {reason.via}" if reason.via else reason.text
+        words.setdefault(t(f"reason.{reason.type}"), []).append(word)
+    return "; ".join(
+        f"{label}{t('list.colon')}{t('list.join').join(found)}" for label, found in words.items()
+    )
 
 
 def _plain(snippet: str) -> str:
@@ -115,8 +109,59 @@ def _plain(snippet: str) -> str:
 
 
 @click.command()
+@click.argument("entry_id", metavar="ID")
+@lang_option("terminal")
+@click.option("--section", default="", help="Only this section, such as fix, cause or answer.")
+@json_option
+@url_option
+@content_option
+@click.pass_context
+def read(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    entry_id: str,
+    lang: str | None,
+    section: str,
+    as_json: bool,
+    url: str,
+    directories: tuple[Path, ...],
+) -> None:
+    """Print the entry ID, <framework>/<slug>, as Markdown; exit 1 where there is none."""
+    shown = Language(lang) if lang else terminal_language()
+    client = client_of(url, directories)
+    try:
+        entry = ask(client, client.read(entry_id, shown))
+    except UnknownEntry:
+        click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
+        context.exit(1)
+    except RemoteError as error:
+        if error.status != NOT_FOUND:
+            raise
+        click.echo(f"jieda: {error}", err=True)
+        context.exit(1)
+    t = Translations.load().words(entry.lang)
+    click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
+
+
+def _markdown(entry: schemas.Entry, section: str, t: Callable[..., str]) -> str:
+    """The whole entry under its title, or one of its sections. Raises click.UsageError where it has no such."""
+    if not section:
+        applies_to = f"\n\n{t('diagnosis.applies_to', text=entry.applies_to)}" if entry.applies_to else ""
+        return f"# {entry.title}{applies_to}\n\n{entry.markdown.strip()}"
+    sections = sections_of(entry)
+    if section not in sections:
+        raise click.UsageError(f"{entry.id} has no section {section!r}; it has {', '.join(sections)}")
+    return sections[section]
+
+
+@click.command()
 @content_option
 def index(directories: tuple[Path, ...]) -> None:
     """Build the index where it is missing or out of date, so that the next start only opens it."""
-    snapshot = knowledge_of(directories).snapshot
-    click.echo(f"{len(snapshot.library.entries)} entries, generation {snapshot.generation}")
+    built = Knowledge(settings_of(directories)).build()
+    click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
+
+
+if __name__ == "__main__":
+    run(search, read, index)

@@ -6,21 +6,19 @@ import signal
 import socket
 import sys
 import tempfile
+from dataclasses import replace
 from types import FrameType
-from typing import Any
 
 import click
-import uvicorn
 
+from app.cli import server
 from app.cli.logs import log_config
+from app.cli.running import run
 from app.errors import SettingsError
-from app.knowledge import Knowledge
 from app.metrics import DIRECTORY_VARIABLE
 from app.settings import OPTIONS, Option, Settings
+from app.snapshot.knowledge import Knowledge
 from app.web.app import create_app
-
-SECONDS_TO_FINISH = 8
-"""For answers under way when the server is told to stop; containers are killed after ten."""
 
 
 def parameter(option: Option) -> click.Option:
@@ -58,32 +56,25 @@ def serve_alone(settings: Settings) -> None:
     """Serve from this process."""
     knowledge = Knowledge(settings)
     knowledge.open()
-    uvicorn.run(create_app(settings, knowledge), **server_options(settings))
+    # Not stopped here but where the application ends: it knows when the last answer is given.
+    server.run(create_app(settings, knowledge), settings)
 
 
 def serve_together(settings: Settings) -> None:
-    """Serve from several processes. The index is built here, so that they all find it and none builds it."""
-    Knowledge(settings).open()
-    with tempfile.TemporaryDirectory(prefix="jieda-metrics-", ignore_cleanup_errors=True) as directory:
-        os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})
-        factory = "app.web.app:create_app_from_environ"
-        uvicorn.run(factory, factory=True, workers=settings.workers, **server_options(settings))
-
-
-def server_options(settings: Settings) -> dict[str, Any]:
-    """What the server is told, whichever way it runs."""
-    return {
-        "host": settings.host,
-        "port": settings.port,
-        "log_config": log_config(settings.log_format),
-        # Its access log has queries in it; ours has not.
-        "access_log": False,
-        "server_header": False,
-        "proxy_headers": bool(settings.trusted_proxies),
-        "forwarded_allow_ips": list(settings.trusted_proxies),
-        "timeout_graceful_shutdown": SECONDS_TO_FINISH,
-        "ws": "none",
-    }
+    """Serve from several processes. This one answers nothing: it builds what the others serve."""
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    settings = replace(settings, data=knowledge.data)
+    try:
+        # Below the data directory, for a hardened container has no other place to write to.
+        with tempfile.TemporaryDirectory(
+            prefix="metrics-", dir=settings.data, ignore_cleanup_errors=True
+        ) as directory:
+            os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})
+            knowledge.lead()
+            server.run("app.web.app:create_app_from_environ", settings)
+    finally:
+        knowledge.stop()
 
 
 def check_port(host: str, port: int) -> None:
@@ -107,3 +98,6 @@ def leave(_signal: int, _frame: FrameType | None) -> None:
 command = click.Command(
     "serve", callback=serve, params=[parameter(option) for option in OPTIONS], help=serve.__doc__
 )
+
+if __name__ == "__main__":
+    run(command)

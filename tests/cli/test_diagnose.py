@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.server import COMMAND, Server, environment
+from tests.support.shipped import copy_data
 
 KNOWN = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    self.node2pg[node_rank]\nKeyError: 1\n'
 UNKNOWN = "mytools.ToolError: no quota left for tenant 7\n"
@@ -21,8 +22,8 @@ ESCAPE = re.compile(r"\x1b\[")
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the index is kept, built once."""
-    return tmp_path_factory.mktemp("cli-diagnose")
+    """Where the index is kept, built already."""
+    return copy_data(tmp_path_factory.mktemp("cli-diagnose"))
 
 
 def run(
@@ -113,7 +114,7 @@ def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
     assert missing.returncode == 2
     assert b"no.log" in missing.stderr
     assert run(data, "--framework", "nosuch", log=KNOWN).returncode == 2
-    assert run(data, "--server", "file:///etc", log=KNOWN).returncode == 2
+    assert run(data, "--url", "file:///etc", log=KNOWN).returncode == 2
 
 
 def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:
@@ -136,23 +137,23 @@ def test_json_is_what_the_api_answers(data: Path, server: Server) -> None:
     with server.client() as client:
         remote = client.post("/api/v1/diagnose", json={"text": KNOWN, "lang": "en"}).json()
     assert local == remote
-    assert json.loads(run(data, "--server", server.base, "--json", log=KNOWN).stdout) == remote
+    assert json.loads(run(data, "--url", server.base, "--json", log=KNOWN).stdout) == remote
 
 
 def test_a_server_gives_the_same_answer_and_exit_code(
     data: Path, server: Server, answers: dict[str, Done]
 ) -> None:
     for log, here in answers.items():
-        there = run(data, "--server", server.base, log=log)
+        there = run(data, "--url", server.base, log=log)
         assert there.returncode == here.returncode
         assert there.stdout.splitlines()[0] == here.stdout.splitlines()[0]
-    assert ESCAPE.search(on_a_terminal(data, "--server", server.base, log=KNOWN))
+    assert ESCAPE.search(on_a_terminal(data, "--url", server.base, log=KNOWN))
 
 
 def test_a_server_that_is_not_there_is_said_so(data: Path) -> None:
-    done = run(data, "--server", "http://127.0.0.1:9", log=KNOWN)
+    done = run(data, "--url", "http://127.0.0.1:9", log=KNOWN)
     assert done.returncode == 2
-    assert b"does not answer" in done.stderr
+    assert b"did not answer" in done.stderr
     assert b"Traceback" not in done.stderr
 
 

@@ -1,13 +1,17 @@
-"""`jieda search`, `jieda index` and `jieda eval` as processes: what they print and how they end."""
+"""`jieda search`, `jieda index`, `jieda eval` and `jieda read`: what they print and how they end."""
 
 import json
+import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import httpx
 import pytest
+from click.testing import CliRunner
 
+from app.cli.main import main
 from tests.support.server import COMMAND, Server, environment
 from tests.support.small_content import edition, write
 
@@ -32,12 +36,22 @@ class Jieda:
     """The command over one content directory."""
 
     def __init__(self, content: Path, data: Path) -> None:
-        self._settings = environment({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)})
+        self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}
 
     def __call__(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
+        """In this process, which has imported everything already. What the command does not expect is raised here."""
+        ours: dict[str, str | None] = {name: None for name in os.environ if name.startswith("JIEDA_")}
+        given = [os.fsdecode(each) for each in arguments]
+        ended = CliRunner().invoke(main, given, env=ours | self._settings, prog_name="jieda")
+        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+            raise ended.exception
+        return subprocess.CompletedProcess(given, ended.exit_code, ended.stdout, ended.stderr)
+
+    def process(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
+        """As a process of its own."""
         return subprocess.run(
             [*COMMAND, *arguments],
-            env=self._settings,
+            env=environment(self._settings),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -55,11 +69,11 @@ def jieda(content: Path, data: Path) -> Jieda:
 
 
 def test_what_is_found_is_printed_with_its_reason_and_ends_with_0(jieda: Jieda) -> None:
-    ended = jieda("search", "why", "ray_head")
+    ended = jieda.process("search", "why", "ray_head")
     assert ended.returncode == 0
     first, reason, snippet = ended.stdout.splitlines()[:3]
     assert first == "1. The job is stuck"
-    assert reason.strip() == "roll/stuck [identifier: ray_head]"
+    assert reason.strip() == "roll/stuck [In code: ray_head]"
     assert snippet.strip() == "Restart ray_head & wait."
 
 
@@ -76,15 +90,15 @@ def test_nothing_found_ends_with_1(jieda: Jieda) -> None:
 
 
 def test_json_is_what_the_api_answers(
-    jieda: Jieda, content: Path, start_server: Callable[..., Server]
+    jieda: Jieda, content: Path, serve: Callable[..., httpx.Client]
 ) -> None:
     ended = jieda("search", "--json", "--limit", "3", "stuk", "ray_head", "卡住")
     answer = json.loads(ended.stdout)
     assert ended.returncode == 0
     assert (answer["query"], answer["total"]) == ("stuk ray_head 卡住", 1)
     assert (answer["hits"][0]["id"], answer["hits"][0]["lang"]) == ("roll/stuck", "zh")
-    with start_server(content).client() as client:
-        asked = {"q": "stuk ray_head 卡住", "lang": "zh", "limit": 3}
+    with serve(content) as client:
+        asked = {"q": "stuk ray_head 卡住", "lang": "zh", "limit": "3"}
         assert client.get("/api/v1/search", params=asked).json() == answer
     nothing = jieda("search", "--json", "qwrtzpsd")
     assert (nothing.returncode, json.loads(nothing.stdout)["hits"]) == (1, [])
@@ -120,7 +134,7 @@ def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:
     for options in ((), ("--json",)):
-        ended = jieda("search", *options, b"ray_head \xff")
+        ended = jieda.process("search", *options, b"ray_head \xff")
         assert ended.returncode == 0
         assert "Traceback" not in ended.stderr
 
@@ -134,16 +148,16 @@ def test_an_index_is_built_once_and_then_only_opened(content: Path, tmp_path: Pa
     assert ended.returncode == 0
     generation = re.fullmatch(r"2 entries, generation ([0-9a-f]{12})\n", ended.stdout)
     assert generation
-    (index,) = [path for path in (tmp_path / "index").iterdir() if path.is_dir()]
-    assert index.name.startswith(generation[1])
-    before = {path.name: path.stat().st_mtime_ns for path in index.iterdir()}
+    (built,) = (tmp_path / "generations").iterdir()
+    assert built.name.startswith(generation[1])
+    before = {path: path.stat().st_mtime_ns for path in built.rglob("*")}
     assert jieda("index").stdout == ended.stdout
-    assert {path.name: path.stat().st_mtime_ns for path in index.iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in built.rglob("*")} == before
 
 
 def test_a_data_directory_that_cannot_be_made_ends_with_2(content: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    ended = Jieda(content, tmp_path / "file" / "data")("index")
+    ended = Jieda(content, tmp_path / "file" / "data").process("index")
     assert ended.returncode == 2
     assert "the index cannot be written" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -153,6 +167,16 @@ def test_a_broken_taxonomy_ends_with_2_and_its_place(tmp_path: Path) -> None:
     broken = write(tmp_path / "content", CONTENT | {"taxonomy.yaml": "frameworks:\n  roll: [\n"})
     ended = Jieda(broken, tmp_path / "data")("index")
     assert ended.returncode == 2
+    assert re.search(r"taxonomy\.yaml:\d+: ", ended.stderr)
+
+
+def test_a_generation_of_before_does_not_hide_a_broken_taxonomy(tmp_path: Path) -> None:
+    content = write(tmp_path / "content", CONTENT)
+    jieda = Jieda(content, tmp_path / "data")
+    assert jieda("index").returncode == 0
+    write(content, {"taxonomy.yaml": "frameworks:\n  roll: [\n"})
+    ended = jieda("index")
+    assert (ended.returncode, ended.stdout) == (2, "")
     assert re.search(r"taxonomy\.yaml:\d+: ", ended.stderr)
 
 
@@ -173,7 +197,7 @@ JUDGED = [
 ]
 
 
-def write_judged(path: Path, rows: list[dict[str, object]]) -> str:
+def write_judged(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
     return str(path)
 
@@ -246,3 +270,31 @@ def test_a_bad_line_of_a_judged_file_ends_with_2_and_its_place(
     assert (ended.returncode, ended.stdout) == (2, "")
     assert f"{path}:3: " in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+# ---- read, and asking a server
+
+
+def test_an_entry_is_read_whole_or_in_part(jieda: Jieda) -> None:
+    whole = jieda("read", "roll/stuck", "--lang", "zh")
+    assert whole.returncode == 0
+    assert whole.stdout.startswith("# 任务卡住不动\n")
+    assert jieda("read", "roll/oom", "--lang", "en", "--section", "answer").stdout == "Lower `batch_size`.\n"
+    wrong = jieda("read", "roll/oom", "--section", "fix")
+    assert (wrong.returncode, "it has answer" in wrong.stderr) == (2, True)
+    missing = jieda("read", "roll/nosuch")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "roll/nosuch" in missing.stderr
+
+
+def test_a_server_is_asked_instead_and_answers_as_its_api_does(jieda: Jieda, server: Server) -> None:
+    with server.client() as client:
+        found = client.get("/api/v1/search?q=node2pg&limit=2&framework=roll&lang=en").json()
+        entry = client.get("/api/v1/entries/roll/node2pg-keyerror?lang=zh").json()
+    asked = ("--url", server.base, "--json", "--lang")
+    search = jieda("search", *asked, "en", "--limit", "2", "--framework", "roll", "node2pg")
+    assert (search.returncode, json.loads(search.stdout)) == (0, found)
+    assert json.loads(jieda("read", *asked, "zh", "roll/node2pg-keyerror").stdout) == entry
+    refused = jieda("search", "--url", server.base, "--framework", "nosuch", "x")
+    assert (refused.returncode, "nosuch" in refused.stderr) == (2, True)
+    assert jieda("read", "--url", server.base, "roll/nosuch").returncode == 1

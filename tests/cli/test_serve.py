@@ -10,7 +10,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from app.errors import SettingsError
-from app.settings import OPTIONS, RESERVED, Settings
+from app.settings import OPTIONS, Settings
+from app.values import RESERVED
 from app.web.app import create_app
 from tests.support.server import COMMAND, Server, environment, free_port
 from tests.support.small_content import edition, write
@@ -61,6 +62,23 @@ def test_worker_processes_get_the_very_settings_of_their_parent(tmp_path: Path) 
     assert settings.edit_url == tuple(editors.split())
 
 
+def test_a_variable_set_to_nothing_is_not_set(tmp_path: Path) -> None:
+    content = str(write(tmp_path, ONE))
+    empty = {option.env: "" for option in OPTIONS} | {"JIEDA_CONTENT": content}
+    assert Settings.load(empty) == Settings.load({"JIEDA_CONTENT": content})
+    nobody = Settings.load(empty | {"JIEDA_TRUSTED_PROXIES": "none"})
+    assert Settings.load(nobody.to_environ()).trusted_proxies == ("none",)
+
+
+def test_what_kubernetes_says_of_a_service_named_jieda_is_no_port(tmp_path: Path) -> None:
+    injected = {"JIEDA_PORT": "tcp://10.96.12.3:8000", "JIEDA_PORT_8000_TCP_PORT": "8000"}
+    given = injected | {"JIEDA_CONTENT": str(write(tmp_path, ONE))}
+    assert Settings.load(given).port == 8000
+    assert "http://127.0.0.1:8000 is not ready" in run("health", port="tcp://10.96.12.3:1", host="").stderr
+    with pytest.raises(SettingsError, match="JIEDA_PORT"):
+        Settings.load(given | {"JIEDA_PORT": "udp://10.96.12.3:8000"})
+
+
 def test_a_port_in_use_is_told_plainly(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -82,13 +100,18 @@ def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, wor
     assert "Traceback" not in ended.stderr
 
 
-def test_data_that_cannot_be_kept_ends_the_start_plainly(tmp_path: Path) -> None:
+def test_a_data_directory_that_cannot_be_used_is_said_and_done_without(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     content = write(tmp_path / "content", ONE)
-    ended = run("serve", port=str(free_port()), content=str(content), data=str(tmp_path / "file" / "data"))
-    assert ended.returncode == 2
-    assert str(tmp_path / "file") in ended.stderr
-    assert "Traceback" not in ended.stderr
+    server = start_server(content, data=str(tmp_path / "file" / "data"))
+    with server.client() as client:
+        ready = client.get("/readyz").json()
+    assert (ready["status"], ready["entries"]) == ("degraded", 1)
+    assert "temporary" in ready["degraded"]
+    assert str(tmp_path) in server.log()
+    assert "Traceback" not in server.log()
 
 
 def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(

@@ -1,0 +1,40 @@
+"""The `jieda` script: starts the program that a command belongs to, and imports none of them.
+
+A health check runs every few seconds for years, and whoever checks a file waits for the check: neither needs what a
+server is made of. In a process that has imported the whole application a health check would cost a second of CPU; alone
+it costs a tenth of that.
+"""
+
+import os
+import sys
+
+HEALTH = "health"
+PROGRAMS = {
+    HEALTH: "app.cli.health",
+    "serve": "app.cli.serve",
+    "search": "app.cli.search_commands",
+    "read": "app.cli.search_commands",
+    "index": "app.cli.search_commands",
+    "diagnose": "app.cli.diagnose",
+    "mcp": "app.cli.mcp_command",
+    "check": "app.cli.content_commands",
+    "new": "app.cli.content_commands",
+    "sync": "app.cli.content_commands",
+    "import": "app.cli.import_command",
+    "eval": "app.cli.eval_command",
+    "votes": "app.cli.votes_command",
+}
+"""The module that runs each command; `app.cli.main` runs any, and says which there are."""
+
+
+def main() -> None:
+    """Becomes the program, arguments and all."""
+    name = sys.argv[1] if len(sys.argv) > 1 else ""
+    program = PROGRAMS.get(name, "app.cli.main")
+    rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
+    os.execv(sys.executable, [sys.executable, *_flags(), "-m", program, *rest])  # noqa: S606 - our own module
+
+
+def _flags() -> list[str]:
+    """Options of this interpreter that the next one must have, too."""
+    return [f"-W{option}" for option in sys.warnoptions]

@@ -1,0 +1,45 @@
+"""`jieda mcp`: the tools for coding agents on standard input and output, as clients start them."""
+
+import asyncio
+import logging.config
+from pathlib import Path
+
+import click
+
+from app.agents import extra
+from app.agents.answering import Context
+from app.cli.asking import local_client, url_option
+from app.cli.content_commands import content_option
+from app.cli.logs import log_config
+from app.cli.running import run
+from app.client.remote import Remote
+from app.locales.translations import Translations
+
+
+@click.command("mcp")
+@url_option
+@content_option
+def command(url: str, directories: tuple[Path, ...]) -> None:
+    """Serve coding agents over the Model Context Protocol on standard input and output.
+
+    A client starts this command itself; docs/agents.md has the set-up of each. It answers from the local content,
+    which may be edited meanwhile, or with --url from a server. A server answers agents itself, at /mcp.
+    """
+    extra.require()
+    # Standard output belongs to the protocol, so everything else goes to standard error.
+    logging.config.dictConfig(log_config("text", level="WARNING"))
+    words = Translations.load().words
+    if url:
+        asyncio.run(extra.serve_stdio(Context(Remote.at(url), words)))
+        return
+    client = local_client(directories, reload_content="1")
+    knowledge = client.service.knowledge
+    knowledge.start()
+    try:
+        asyncio.run(extra.serve_stdio(Context(client, words)))
+    finally:
+        knowledge.stop()
+
+
+if __name__ == "__main__":
+    run(command)

@@ -1,0 +1,36 @@
+"""How commands are run, one or all of them: as the group `jieda`, whose errors become messages."""
+
+from collections.abc import Iterable
+
+import click
+
+from app.errors import JiedaError
+
+
+class _Failure(click.ClickException):
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except JiedaError as error:
+            raise _Failure(str(error)) from error
+
+
+def program(commands: Iterable[click.Command]) -> click.Group:
+    """The command `jieda` with some subcommands."""
+    return _Commands(
+        "jieda",
+        commands=tuple(commands),
+        help="Jieda 解答: answers to errors and questions, in English and Chinese.",
+        epilog="`jieda health` asks a running server whether it is ready; it is a program of its own.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def run(*commands: click.Command) -> None:
+    """Runs the one of `commands` that the command line names, and ends the process."""
+    program(commands).main(prog_name="jieda")
