@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.entry import Language
-from app.knowledge import Knowledge
 from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
 
 RUNS = 5

@@ -1,9 +1,10 @@
-"""Search in process: how long it takes beside Whoosh's own scoring of the same index, in one run.
+"""Search in process: a whole `Searcher.search`, the ranking alone, and Whoosh's own scoring, in one run.
 
-    python -m bench.search [ENTRIES]
+    python -m bench.search [ENTRIES ...]
 
-The corpus is made from the shipped entries: each made-up document mixes the terms of several. What is compared is the
-ranking alone, of the same words: no parsing, snippets or reasons on either side.
+The corpora are made from the shipped entries: each made-up entry is a shipped one under another name, its document
+mixed from the terms of several. A whole search parses the query, ranks, and makes reasons and snippets of ten hits;
+Whoosh is asked for the literal words of the query alone. Times are of the processor.
 """
 
 import random
@@ -12,68 +13,144 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from whoosh.fields import KEYWORD, Schema
 from whoosh.filedb.filestore import FileStorage
 from whoosh.query import Or, Term
 from whoosh.scoring import BM25F
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.content.load import load_library
+from app.content.library import Holdings, Library
+from app.content.read.gather import Vocabulary
+from app.content.read.load import load_library
 from app.evaluation.figures import read_judged
-from app.search.answers import Filters
-from app.search.document import build_documents
-from app.search.embedded import EmbeddedEngine, build
-from app.search.engine import Document, Query
-from app.search.fields import ZONES
-from app.search.query import QueryParser
+from app.search.answers import Filters, SearchRequest
+from app.search.index.document import Document, build_documents
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.fields import ZONES
+from app.search.index.writer import update_index
+from app.search.query.parser import QueryParser
+from app.search.query.types import Query
+from app.search.rank.ranker import Ranker
+from app.search.searcher import Searcher
+from app.search.weights import WEIGHTING
 
 ROOT = Path(__file__).resolve().parent.parent
 MIXED = 3
 QUERIES = 100
+SHOWN = 10
 
 
 def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
-    """`count` documents, each of terms drawn from some of the shipped ones, zone by zone."""
+    """`count` documents, each of terms drawn from some of the shipped ones, zone by zone, and a name of its own."""
     chance = random.Random(42)
     for number in range(count):
         drawn = chance.sample(shipped, MIXED)
         zones = {
-            zone.name: [term for one in drawn for term in one.zones[zone.name] if chance.random() < 1 / MIXED]
+            zone: [term for one in drawn for term in one.zones[zone] if chance.random() < 1 / MIXED]
             for zone in ZONES
         }
-        yield Document(f"roll/made-{number}", zones, (), drawn[0].atoms[:200], drawn[0].facets)
+        zones["body_en"] = [*zones["body_en"], f"x:name{number}", f"t:name{number}"]
+        passages = [one for each in drawn for one in each.passages if chance.random() < 1 / MIXED]
+        yield Document(name(number), zones, (), passages, drawn[0].facets)
+
+
+def name(number: int) -> str:
+    """The id of a made-up entry."""
+    return f"roll/made-{number}"
+
+
+def library_of(shipped: Library, count: int) -> Library:
+    """A library with an entry for each made-up document."""
+    origin = {name(number): shipped.ids[number % len(shipped)] for number in range(count)}
+    return Library(
+        Holdings(
+            summaries={
+                made: replace(shipped.summary(entry_id), id=made) for made, entry_id in origin.items()
+            },
+            read=lambda made: replace(shipped.entries[origin[made]], id=made),
+            vocabulary=Vocabulary(
+                shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge
+            ),
+            problems=(),
+            formerly={},
+            images={},
+            sampled=frozenset(),
+            samples_of=lambda _: (),
+            background=tuple,
+            digest=shipped.digest,
+        )
+    )
 
 
 def seconds(run: Callable[[], object], times: int = 3) -> float:
-    """Median of `times` runs, after one that is not counted."""
+    """Processor time, the median of `times` runs after one that is not counted."""
     run()
     taken = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         run()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return statistics.median(taken)
 
 
-def main(count: int) -> None:
-    """Prints milliseconds a query, and the ratio."""
-    library = load_library([ROOT / "content"])
-    analyzer = Analyzer(library.dictionary)
+def measure(shipped: Library, analyzer: Analyzer, count: int) -> None:
+    """Prints a line for one size of corpus."""
+    glossary = Glossary(shipped.glossary, analyzer)
+    made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
+    judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"][
+        :QUERIES
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        build(Path(folder), documents(list(build_documents(library, analyzer)), count))
-        engine = EmbeddedEngine(Path(folder))
-        parser = QueryParser(analyzer, Glossary(library.glossary, analyzer), engine)
-        judged = [one for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"][:QUERIES]
-        queries = [parser.parse(one.query, Filters()).query for one in judged]
-        ours = seconds(lambda: [engine.search(query) for query in queries])
-        with FileStorage(folder).open_index().searcher(weighting=BM25F()) as searcher:
-            theirs = seconds(lambda: [searcher.search(whoosh_query(query), limit=10) for query in queries])
-    print(f"{count} documents, {len(queries)} queries, milliseconds a query, median of three runs")
-    print(f"ours   {1000 * ours / len(queries):8.3f}")
-    print(f"Whoosh {1000 * theirs / len(queries):8.3f}")
-    print(f"ratio  {theirs / ours:8.1f}")
+        ours, edited, theirs = (Path(folder, name) for name in ("ours", "edited", "whoosh"))
+        for place in (ours, edited, theirs):
+            place.mkdir()
+        start = time.process_time()
+        update_index(ours, None, {}, (), lambda: made)
+        built = time.process_time()
+        index = EmbeddedIndex(ours, WEIGHTING)
+        opened = time.process_time()
+        update_index(edited, ours, {made[0].id: made[0]}, (), lambda: made)
+        wrote = time.process_time()
+        EmbeddedIndex(edited, WEIGHTING, reuse=index)
+        followed = time.process_time()
+        size = sum(path.stat().st_size for path in ours.iterdir())
+        searcher = Searcher(library_of(shipped, count), index, analyzer, glossary)
+        parser, ranker = QueryParser(analyzer, glossary, index.lexicon), Ranker(index)
+        queries = [parser.parse(text, Filters()).query for text in judged]
+        whole = seconds(lambda: [searcher.search(SearchRequest(text, limit=SHOWN)) for text in judged])
+        parsed = seconds(lambda: [parser.parse(text, Filters()) for text in judged])
+        ranked = seconds(lambda: [_ranked(ranker, query) for query in queries])
+        whoosh_index(theirs, made)
+        with FileStorage(str(theirs)).open_index().searcher(weighting=BM25F()) as searching:
+            reference = seconds(lambda: [searching.search(whoosh_query(one), limit=SHOWN) for one in queries])
+    each = 1000 / len(judged)
+    print(
+        f"{count:>7} {whole * each:8.2f} {parsed * each:8.2f} {ranked * each:8.2f} {reference * each:8.2f} "
+        f"{reference / ranked:7.1f} {built - start:8.2f} {size / 1e6:8.1f} {opened - built:7.3f} "
+        f"{wrote - opened:7.3f} {followed - wrote:7.3f}"
+    )
+
+
+def _ranked(ranker: Ranker, query: Query) -> object:
+    """What a search needs of the ranking: the hits, their number, and the facets."""
+    ranking = ranker.rank(query, SHOWN)
+    return ranking.totals([query.filters]), ranking.facets()
+
+
+def whoosh_index(directory: Path, made: Sequence[Document]) -> None:
+    """The same terms, as Whoosh keeps them."""
+    # A list of finished terms as a field's value bypasses whatever analyzer the field has.
+    fields: dict[str, Any] = {zone: KEYWORD(scorable=True) for zone in ZONES}
+    index = FileStorage(str(directory)).create_index(Schema(**fields))
+    with index.writer(limitmb=256) as writer:
+        for one in made:
+            writer.add_document(**{zone: list(terms) for zone, terms in one.zones.items() if terms})
+    index.close()
 
 
 def whoosh_query(query: Query) -> Or:
@@ -84,8 +161,21 @@ def whoosh_query(query: Query) -> Or:
         for term in clause.alternatives[0].terms
         for variant in term.variants
     }
-    return Or([Term(zone.name, term) for zone in ZONES for term in sorted(terms)])
+    return Or([Term(zone, term) for zone in ZONES for term in sorted(terms)])
+
+
+def main(counts: Sequence[int]) -> None:
+    """Prints milliseconds a query for each size of corpus, and what building costs."""
+    library = load_library([ROOT / "content"])
+    analyzer = Analyzer(library.dictionary)
+    print(f"{QUERIES} queries; ms a query: a whole search, parsing, ranking with counts, Whoosh's scoring")
+    print(
+        "seconds: build from analyzed documents, open, write one edit, open after it; all of processor time"
+    )
+    print("entries    whole  parsing  ranking   Whoosh   ratio    build  size/MB    open    edit  follow")
+    for count in counts:
+        measure(library, analyzer, count)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    main([int(count) for count in sys.argv[1:]] or [42, 1000, 10_000])

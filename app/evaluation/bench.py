@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.content.load import load_library
+from app.content.read.load import load_library
 from app.entry import Language
 from app.errors import JiedaError
 from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, rank_of
-from app.knowledge import build_snapshot
 from app.search.answers import SearchAnswer, SearchRequest
-from app.search.document import build_documents
+from app.search.index.document import build_documents
+from app.search.index.store import IndexStore
 from app.search.searcher import Searcher
-from app.search.store import IndexStore
+from app.search.weights import WEIGHTING
+from app.snapshot.snapshot import build_snapshot
 
 SHOWN_INSTEAD = 3
 EXPLAINED = 8
@@ -23,7 +25,7 @@ class Bench:
 
     def __init__(self, directories: Sequence[Path], folder: Path) -> None:
         self._directories = directories
-        self._store = IndexStore(folder)
+        self._store = IndexStore(folder, WEIGHTING)
         library = load_library(directories)
         self._analyzer = Analyzer(library.dictionary)
         self._snapshot = build_snapshot(library, self._analyzer, self._store)
@@ -63,8 +65,9 @@ class Bench:
             library = load_library(self._directories, languages=frozenset({lang.other}))
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
-            engine = self._store.open(
-                f"without-{lang}", lambda: build_documents(library, self._analyzer, (lang.other,))
+            glossary = Glossary(library.glossary, self._analyzer)
+            index = self._store.open(
+                f"without-{lang}", lambda: build_documents(library, self._analyzer, glossary, (lang.other,))
             )
-            self._without[lang] = Searcher(library, engine, self._analyzer)
+            self._without[lang] = Searcher(library, index, self._analyzer, glossary)
         return self._without[lang]

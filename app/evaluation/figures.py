@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.diagnosis.answers import Confidence
 from app.entry import Language
 from app.errors import JudgedFileError
-from app.search.answers import Confidence, SearchAnswer, SearchRequest
+from app.search.answers import SearchAnswer, SearchRequest
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
@@ -82,7 +83,7 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
                 )
             )
         except (ValueError, KeyError, TypeError) as error:
-            message = f"is no judged query ({{id, kind, lang, query, expected}}): {error!r}"
+            message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
             raise JudgedFileError(f"{path}:{number}: {message}") from error
     return tuple(judged)
 

@@ -1,0 +1,120 @@
+"""Content that nobody tuned for search, as content directories with the queries to ask of them.
+
+Two kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
+dictionary), and any parallel reading set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each paragraph an
+entry with a title and a body, each question a query.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from app.entry import Kind, Language
+from app.evaluation.figures import Judged, read_judged
+
+WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures", "synced_with")
+"""Front matter that a team's first entries lack; `synced_with` only keeps the check quiet."""
+READING = "reading"
+"""The framework that paragraphs are tagged with."""
+
+FRONT = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
+MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
+
+
+@dataclass(frozen=True, slots=True)
+class Bed:
+    """A content directory, and what is asked of it; `languages` are those of the editions that are kept."""
+
+    name: str
+    content: Path
+    queries: tuple[Judged, ...]
+    languages: frozenset[Language] = frozenset(Language)
+
+
+def stripped(shipped: Path, folder: Path) -> None:
+    """Writes the shipped entries without what was written for search below `folder`."""
+    for path in shipped.glob("*/*/*.md"):
+        _write(folder / path.relative_to(shipped), _without(path.read_text(encoding="utf-8")))
+    shutil.copy(shipped / "taxonomy.yaml", folder / "taxonomy.yaml")
+
+
+def _without(text: str) -> str:
+    match = FRONT.match(text)
+    assert match, text[:80]
+    front = yaml.safe_load(match[1])
+    kept = {key: value for key, value in front.items() if key not in WRITTEN_FOR_SEARCH}
+    return f"---\n{yaml.safe_dump(kept, allow_unicode=True)}---\n{text[match.end() :]}"
+
+
+def reading(source: Path, folder: Path) -> Iterator[Judged]:
+    """Writes the paragraphs of a parallel reading set as entries below `folder`; its questions."""
+    for lang in Language:
+        articles = json.loads((source / f"xquad.{lang}.json").read_text(encoding="utf-8"))["data"]
+        for article in articles:
+            title = article["title"].replace("_", " ")
+            for number, paragraph in enumerate(article["paragraphs"], 1):
+                slug = re.sub(r"[^a-z0-9]+", "-", f"{title} {number}".lower()).strip("-")
+                entry = f"{READING}/{slug}"
+                _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", paragraph["context"]))
+                for asked in paragraph["qas"]:
+                    yield Judged(asked["id"], "question", lang, asked["question"], (entry,), cross=True)
+
+
+def _page(title: str, text: str) -> str:
+    front = {
+        "title": title,
+        "kind": "concept",
+        "topics": [READING],
+        "source": [{"title": title, "url": "https://example.com/", "license": "CC-BY-SA-4.0"}],
+        "updated": "2026-01-01",
+    }
+    body = MARKDOWN.sub(r"\\\1", text)
+    return f"---\n{yaml.safe_dump(front, allow_unicode=True)}---\n\n## Answer\n\n{body}\n"
+
+
+def with_reading(folder: Path) -> None:
+    """Adds the tags of paragraphs to the taxonomy below `folder`, or makes one."""
+    path = folder / "taxonomy.yaml"
+    taxonomy = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kinds = [("kinds", kind) for kind in Kind]
+    for kind, name in (("frameworks", READING), ("topics", READING), *kinds):
+        taxonomy.setdefault(kind, {}).setdefault(str(name), _tag(str(name)))
+    taxonomy.setdefault("error_types", {})
+    _write(path, yaml.safe_dump(taxonomy, allow_unicode=True))
+
+
+def _tag(name: str) -> object:
+    return {"name": {"en": name, "zh": name}, "description": {"en": f"{name}.", "zh": f"{name}。"}}
+
+
+def beds(shipped: Path, judged: Sequence[Path], source: Path | None, folder: Path) -> Iterator[Bed]:
+    """Every bed that can be made, below `folder`."""
+    asked = tuple(
+        one for path in judged for one in read_judged(path) if one.expected and one.kind != "traceback"
+    )
+    yield Bed("shipped", shipped, asked)
+    stripped(shipped, folder / "stripped")
+    yield Bed("stripped", folder / "stripped", asked)
+    if source is None:
+        return
+    questions = tuple(reading(source, folder / "reading"))
+    with_reading(folder / "reading")
+    yield Bed("reading", folder / "reading", questions)
+    for lang in Language:
+        others = tuple(one for one in questions if one.lang != lang)
+        yield Bed(f"reading, {lang} only", folder / "reading", others, frozenset({lang}))
+    shutil.copytree(folder / "stripped", folder / "mixed")
+    list(reading(source, folder / "mixed"))
+    with_reading(folder / "mixed")
+    yield Bed("mixed: reading", folder / "mixed", questions)
+    yield Bed("mixed: stripped", folder / "mixed", tuple(replace(one, cross=False) for one in asked))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,75 @@
+"""Completion: processor time of a key stroke, by what is typed and by the number of entries.
+
+    python -m bench.complete [ENTRIES ...]
+
+The entries are the shipped ones over and over, each copy with titles and identifiers of its own.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.analysis.pipeline import Analyzer
+from app.content.read.load import load_library
+from app.entry import Language
+from app.search.complete.arrays import completion_arrays
+from app.search.complete.candidates import Candidate, candidates_of
+from app.search.complete.completer import Completer
+
+ROOT = Path(__file__).resolve().parent.parent
+TYPED = [
+    "t",
+    "tr",
+    "trai",
+    "training is",
+    "--",
+    "--use-dyn",
+    "显",
+    "显存不",
+    "ynami",
+    "zqx",
+    "q7",
+    "-",
+    "a b c",
+]
+TIMES = 20
+
+
+def copies(shipped: Sequence[Candidate], times: int) -> Iterator[Candidate]:
+    """Every candidate `times` times, told apart by a number."""
+    for number in range(times):
+        for one in shipped:
+            text = f"{one.completion.text}_{number}" if number else one.completion.text
+            yield replace(one, completion=replace(one.completion, text=text))
+
+
+def main(counts: Sequence[int]) -> None:
+    """Prints the median and the slowest of what is typed."""
+    library = load_library([ROOT / "content"])
+    analyzer = Analyzer(library.dictionary)
+    shipped = candidates_of(library)
+    print("entries candidates  build/s  median/ms  slowest/ms  typed")
+    for count in counts:
+        made = tuple(copies(shipped, max(1, count // len(library.entries))))
+        start = time.process_time()
+        completer = Completer(completion_arrays(made, analyzer.fold), analyzer.fold, lambda _: True)
+        built = time.process_time() - start
+        taken = {text: milliseconds(completer, text) for text in TYPED}
+        slowest = max(taken, key=taken.__getitem__)
+        median = statistics.median(taken.values())
+        print(f"{count:>7} {len(made):>10} {built:8.2f} {median:10.3f} {taken[slowest]:11.3f}  {slowest!r}")
+
+
+def milliseconds(completer: Completer, text: str) -> float:
+    """Of one completion, the mean of some."""
+    start = time.process_time()
+    for _ in range(TIMES):
+        completer.complete(text, Language.EN, 10)
+    return 1000 * (time.process_time() - start) / TIMES
+
+
+if __name__ == "__main__":
+    main([int(count) for count in sys.argv[1:]] or [42, 1000, 3000])

@@ -1,0 +1,159 @@
+"""Right first of a diagnosis beside plain retrieval over the same text, and what each part of the model is worth.
+
+    .venv/bin/python -m bench.diagnosis [--locked] [FILE ...]
+
+FILE are judged logs; by default `tests/judged.jsonl` and the open ones of `tests/diagnosis/judged`. `--locked` adds the
+locked ones: run it at the end, never to choose anything. Whoosh (BM25F) and SQLite (FTS5, bm25) search the entries'
+titles, aliases, symptoms, signatures and bodies; text and query are cut into words by the same tokenizer, and the query
+is what the diagnosis itself reads of a log.
+"""
+
+import argparse
+import re
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.analysis.token import TokenKind
+from app.content.read.load import load_library
+from app.diagnosis import diagnose, model, origin
+from app.diagnosis.answers import Confidence, Diagnosis
+from app.diagnosis.collect import collect
+from app.diagnosis.diagnose import Diagnoser
+from app.diagnosis.words import WordReader
+from app.entry import Entry, Language
+from app.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
+from app.log_knowledge import Background, LogKnowledge
+from app.signature.grammar import literal_text
+from bench.peers import PEERS, Ask
+
+ROOT = Path(__file__).parent.parent
+OPEN = (ROOT / "tests/judged.jsonl", ROOT / "tests/diagnosis/judged/open.jsonl")
+LOCKED = ROOT / "tests/diagnosis/judged/locked.jsonl"
+SURE = {Confidence.EXACT, Confidence.LIKELY}
+
+First = Callable[[Judged], str]
+
+
+def text_of(entry: Entry) -> str:
+    parts = list(map(literal_text, entry.signature_lines))
+    for edition in entry.editions.values():
+        parts += [edition.title, *edition.aliases, *edition.symptoms, edition.markdown]
+    return "\n".join(parts)
+
+
+def words(analyzer: Analyzer, text: str) -> list[str]:
+    kinds = {TokenKind.TERM, TokenKind.PART}
+    tokens = (token.text for token in analyzer.analyze(text).tokens if token.kind in kinds)
+    return [re.sub(r"\W+", "_", token) for token in tokens]
+
+
+def first_of(ask: Ask, analyzer: Analyzer, query: Callable[[Judged], str]) -> First:
+    def first(judged: Judged) -> str:
+        return next(iter(ask(words(analyzer, query(judged)))), "")
+
+    return first
+
+
+def share(values: Sequence[bool]) -> str:
+    return f"{statistics.mean(values):.3f}" if values else "    –"
+
+
+def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Diagnosis]) -> str:
+    """Right first of errors and of tracebacks; of the right ones, the sure ones; of negatives, sure, exact, nothing."""
+    answers = [(one, diagnose_one(one).matches) for one in judged]
+    right = {
+        kind: [
+            bool(found) and found[0].entry.id in one.expected for one, found in answers if one.kind == kind
+        ]
+        for kind in ("error", "traceback")
+    }
+    sure = [
+        found[0].confidence in SURE for one, found in answers if found and found[0].entry.id in one.expected
+    ]
+    negative = [found for one, found in answers if one.kind == "negative"]
+    return (
+        f"{name:34} {share(right['error']):>6} {share(right['traceback']):>10} {share(sure):>6}"
+        f" {share([bool(found) and found[0].confidence in SURE for found in negative]):>8}"
+        f" {sum(bool(found) and found[0].confidence is Confidence.EXACT for found in negative):5}"
+        f" {share([not found for found in negative]):>8}"
+    )
+
+
+@contextmanager
+def changed(module: Any, **values: float) -> Iterator[None]:
+    """A module with other constants for a while."""
+    before = {name: getattr(module, name) for name in values}
+    for name, value in values.items():
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(module, name, value)
+
+
+ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
+    "without signatures": (model, {"FOUND": 0.0, "SIGNATURE": 0.0}),
+    "signatures all worth the same": (model, {"FOUND": 3.0, "SIGNATURE": 0.0}),
+    "without words": (model, {"WORDS": 0.0}),
+    "words never count against": (model, {"UNEXPLAINED": 0.0}),
+    "without origin": (origin, {"OWN": 0.0, "FOREIGN": 0.0}),
+    "origin a switch": (origin, {"FOREIGN": -99.0}),
+    "other logs no rivals": (model, {"AGAINST": 0.0}),
+    "one threshold for signatures and words": (diagnose, {"WORDS_ALONE": diagnose.POSSIBLE}),
+    "healthy logs judged like others": (diagnose, {"UNTROUBLED": diagnose.WORDS_ALONE}),
+}
+
+
+def report(files: Sequence[Path]) -> None:
+    library = load_library([ROOT / "content"])
+    analyzer = Analyzer(library.dictionary)
+    read = WordReader(analyzer, Glossary(library.glossary, analyzer))
+
+    def made(knowledge: LogKnowledge, background: Sequence[Background]) -> Diagnoser:
+        return Diagnoser(library, collect(library, read, knowledge, background), read)
+
+    whole = made(library.log_knowledge, library.background())
+    texts = [(entry.id, (), words(analyzer, text_of(entry))) for entry in library.entries.values()]
+    asked = {name: make(texts, 1.0) for name, make in PEERS.items()}
+
+    def by(diagnoser: Diagnoser) -> Callable[[Judged], Diagnosis]:
+        return lambda one: diagnoser.diagnose(one.query, Language.EN)
+
+    head = f"{'':34} {'errors':>6} {'tracebacks':>10} {'sure':>6} {'neg sure':>8} {'exact':>5} {'nothing':>8}"
+    for path in files:
+        judged = [one for one in read_judged(path) if one.kind in DIAGNOSED_KINDS]
+        print(f"\n{path.name}: {len(judged)} logs\n{head}")
+        print(row("Jieda", judged, by(whole)))
+        queries = {one.id: whole.diagnose(one.query, Language.EN).query for one in judged}
+        for name, ask in asked.items():
+            first = first_of(ask, analyzer, lambda one: queries[one.id])  # noqa: B023 - called in this round
+            right = [
+                share([first(one) in one.expected for one in judged if one.kind == kind])
+                for kind in ("error", "traceback")
+            ]
+            print(f"{name:34} {right[0]:>6} {right[1]:>10}")
+        for name, (module, values) in ABLATIONS.items():
+            with changed(module, **values):
+                print(row(name, judged, by(whole)))
+        bare = made(library.log_knowledge, ())
+        print(row("without background", judged, by(bare)))
+        bare = made(LogKnowledge(), ())
+        print(row("without background and formats", judged, by(bare)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--locked", action="store_true", help="add the locked logs")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    report([*(options.files or OPEN), *([LOCKED] if options.locked else [])])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Right first on content that nobody tuned, beside other engines over the same texts.
+
+    python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--peers]
+
+DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`. The shipped entries, and the same without
+aliases, symptoms, signatures and glossary, are always measured. With `--peers`, the others answer too, each with the
+title weight that suits it best, and the sign test says how likely a lead as large would be by luck: over the queries
+that only one of the two has right first, each as likely to be the one, two-sided.
+"""
+
+import argparse
+import math
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.analysis.token import TokenKind
+from app.content.library import Library
+from app.content.read.load import load_library
+from app.evaluation.figures import Judged, display_language, rank_of
+from app.search.answers import SearchRequest
+from app.search.index.document import build_documents
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.writer import update_index
+from app.search.searcher import Searcher
+from app.search.weights import WEIGHTING
+from bench.beds import Bed, beds
+from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS = {TokenKind.TERM, TokenKind.PART}
+
+Ranks = dict[str, int]
+"""The place of the right entry by a query's key, or 0."""
+Asked = Mapping[str, tuple[list[str], tuple[str, ...]]]
+"""The words of each query, and the entries that answer it."""
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """The two-sided p of the sign test: of `wins` + `losses` tosses of a coin, a split at least as uneven."""
+    tosses, fewer = wins + losses, min(wins, losses)
+    tail = sum(math.comb(tosses, k) for k in range(fewer + 1))
+    return min(1.0, 2 * tail / float(2**tosses))
+
+
+def searcher_of(bed: Bed, library: Library, folder: Path) -> tuple[Searcher, Analyzer]:
+    """Jieda over a bed."""
+    analyzer = Analyzer(library.dictionary)
+    glossary = Glossary(library.glossary, analyzer)
+    update_index(
+        folder,
+        None,
+        {},
+        (),
+        lambda: build_documents(library, analyzer, glossary, tuple(sorted(bed.languages))),
+    )
+    return Searcher(library, EmbeddedIndex(folder, WEIGHTING), analyzer, glossary), analyzer
+
+
+def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, int]:
+    """Places, and how many right answers are called weak."""
+    ranks, weak = {}, 0
+    for one in queries:
+        answer = searcher.search(SearchRequest(one.query, display_language(one), limit=IN_FIVE))
+        rank = ranks[key(one)] = rank_of([hit.entry.id for hit in answer.hits], one.expected)
+        weak += rank == 1 and answer.weak
+    return ranks, weak
+
+
+def key(one: Judged) -> str:
+    """Ids of a parallel set are those of both languages."""
+    return f"{one.lang} {one.id}"
+
+
+def documents(library: Library, analyzer: Analyzer) -> Iterator[Document]:
+    """Titles, and everything else that is searched as text, in the words that Jieda's analysis makes of them."""
+    for entry in library.entries.values():
+        title: list[str] = []
+        rest: list[str] = []
+        for edition in entry.editions.values():
+            title += words(analyzer, edition.title)
+            for text in (*edition.aliases, *edition.symptoms, edition.markdown):
+                rest += words(analyzer, text)
+        yield entry.id, title, rest
+
+
+def words(analyzer: Analyzer, text: str) -> list[str]:
+    """What a peer is given of a text."""
+    return [re.sub(r"\W+", "_", token.text) for token in analyzer.analyze(text).tokens if token.kind in WORDS]
+
+
+def figures(name: str, ranks: Ranks) -> str:
+    """A line of the table."""
+    count = len(ranks)
+    first, five = (sum(0 < rank <= depth for rank in ranks.values()) / count for depth in (1, IN_FIVE))
+    mrr = sum(1 / rank for rank in ranks.values() if rank) / count
+    return f"{name:<24} {first:6.3f} {five:6.3f} {mrr:6.3f}"
+
+
+def measure(bed: Bed, folder: Path, *, peers: bool) -> None:
+    """Prints the figures of a bed."""
+    library = load_library([bed.content], languages=bed.languages)
+    searcher, analyzer = searcher_of(bed, library, folder)
+    ranks, weak = jieda_ranks(searcher, bed.queries)
+    print(f"\n{bed.name}: {len(library.ids)} entries, {len(ranks)} queries: first, in five, MRR")
+    for lang in ("en", "zh", "mixed"):
+        if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ")}:
+            print(figures(f"Jieda, {lang} ({len(part)})", part))
+    right = sum(rank == 1 for rank in ranks.values())
+    print(figures("Jieda", ranks), f" right but called weak: {weak / max(right, 1):.3f}")
+    if peers:
+        made = list(documents(library, analyzer))
+        asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
+        for name, make in PEERS.items():
+            print(beside(name, make, made, asked, ranks))
+
+
+def beside(name: str, make: MakePeer, made: Sequence[Document], asked: Asked, ours: Ranks) -> str:
+    """A line for a peer at its best title weight: how often only we, and only it, are right first, and the test's p."""
+    tried = []
+    for weight in TITLE_WEIGHTS:
+        ask = make(made, weight)
+        ranks = {one: rank_of(ask(typed), expected) for one, (typed, expected) in asked.items()}
+        tried.append((sum(rank == 1 for rank in ranks.values()), weight, ranks))
+    _, weight, theirs = max(tried, key=lambda one: one[0])
+    won = sum(ours[one] == 1 != theirs[one] for one in ours)
+    lost = sum(theirs[one] == 1 != ours[one] for one in ours)
+    return (
+        f"{figures(f'{name}, title x {weight:g}', theirs)}  {won} to {lost}, p = {sign_test(won, lost):.2g}"
+    )
+
+
+def main() -> None:
+    """Reads the arguments, and measures bed by bed."""
+    reader = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    reader.add_argument("--reading", type=Path)
+    reader.add_argument("--judged", type=Path, action="append")
+    reader.add_argument("--peers", action="store_true")
+    chosen = reader.parse_args()
+    judged = chosen.judged or [ROOT / "tests/judged.jsonl"]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, bed in enumerate(beds(ROOT / "content", judged, chosen.reading, Path(folder))):
+            place = Path(folder, f"index-{number}")
+            place.mkdir()
+            measure(bed, place, peers=chosen.peers)
+
+
+if __name__ == "__main__":
+    main()
