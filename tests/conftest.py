@@ -1,22 +1,54 @@
 """Servers for tests that talk HTTP, and their output under a test that fails."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import settings
 
+from app.analysis.pipeline import Analyzer
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.snapshot import Snapshot
 from tests.support import server as servers
-from tests.support.server import Server
+from tests.support import shipped as shipped_content
+from tests.support.inside import serving
+from tests.support.server import Server, client_of
+
+SLOW = {"agents", "cli", "snapshot"}
+"""Folders all of whose tests build something or start processes."""
+SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
+"""A test that uses one of these, directly or not, talks to a server."""
+
+settings.register_profile("quick", max_examples=10)
 
 TAIL = 3000
 """Characters of a server's output shown under a failed test."""
 
 
 @pytest.fixture(scope="session")
+def analyzers() -> Analyzers:
+    """One analyzer for all builders and snapshots: making it takes longer than most of what it is made for."""
+    return Analyzers()
+
+
+@pytest.fixture(scope="session")
+def shipped(analyzers: Analyzers, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    """The shipped content, opened."""
+    return shipped_content.open_snapshot(tmp_path_factory.mktemp("shipped"), analyzers)
+
+
+@pytest.fixture(scope="session")
+def analyzer(analyzers: Analyzers, shipped: Snapshot) -> Analyzer:
+    """The analyzer of the shipped content."""
+    return analyzers.of(shipped.library.dictionary)
+
+
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server over the shipped content, shared by all tests that change nothing."""
-    running = servers.start(tmp_path_factory.mktemp("server"))
+    running = shipped_content.start(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
 
@@ -32,11 +64,19 @@ def client(server: Server) -> Iterator[httpx.Client]:
 def start_server(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Server]]:
-    """Starts servers of a test's own: `start_server(content, **settings)`; stopped when the test is over."""
+    """Starts servers of a test's own: `start_server(content, **settings)`; stopped when the test is over.
+
+    Without `content` they serve the shipped one.
+    """
     started: list[Server] = []
 
-    def start(content: str | Path = servers.ROOT / "content", **settings: str) -> Server:
-        running = servers.start(tmp_path_factory.mktemp("own-server"), content, **settings)
+    def start(content: str | Path = "", **settings: str) -> Server:
+        folder = tmp_path_factory.mktemp("own-server")
+        running = (
+            servers.start(folder, content, **settings)
+            if content
+            else shipped_content.start(folder, **settings)
+        )
         started.append(running)
         return running
 
@@ -44,6 +84,43 @@ def start_server(
     yield start
     for each in started:
         each.stop()
+
+
+@pytest.fixture(scope="session")
+def plain_analyzers() -> Analyzers:
+    """The analyzer of content without a dictionary of its own."""
+    return Analyzers()
+
+
+@pytest.fixture
+def serve(
+    tmp_path_factory: pytest.TempPathFactory, plain_analyzers: Analyzers
+) -> Iterator[Callable[..., httpx.Client]]:
+    """Serves content inside this process, `serve(content, **settings)`; gives a client. A quarter of what a process
+    of its own costs: for tests that need neither its log, nor its end, nor several workers."""
+    with ExitStack() as stack:
+
+        def start(content: str | Path, **settings: str) -> httpx.Client:
+            folder = tmp_path_factory.mktemp("served")
+            base = stack.enter_context(serving(folder, content, plain_analyzers, **settings))
+            client = client_of(base)
+            stack.callback(client.close)
+            return client
+
+        yield start
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make quick` leaves out: tests that start servers or builds, and tests that drive a browser."""
+    for item in items:
+        if SLOW.intersection(item.path.parts):
+            item.add_marker(pytest.mark.slow)
+        if "e2e" in item.path.parts:
+            item.add_marker(pytest.mark.browser)
+            # A busy machine may hold a browser up for longer than Playwright waits; the summary tells of it.
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="^TimeoutError"))
+        elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.server)
 
 
 OWN_SERVERS: pytest.StashKey[list[Server]] = pytest.StashKey()

@@ -5,28 +5,35 @@ import shlex
 import subprocess
 import tomllib
 from pathlib import Path
+from string import Template
 
 import click
 import pytest
 
+from app.cli.launch import PROGRAMS
 from app.cli.main import main
-from app.content.front_matter import FIELDS
-from app.content.sections import SECTIONS
-from app.search.answers import Confidence
+from app.content.markdown.sections import SECTIONS
+from app.content.read.front_matter import FIELDS
+from app.diagnosis.answers import Confidence
 from app.settings import OPTIONS
-from app.signature import CLOSED, OPEN
+from app.signature.grammar import CLOSED, OPEN
+from app.web.pages.agents import SETUPS
 from tests import test_architecture
 from tests.support.server import COMMAND, environment
+from tests.support.shipped import copy_data
 
 ROOT = Path(__file__).resolve().parent.parent
 TWINS = (
     "CHANGELOG.md",
     "README.md",
     "CONTRIBUTING.md",
+    "docs/agents.md",
     "docs/architecture.md",
     "docs/content-format.md",
     "docs/decisions.md",
     "docs/design-language.md",
+    "docs/importing.md",
+    "docs/operations.md",
     "docs/self-hosting.md",
 )
 PATH_IN_BACKTICKS = re.compile(
@@ -77,6 +84,8 @@ def commands_of(name: str) -> list[tuple[str, str]]:
             lines = [re.sub(r"--lang \w+", "--lang", line) for line in lines if line.startswith("$ ")]
         if language == "text":
             lines = [line.split("  ")[0] for line in lines]
+        if language == "sh":
+            lines = [re.sub(r"\blang=\w+", "lang=", line) for line in lines]
         blocks.append((language, "\n".join(line.split(" #")[0].rstrip() for line in lines)))
     return blocks
 
@@ -105,6 +114,8 @@ def test_every_file_that_a_page_names_exists(name: str) -> None:
         "content/samples/slime/nccl-timeout",
         "content/en/slime/my-error.md",
         "content/zh/slime/my-error.md",
+        "AGENTS.md",
+        "SKILL.md",
     }
     missing = [path for path in linked + named if not path.exists()]
     assert [path for path in missing if path.relative_to(ROOT).as_posix() not in examples] == []
@@ -165,7 +176,7 @@ def test_every_setting_that_is_named_anywhere_exists() -> None:
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("data")
+    return copy_data(tmp_path_factory.mktemp("data"))
 
 
 def shown_commands() -> list[tuple[str, str, str]]:
@@ -182,6 +193,7 @@ def shown_commands() -> list[tuple[str, str, str]]:
     return [(name, *piece.split("\n", 1)) for name, piece in pieces]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "command", "output"), shown_commands())
 def test_a_command_prints_what_the_page_shows(name: str, command: str, output: str, data: Path) -> None:
     program, *arguments = shlex.split(command)
@@ -218,10 +230,10 @@ def code(name: str) -> str:
 
 
 def test_every_command_is_described_and_every_command_described_exists() -> None:
-    commands = set(click.Group.list_commands(main, click.Context(main)))
-    named = {word for name in BOTH for word in re.findall(r"\bjieda ([a-z]+)\b(?! -f| <)", code(name))} - {
-        "jieda"
-    }
+    commands = set(click.Group.list_commands(main, click.Context(main))) | PROGRAMS.keys()
+    named = {
+        word for name in BOTH for word in re.findall(r"\bjieda ([a-z]+)\b(?! -f| <|://)", code(name))
+    } - {"jieda"}
     assert named <= commands
     for name in ("CHANGELOG.md", "CHANGELOG.zh-CN.md"):
         listed = re.search(r"^- .*`jieda`[^:：\n]*[:：]([^\n]*)", read(name), re.MULTILINE)
@@ -235,7 +247,7 @@ def test_every_dependency_has_its_reason(name: str) -> None:
     declared = project["project"]["dependencies"] + [
         line for group in project["dependency-groups"].values() for line in group if isinstance(line, str)
     ]
-    packages = {re.match(r"[\w-]+", line).group() for line in declared}
+    packages = {re.sub(r"^([\w-]+).*", r"\1", line) for line in declared}
     reasoned = {
         package
         for row in re.findall(r"^\| ([^|]+) \|[^|]+\|$", read(name), re.MULTILINE)
@@ -247,7 +259,7 @@ def test_every_dependency_has_its_reason(name: str) -> None:
 def test_the_changelog_ends_at_the_version_of_the_package() -> None:
     version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
     for name in ("CHANGELOG.md", "CHANGELOG.zh-CN.md"):
-        assert re.search(r"^## \[([^]]+)\]", read(name), re.MULTILINE).group(1) == version
+        assert re.findall(r"^## \[([^]]+)\]", read(name), re.MULTILINE)[0] == version
     assert f'image.version="{version}"' in read("Dockerfile")
 
 
@@ -267,3 +279,12 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
         if not name.startswith(quoted):
             text = (ROOT / name).read_bytes().decode("utf-8", "replace")
             assert not machine.search(text), name
+
+
+@pytest.mark.parametrize("name", ["docs/agents.md", "docs/agents.zh-CN.md"])
+def test_every_client_that_the_site_sets_up_is_set_up_in_the_docs(name: str) -> None:
+    example = {"base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}
+    blocks = {block.strip() for _, block in FENCE.findall(read(name))}
+    missing = [setup.client for setup in SETUPS if Template(setup.code).substitute(example) not in blocks]
+    assert missing == []
+    assert [setup.file for setup in SETUPS if setup.file and f"`{setup.file}`" not in read(name)] == []

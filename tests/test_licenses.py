@@ -19,6 +19,7 @@ PERMISSIVE = frozenset(
         "CC0-1.0",
         "ISC",
         "MIT",
+        "MIT-0",
         "PSF-2.0",
         "Unlicense",
         "Zlib",
@@ -55,12 +56,17 @@ def locked(name: str) -> set[str]:
     return {canonicalize_name(pin.name) for pin in pins if pin.marker is None or pin.marker.evaluate()}
 
 
+def stated(metadata: PackageMetadata, field: str) -> str:
+    """A field of the metadata, or empty."""
+    return str(metadata[field]) if field in metadata else ""
+
+
 def license_of(metadata: PackageMetadata) -> str:
     """An SPDX expression, as stated or as the classifiers or the free text have it; empty where none says."""
-    if expression := metadata.get("License-Expression"):
-        return str(expression)
+    if expression := stated(metadata, "License-Expression"):
+        return expression
     named = [CLASSIFIERS[line] for line in metadata.get_all("Classifier", []) if line in CLASSIFIERS]
-    text = str(metadata.get("License", "")).strip()
+    text = stated(metadata, "License").strip()
     fallback = READ_BY_HAND.get(canonicalize_name(metadata["Name"]), "")
     return " AND ".join(named) or FREE_TEXT.get(text, text) or fallback
 
@@ -86,8 +92,8 @@ def test_what_is_used_in_development_may_be_used(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(READ_BY_HAND))
 def test_a_license_is_read_by_hand_only_where_the_metadata_is_silent(name: str) -> None:
     metadata = distribution(name).metadata
-    assert not metadata.get("License-Expression")
-    assert not metadata.get("License")
+    assert not stated(metadata, "License-Expression")
+    assert not stated(metadata, "License")
     assert not [line for line in metadata.get_all("Classifier", []) if line.startswith("License ::")]
 
 

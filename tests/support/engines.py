@@ -1,36 +1,31 @@
-"""An engine that is nothing but its promises: every document looked at for every question, no index, no arrays.
+"""Search without an index: every document looked at for every question, and the formulas written out term by term.
 
-It is what the scores of every other engine are compared with, so it writes the formulas of `app.search.scoring`
-out term by term instead of sharing code with it. Weights and thresholds are taken from where they are tuned.
+`ListScan` is what every score is compared with, so it shares no code with `app.search.rank`; weights and thresholds are
+taken from where they are kept. `DictionaryIndex` is a second index behind the protocol: plain dictionaries, no arrays
+but those that it answers with, and columns of the documents that match instead of all.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import log
 
-from app.entry import FACETS
-from app.search.answers import FacetCount, Filters
-from app.search.embedded import PHRASE_BONUS
-from app.search.engine import (
-    EXACT_TIER,
-    HOLDER_TIER,
-    TIER_STEP,
-    Alternative,
-    Clause,
-    Contribution,
-    Document,
-    Query,
-    Results,
-    Scored,
-    Source,
-    WeightedTerm,
-)
-from app.search.fields import K1, KIND_WEIGHTS, ZONES, Zone
-from app.search.ranking import ANSWER_COVERAGE, ANSWER_SHARE, HIGHEST, NEAR_MISSES
-from app.search.scoring import COVERAGE_FLOOR, COVERAGE_POWER
+import numpy as np
 
-WEIGHT_OF_KIND = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
+from app.search import weights
+from app.search.answers import FacetCount, Filters
+from app.search.index.document import Document
+from app.search.index.fields import ELSEWHERE, ZONES
+from app.search.index.protocol import WRITTEN_BITS, Candidate, Columns, Postings, Share, Wanted
+from app.search.index.writing import Passage, held
+from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm
+from app.search.rank.explain import Contribution
+from app.search.rank.ranker import Scored
+from app.search.weights import K1, WEIGHTING
+from app.taxonomy import FACETS
+
+SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +38,57 @@ class Standing:
     tier: int
 
     def scored(self) -> Scored:
-        """As an engine answers it."""
-        lifted = min(self.score, HIGHEST) + TIER_STEP * self.tier
+        """As a ranking tells it."""
+        lifted = min(self.score, weights.HIGHEST) + weights.TIER_STEP * self.tier
         return Scored(self.document.id, lifted, self.coverage, self.tier)
 
 
-class ListScanEngine:
-    """Implements `engine.Engine` over a list."""
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that answer, best first, and counts."""
+
+    ranked: tuple[Scored, ...]
+    facets: Mapping[str, tuple[FacetCount, ...]]
+    near: tuple[Scored, ...]
+    phrase_dropped: bool
+
+
+class Frequencies:
+    """tf~ of a list of documents, looked up one by one."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = list(documents)
-        self._average = {zone.name: self._average_length(zone) for zone in ZONES}
+        self.documents = sorted(documents, key=lambda one: one.id)
+        self._average = {zone: self._average_length(zone) for zone in ZONES}
+
+    def of_pool(self, variants: Sequence[str], document: Document) -> float:
+        """All terms and zones together."""
+        return sum(self.of_zone(variant, zone, document) for variant in set(variants) for zone in ZONES)
+
+    def of_zone(self, variant: str, zone: str, document: Document) -> float:
+        """A term in a zone, weighed by both."""
+        terms = document.zones.get(zone, ())
+        if variant not in terms:
+            return 0.0
+        weight = WEIGHTING.zones[zone]
+        norm = 1 - weight.b + weight.b * len(terms) / self._average[zone]
+        return WEIGHTING.kinds[variant[0]] * weight.weight * list(terms).count(variant) / norm
+
+    def holders(self, variants: Sequence[str]) -> int:
+        """How many documents hold any of some terms."""
+        return sum(self.of_pool(variants, one) > 0 for one in self.documents)
+
+    def _average_length(self, zone: str) -> float:
+        """Over the documents that have anything in a zone."""
+        lengths = [len(one.zones[zone]) for one in self.documents if one.zones.get(zone)]
+        return sum(lengths) / len(lengths) if lengths else 1.0
+
+
+class ListScan:
+    """The ranking, written out."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._frequencies = Frequencies(documents)
+        self._documents = self._frequencies.documents
 
     def search(self, query: Query) -> Results:
         """Ranks all documents that answer."""
@@ -67,32 +102,23 @@ class ListScanEngine:
         return Results(
             ranked=tuple(ranked(one for one in answering if passes(one.document, query.filters))),
             facets={facet: tuple(self._counts(facet, answering, query.filters)) for facet in FACETS},
-            near=tuple(ranked(one for one in near if passes(one.document, query.filters)))[:NEAR_MISSES],
+            near=tuple(ranked(one for one in near if passes(one.document, query.filters)))[
+                : weights.NEAR_MISSES
+            ],
             phrase_dropped=dropped,
         )
 
-    def explain(self, query: Query, document_id: str, least: float = 0.0) -> tuple[Contribution, ...]:
+    def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
         """For each clause what its best alternative brought, by term and zone."""
         document = next(one for one in self._documents if one.id == document_id)
         found: list[list[Contribution]] = []
         for clause in query.clauses:
             best = max(clause.alternatives, key=lambda one: self._alternative(one, document))
             found += [self._by_zone(term, best.weight, best.source, document) for term in best.terms]
-        brought = [sum(part.score for part in parts) for parts in found]
-        enough = [parts for parts, score in zip(found, brought, strict=True) if score >= least * sum(brought)]
-        return tuple(sorted(chain.from_iterable(enough), key=lambda one: -one.score))
-
-    def frequency(self, term: str) -> int:
-        """How many documents hold an index term in any zone."""
-        return sum(any(term in terms for terms in one.zones.values()) for one in self._documents)
-
-    def vocabulary(self, prefix: str) -> Sequence[str]:
-        """All index terms that start with `prefix`, sorted."""
-        terms = {term for one in self._documents for zone in one.zones.values() for term in zone}
-        return sorted(term for term in terms if term.startswith(prefix))
+        return tuple(sorted(chain.from_iterable(found), key=lambda one: -one.score))
 
     def standings(self, query: Query) -> list[Standing]:
-        """Every document with its score, answering or not, in the order they were given."""
+        """Every document with its score, answering or not, in the order of ids."""
         return [self._standing(query, document) for document in self._documents]
 
     def _standing(self, query: Query, document: Document) -> Standing:
@@ -105,17 +131,18 @@ class ListScanEngine:
         )
         if sum(importances) > 0:
             score /= sum(importances) * (K1 + 1)
-        score *= COVERAGE_FLOOR + (1 - COVERAGE_FLOOR) * coverage**COVERAGE_POWER
+        floor = weights.COVERAGE_FLOOR
+        score *= floor + (1 - floor) * coverage**weights.COVERAGE_POWER
         whole = holds(document, query.phrase)
         if whole and len(query.phrase) > 1:
-            score *= 1 + PHRASE_BONUS
-        tier = HOLDER_TIER if query.literal and whole else 0
+            score *= 1 + weights.PHRASE_BONUS
+        tier = tier_of_writing(query, document) if query.literal and whole else 0
         if set(query.keys) & set(document.keys):
-            tier = EXACT_TIER
+            tier = weights.EXACT_TIER
         return Standing(document, score, coverage, tier)
 
     def _alternative(self, alternative: Alternative, document: Document) -> float:
-        terms = ((term, self._weighted_frequency(term, document)) for term in alternative.terms)
+        terms = ((term, self._frequencies.of_pool(term.variants, document)) for term in alternative.terms)
         return alternative.weight * sum(
             term.weight * self._idf(term) * (K1 + 1) * frequency / (K1 + frequency)
             for term, frequency in terms
@@ -126,7 +153,7 @@ class ListScanEngine:
         shares = [0.0]
         for one in clause.alternatives:
             total = sum(term.weight * self._idf(term) for term in one.terms)
-            held = [term for term in one.terms if self._weighted_frequency(term, document) > 0]
+            held = [term for term in one.terms if self._frequencies.of_pool(term.variants, document) > 0]
             if total > 0:
                 shares.append(one.cover * sum(term.weight * self._idf(term) for term in held) / total)
         return max(shares)
@@ -135,35 +162,20 @@ class ListScanEngine:
         return sum(term.weight * self._idf(term) for term in clause.alternatives[0].terms)
 
     def _idf(self, term: WeightedTerm) -> float:
-        holders = sum(self._weighted_frequency(term, one) > 0 for one in self._documents)
+        holders = self._frequencies.holders(term.variants)
         return log(1 + (len(self._documents) - holders + 0.5) / (holders + 0.5))
-
-    def _weighted_frequency(self, term: WeightedTerm, document: Document) -> float:
-        return sum(self._in_zone(variant, zone, document) for variant in set(term.variants) for zone in ZONES)
-
-    def _in_zone(self, variant: str, zone: Zone, document: Document) -> float:
-        terms = document.zones.get(zone.name, ())
-        if variant not in terms:
-            return 0.0
-        norm = 1 - zone.b + zone.b * len(terms) / self._average[zone.name]
-        return WEIGHT_OF_KIND[variant[0]] * zone.weight * list(terms).count(variant) / norm
-
-    def _average_length(self, zone: Zone) -> float:
-        """Over the documents that have anything in a zone."""
-        lengths = [len(one.zones[zone.name]) for one in self._documents if one.zones.get(zone.name)]
-        return sum(lengths) / len(lengths) if lengths else 1.0
 
     def _by_zone(
         self, term: WeightedTerm, weight: float, source: Source, document: Document
     ) -> list[Contribution]:
         """A term's score, shared among the zones that brought it."""
-        frequency = self._weighted_frequency(term, document)
+        frequency = self._frequencies.of_pool(term.variants, document)
         score = weight * term.weight * self._idf(term) * (K1 + 1) * frequency / (K1 + frequency)
         return [
-            Contribution(term.label, source, zone.name, variant, score * brought / frequency)
+            Contribution(term.label, source, zone, variant, score * brought / frequency)
             for variant in dict.fromkeys(term.variants)
             for zone in ZONES
-            if (brought := self._in_zone(variant, zone, document))
+            if (brought := self._frequencies.of_zone(variant, zone, document))
         ]
 
     def _counts(self, facet: str, answering: Sequence[Standing], filters: Filters) -> Iterator[FacetCount]:
@@ -179,13 +191,49 @@ class ListScanEngine:
 def answer_threshold(standings: Iterable[Standing]) -> float:
     """The coverage from which a document is an answer."""
     best = max((one.coverage for one in standings), default=0.0)
-    return max(ANSWER_COVERAGE, ANSWER_SHARE * best)
+    return max(weights.ANSWER_COVERAGE, weights.ANSWER_SHARE * best)
 
 
 def holds(document: Document, phrase: Sequence[str]) -> bool:
-    """Whether the atoms of a phrase stand in a document one behind the other."""
-    atoms, size = tuple(document.atoms), len(phrase)
-    return size > 0 and any(atoms[at : at + size] == tuple(phrase) for at in range(len(atoms) - size + 1))
+    """Whether the atoms of a phrase stand in a text of a document one behind the other."""
+    return any(True for _ in occurrences(document, phrase))
+
+
+def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[Passage, int]]:
+    """The texts that hold a phrase, and the number of the atom that it starts at."""
+    size = len(phrase)
+    for passage in document.passages:
+        for at in range(len(passage.atoms) - size + 1):
+            if size and passage.atoms[at : at + size] == tuple(phrase):
+                yield passage, at
+
+
+def tier_of_writing(query: Query, document: Document) -> int:
+    """By the text of a document, put together again, and patterns of the query."""
+    writing = query.writing
+    typed = "".join(chain.from_iterable(zip(writing.gaps, (*query.phrase, ""), strict=True)))
+    escaped = re.escape(typed)
+    texts: dict[int, list[str]] = {0: [], 1: [], 2: [], ELSEWHERE: []}
+    for passage in document.passages:
+        pieces = chain.from_iterable(zip(passage.gaps, (*passage.atoms, ""), strict=True))
+        texts[passage.region].append("".join(pieces))
+
+    def found(pattern: str, *regions: int) -> bool:
+        return any(re.search(pattern, text) for region in regions for text in texts[region])
+
+    alone = rf"(?<!\w)(?<!\w-){escaped}(?![\w-])"
+    alike = rf"(?<!\w)(?<!\w-){SEPARATORS.sub('[-_ ]+', escaped)}(?![\w-])"
+    in_title = found(alone, 0) or (writing.has_han and found(escaped, 0))
+    rules = [
+        (writing.is_code and bool(set(writing.spans) & set(document.keys)), weights.CODE_SPAN_TIER),
+        (in_title and not writing.is_code, weights.IN_TITLE_TIER),
+        (in_title or found(alone, 1), weights.WHOLE_TIER),
+        (not writing.is_code and not writing.is_span and found(alone, 2), weights.WHOLE_TIER),
+        (found(alike, 0, 1), weights.ALIKE_TIER),
+        (found(escaped, 0, 1), weights.INSIDE_TIER),
+        (True, weights.HOLDER_TIER),
+    ]
+    return next(tier for held, tier in rules if held)
 
 
 def passes(document: Document, filters: Filters) -> bool:
@@ -201,3 +249,127 @@ def passes(document: Document, filters: Filters) -> bool:
 def ranked(standings: Iterable[Standing]) -> list[Scored]:
     """Best first, every tier before all below it; equals in the order they come in."""
     return [one.scored() for one in sorted(standings, key=lambda one: (-one.tier, -one.score))]
+
+
+class DictionaryIndex:
+    """Implements `protocol.Index` over a list."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.frequencies = Frequencies(documents)
+        self.documents = self.frequencies.documents
+        self.lexicon = self
+
+    def frequency(self, term: str) -> int:
+        """How many documents hold an index term in any zone."""
+        return sum(any(term in terms for terms in one.zones.values()) for one in self.documents)
+
+    def vocabulary(self, prefix: str) -> Sequence[str]:
+        """All index terms that start with `prefix`, sorted."""
+        terms = {term for one in self.documents for zone in one.zones.values() for term in zone}
+        return sorted(term for term in terms if term.startswith(prefix))
+
+    def has_key(self, key: str) -> bool:
+        """Whether any document has a key."""
+        return any(key in one.keys for one in self.documents)
+
+    def find(self, wanted: Wanted) -> "DictionaryFound":
+        """Judges the documents that match anything."""
+        return DictionaryFound(self, wanted, [one for one in self.documents if self._matches(one, wanted)])
+
+    def _matches(self, document: Document, wanted: Wanted) -> bool:
+        keys = {key for group in wanted.keys for key in group}
+        return (
+            any(self.frequencies.of_pool(variants, document) for variants in wanted.pools)
+            or bool(keys & set(document.keys))
+            or holds(document, wanted.phrase)
+        )
+
+
+class DictionaryFound:
+    """Implements `protocol.Found`."""
+
+    def __init__(self, index: DictionaryIndex, wanted: Wanted, matching: Sequence[Document]) -> None:
+        self._index, self._wanted, self._matching = index, wanted, matching
+        self.columns = self._columns()
+        self._standings = wanted.judge(self.columns)
+        holders = [one.id for one in index.documents if all(holds(one, p) for p in wanted.required)]
+        self.phrases_dropped = bool(wanted.required) and not holders
+        self._allowed = {one.id for one in index.documents} if self.phrases_dropped else set(holders)
+        self.answers = self._best(self._standings.answering.tolist(), wanted.window)
+        self.near = self._best(self._standings.near.tolist(), wanted.near)
+
+    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        """What the terms of a pool brought, zone by zone, for each of some documents."""
+        return [
+            [
+                Share(variant, zone, amount)
+                for variant in dict.fromkeys(self._wanted.pools[pool])
+                for zone in ZONES
+                if (amount := self._index.frequencies.of_zone(variant, zone, self._matching[number]))
+            ]
+            for number in numbers
+        ]
+
+    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
+        """How many documents answer and pass, for each of some filters."""
+        return tuple(sum(passes(one, each) for one in self._answering()) for each in filters)
+
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """Counts by facet and value."""
+        counts: dict[str, dict[str, int]] = {}
+        for facet in FACETS:
+            values = {value for one in self._index.documents for value in one.facets[facet]}
+            among = [one for one in self._answering() if passes(one, self._wanted.filters.without(facet))]
+            counts[facet] = {value: sum(value in one.facets[facet] for one in among) for value in values}
+        return counts
+
+    def _answering(self) -> list[Document]:
+        answering = zip(self._matching, self._standings.answering.tolist(), strict=True)
+        return [one for one, answers in answering if answers and one.id in self._allowed]
+
+    def _columns(self) -> Columns:
+        wanted = self._wanted
+        holding = [n for n, one in enumerate(self._matching) if holds(one, wanted.phrase)]
+        return Columns(
+            size=len(self._matching),
+            total=len(self._index.documents),
+            pools=tuple(map(self._postings, wanted.pools)),
+            keyed=tuple(
+                np.array([n for n, one in enumerate(self._matching) if set(keys) & set(one.keys)], np.intp)
+                for keys in wanted.keys
+            ),
+            phrase=np.array(holding, np.intp),
+            written=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
+        )
+
+    def _postings(self, variants: Sequence[str]) -> Postings:
+        found = [(n, self._index.frequencies.of_pool(variants, one)) for n, one in enumerate(self._matching)]
+        held_by = [(number, frequency) for number, frequency in found if frequency]
+        return Postings(
+            np.array([number for number, _ in held_by], np.intp),
+            np.array([frequency / (K1 + frequency) for _, frequency in held_by]),
+            self._index.frequencies.holders(variants),
+        )
+
+    def _written(self, document: Document) -> int:
+        found = 0
+        for passage, at in occurrences(document, self._wanted.phrase):
+            if self._wanted.writing and passage.region != ELSEWHERE:
+                gaps = passage.gaps[at : at + len(self._wanted.writing)]
+                found |= held(self._wanted.writing, gaps) << (WRITTEN_BITS * passage.region)
+        return found
+
+    def _best(self, chosen: Sequence[bool], limit: int) -> tuple[Candidate, ...]:
+        standings = self._standings
+        found = [
+            Candidate(
+                one.id,
+                number,
+                float(standings.score[number]),
+                float(standings.coverage[number]),
+                int(standings.tiers[number]),
+            )
+            for number, one in enumerate(self._matching)
+            if chosen[number] and one.id in self._allowed and passes(one, self._wanted.filters)
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.tier, -one.score, one.id))[:limit])

@@ -6,17 +6,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = (sys.executable, "-c", "from app.cli.main import main; main()")
+COMMAND = (sys.executable, "-c", "from app.cli.launch import main; main()")
 """The `jieda` command of this checkout, installed or not."""
-SECONDS_TO_START = 60.0
-SECONDS_TO_STOP = 15.0
+SECONDS_TO_START = 240.0
+SECONDS_TO_STOP = 60.0
+PATIENCE = 60.0
+"""Seconds after which something is believed never to happen, on however busy a machine."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,8 @@ class Server:
     data: Path
 
     def client(self, **options: object) -> httpx.Client:
-        """A client of this server that no proxy of the environment comes between."""
-        return httpx.Client(base_url=self.base, trust_env=False, timeout=30, **options)  # type: ignore[arg-type]
+        """A client of this server."""
+        return client_of(self.base, **options)
 
     def log(self) -> str:
         """All that the process has written so far."""
@@ -42,6 +44,12 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(SECONDS_TO_STOP)
+
+
+def client_of(base: str, **options: object) -> httpx.Client:
+    """A client of a server that no proxy of the environment comes between."""
+    # Nothing here is encrypted, and reading the certificates of the world takes longer than most requests.
+    return httpx.Client(base_url=base, trust_env=False, verify=False, timeout=PATIENCE, **options)  # type: ignore[arg-type]
 
 
 def free_port() -> int:
@@ -58,9 +66,7 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     return inherited | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | dict(settings)
 
 
-def start(
-    folder: Path, content: str | Path = ROOT / "content", *, wait: bool = True, **settings: str
-) -> Server:
+def start(folder: Path, content: str | Path, **settings: str) -> Server:
     """Start a server whose index and output are kept in `folder` and which has that as working directory.
 
     `settings` are named as in `app.settings.OPTIONS`. Raises AssertionError, with the output, where the
@@ -80,13 +86,12 @@ def start(
             stderr=subprocess.STDOUT,
         )
     server = Server(process, f"http://127.0.0.1:{chosen['port']}", output, data)
-    if wait:
-        try:
-            wait_until_ready(server)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
+    try:
+        wait_until_ready(server)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     return server
 
 
@@ -104,3 +109,11 @@ def wait_until_ready(server: Server) -> None:
                 pass
             time.sleep(0.05)
     raise AssertionError(f"the server is not ready after {SECONDS_TO_START} s:\n{server.log()}")
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Return as soon as something is so. Raises AssertionError where it is not after PATIENCE seconds."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)

@@ -1,7 +1,13 @@
 """Content directories small enough to be seen whole in a test."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from app.analysis.pipeline import Analyzer
+from app.content.check.everything import check_content
+from app.content.library import Library
+from app.content.read.load import Loaded
+from app.entry import Language
 
 TAXONOMY = """\
 frameworks:
@@ -42,3 +48,13 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
+
+
+def keeps_whole(dictionary: tuple[str, ...]) -> Callable[[str], bool]:
+    """As in `jieda check`; only where a glossary has Chinese words is it asked."""
+    return Analyzer(dictionary).keeps_whole
+
+
+def load_checked(*directories: Path) -> Library:
+    """The library of content directories, with the problems that a whole check finds."""
+    return Loaded(directories, frozenset(Language)).library(check_content(directories, keeps_whole).problems)

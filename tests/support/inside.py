@@ -1,0 +1,42 @@
+"""A real server on a free port inside the test process: for tests of what is answered, not of the process."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from app.cli import server as door
+from app.settings import Settings
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.knowledge import Knowledge
+from app.web.app import create_app
+from tests.support.server import PATIENCE, free_port
+
+
+@contextmanager
+def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings: str) -> Iterator[str]:
+    """The address of a server over `content`, whose index is kept in `folder`; settings as for `server.start`.
+
+    It shares the imports and, for content without a dictionary of its own, the analyzer of this process: that is what
+    starting one takes longest for.
+    """
+    given = {"content": str(content), "data": str(folder / "data"), "port": str(free_port())} | settings
+    chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})
+    app = create_app(chosen, Knowledge(chosen, analyzers=analyzers))
+    options = door.options(chosen) | {"log_config": None}
+    server = uvicorn.Server(uvicorn.Config(app, **options))
+    thread = threading.Thread(target=server.run, name="server under test", daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not server.started:
+            assert thread.is_alive(), "the server ended"
+            assert time.monotonic() < deadline, "the server is not ready"
+            time.sleep(0.01)
+        yield f"http://127.0.0.1:{chosen.port}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)

@@ -1,0 +1,78 @@
+"""What a build of the shipped content leaves, made once for all tests and copied for each that needs it."""
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+from app.settings import ROOT
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from app.snapshot.follow import Follower
+from app.snapshot.snapshot import Snapshot
+from app.snapshot.versions import code_version
+from tests.support import server as servers
+from tests.support.server import COMMAND, Server, environment
+
+CONTENT = ROOT / "content"
+KEPT = ROOT / ".pytest_cache" / "shipped"
+SECONDS_TO_KEEP = 3600
+"""What other code has built may still be copied by tests that are under way."""
+
+
+def copy_data(target: Path) -> Path:
+    """Makes `target` a data directory in which the shipped content has just been indexed; gives it back.
+
+    Not for tests of building: what they find here was built by another process.
+    """
+    shutil.copytree(_built(), target, dirs_exist_ok=True)
+    return target
+
+
+def start(folder: Path, **settings: str) -> Server:
+    """A server over the shipped content, as `server.start`."""
+    copy_data(folder / "data")
+    return servers.start(folder, CONTENT, **settings)
+
+
+def open_snapshot(data: Path, analyzers: Analyzers, content: Path | None = None) -> Snapshot:
+    """A snapshot of `content`, by default the shipped one, built into `data` and opened there."""
+    if content is None:
+        copy_data(data)
+    Builder([content or CONTENT], data, analyzers).build()
+    follower = Follower(data, analyzers, lambda name: None)
+    follower.catch_up()
+    return follower.snapshot
+
+
+@cache
+def _built() -> Path:
+    """The directory to copy, made by the first of all test processes that needs it, for as long as neither the
+    content nor the code that builds changes."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    folder = KEPT / _digest()
+    with (KEPT / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            for path in KEPT.iterdir():
+                if path.is_dir() and path.stat().st_mtime < time.time() - SECONDS_TO_KEEP:
+                    shutil.rmtree(path)
+            aside = Path(tempfile.mkdtemp(dir=KEPT))
+            settings = {"JIEDA_CONTENT": str(CONTENT), "JIEDA_DATA": str(aside)}
+            run = subprocess.run(
+                [*COMMAND, "index"], env=environment(settings), capture_output=True, text=True, check=False
+            )
+            assert run.returncode == 0, run.stdout + run.stderr
+            aside.rename(folder)
+    return folder
+
+
+def _digest() -> str:
+    total = hashlib.sha256(f"{code_version()} {ROOT}".encode())
+    for path in sorted(path for path in CONTENT.rglob("*") if path.is_file()):
+        total.update(f"\0{path}\0".encode() + path.read_bytes())
+    return total.hexdigest()[:16]
