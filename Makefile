@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types check format eval bench lock clean FORCE
+.PHONY: help install run test quick coverage lint types check format eval bench lock clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -48,8 +48,17 @@ $(STAMP): pyproject.toml $(LOCKS)
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
-test: install lint types check ## Lint, types, content and all tests, as in continuous integration
-	$(BIN)/python -m pytest $(ARGS)
+# Three processes on two cores: the suite waits for servers and browsers as much as it computes. A module stays in one of them.
+PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0
+
+test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
+	$(PYTEST) $(ARGS)
+
+quick: install lint types ## Lint, types and the tests that take no server, no browser and no long computing
+	$(PYTEST) -m "not server and not browser and not slow" --hypothesis-profile quick $(ARGS)
+
+coverage: install ## All tests, and the lines of app/ that none of them runs
+	$(PYTEST) --cov --cov-report=term-missing $(ARGS)
 
 lint: install ## Lint and check the formatting, changing nothing
 	$(BIN)/ruff check .
@@ -78,7 +87,7 @@ lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
 lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(BIN)/python -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
-	$(LOCK) pyproject.toml -o requirements/runtime.txt
+	$(LOCK) pyproject.toml --extra mcp -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 
