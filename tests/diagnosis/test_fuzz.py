@@ -64,13 +64,13 @@ def test_any_text_can_be_diagnosed(log: str, diagnoser: Diagnoser) -> None:
 
 @pytest.mark.parametrize("name", ADVERSARIAL)
 def test_cost_is_linear(name: str, diagnoser: Diagnoser) -> None:
-    """`bench/diagnose.py` measures it exactly."""
+    """`bench/log_speed.py` measures it exactly."""
     make = ADVERSARIAL[name]
     assert_linear(lambda size: diagnoser.diagnose(make(size), Language.EN), MIB // 32)
 
 
 def test_a_mebibyte_of_64_ranks_is_diagnosed(diagnoser: Diagnoser) -> None:
-    """How long that takes is reported by `bench/diagnose.py`."""
+    """How long that takes is reported by `bench/log_speed.py`."""
     log = interleaved_ranks(MIB)
     diagnosis = diagnoser.diagnose(log, Language.EN)
     assert diagnosis.matches[0].entry.id == "roll/batch-size-less-than-chunks"

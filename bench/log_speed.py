@@ -1,6 +1,6 @@
 """How long a log takes to diagnose, and that twice the log takes twice as long.
 
-    .venv/bin/python -m bench.diagnose
+    .venv/bin/python -m bench.log_speed
 
 Times are CPU seconds, the best of several runs. Beside the log of 64 ranks stands one pass of a compiled pattern
 over the same text: no program that reads the text with Python's `re` at all is faster than that.
