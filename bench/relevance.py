@@ -50,13 +50,8 @@ def searcher_of(bed: Bed, library: Library, folder: Path) -> tuple[Searcher, Ana
     """Jieda over a bed."""
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
-    update_index(
-        folder,
-        None,
-        {},
-        (),
-        lambda: build_documents(library, analyzer, glossary, tuple(sorted(bed.languages))),
-    )
+    made = build_documents(library, analyzer, glossary, tuple(sorted(bed.languages)))
+    update_index(folder, None, {one.id: one for one in made}, (), ())
     return Searcher(library, EmbeddedIndex(folder, WEIGHTING), analyzer, glossary), analyzer
 
 

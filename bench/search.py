@@ -110,11 +110,12 @@ def measure(shipped: Library, analyzer: Analyzer, count: int) -> None:
         for place in (ours, edited, theirs):
             place.mkdir()
         start = time.process_time()
-        update_index(ours, None, {}, (), lambda: made)
+        held = {one.id: one for one in made}
+        update_index(ours, None, held, (), ())
         built = time.process_time()
         index = EmbeddedIndex(ours, WEIGHTING)
         opened = time.process_time()
-        update_index(edited, ours, {made[0].id: made[0]}, (), lambda: made)
+        update_index(edited, ours, held, [made[0].id], ())
         wrote = time.process_time()
         EmbeddedIndex(edited, WEIGHTING, reuse=index)
         followed = time.process_time()

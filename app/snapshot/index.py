@@ -55,12 +55,12 @@ def candidates_of(entry: Entry) -> bytes:
 def update_index(
     target: Path,
     previous: Path | None,
-    changed: Mapping[str, Document],
+    documents: Mapping[str, Document],
+    changed: Collection[str],
     removed: Collection[str],
-    all_documents: Callable[[], Iterable[Document]],
 ) -> None:
     """Writes into the empty `target` the index of all documents, with what `previous` has of it. Raises OSError."""
-    writer.update_index(target, previous, changed, removed, all_documents)
+    writer.update_index(target, previous, documents, changed, removed)
 
 
 def write_all_completions(

@@ -1,7 +1,7 @@
 """The last part of a build: a generation written, and what is not needed any more removed."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,15 +55,15 @@ def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
     called now and then, and what it raises leaves nothing behind.
     """
     old = {row.head.summary.id: _indexed(row) for row in previous.rows} if previous else {}
-    changed = {entry_id: row for entry_id, row in rows.items() if old.get(entry_id) != _indexed(row)}
+    changed = [entry_id for entry_id, row in rows.items() if old.get(entry_id) != _indexed(row)]
     new = NewGeneration(data, header.generation)
     try:
         update_index(
             new.index,
             previous.index if previous else None,
-            {document.id: document for document in _documents(facts, changed.values(), pause)},
+            _Documents(facts, rows, pause),
+            changed,
             old.keys() - rows.keys(),
-            lambda: _documents(facts, rows.values(), pause),
         )
         pause()
         header = replace(header, completions=_complete(new.index, facts, header, rows, previous, fold))
@@ -144,11 +144,22 @@ def _indexed(row: EntryRow) -> tuple[str, str]:
     return row.document, row.diagnosis
 
 
-def _documents(facts: FactStore, rows: Iterable[EntryRow], pause: Callable[[], None]) -> Iterator[Document]:
-    """In the order of `rows`."""
-    for row in rows:
-        pause()
-        document, diagnosis = (facts.get(bytes.fromhex(key)) for key in _indexed(row))
+class _Documents(Mapping[str, Document]):
+    """Documents by id, each read when it is asked for and held by nobody here."""
+
+    def __init__(self, facts: FactStore, rows: Rows, pause: Callable[[], None]) -> None:
+        self._facts, self._rows, self._pause = facts, rows, pause
+
+    def __getitem__(self, entry_id: str) -> Document:
+        """Raises FactsUnreadable where a fact is lost."""
+        self._pause()
+        document, diagnosis = (self._facts.get(bytes.fromhex(key)) for key in _indexed(self._rows[entry_id]))
         if document is None or diagnosis is None:
-            raise FactsUnreadable(f"the document of {row.head.summary.id} is lost")
-        yield document_from(document, diagnosis)
+            raise FactsUnreadable(f"the document of {entry_id} is lost")
+        return document_from(document, diagnosis)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

@@ -17,7 +17,7 @@ class TestEmbeddedIndex(IndexContract):
     @contextmanager
     def index(self, documents: Sequence[Document]) -> Iterator[Index]:
         with TemporaryDirectory() as folder:
-            update_index(Path(folder), None, {}, (), lambda: documents)
+            update_index(Path(folder), None, {one.id: one for one in documents}, (), ())
             yield EmbeddedIndex(Path(folder), WEIGHTING)
 
 
@@ -30,11 +30,12 @@ class TestIndexOfSegments(IndexContract):
         with TemporaryDirectory() as folder:
             place = Path(folder, "0")
             place.mkdir()
-            update_index(place, None, {}, (), lambda: gone)
+            update_index(place, None, {one.id: one for one in gone}, (), ())
             for number, some in enumerate([documents[:1], documents[1:3], documents[3:]], 1):
                 following = Path(folder, str(number))
                 following.mkdir()
                 removed = [one.id for one in gone[number - 1 : number]]
-                update_index(following, place, {one.id: one for one in some}, removed, lambda: ())
+                changed = {one.id: one for one in some}
+                update_index(following, place, changed, changed, removed)
                 place = following
             yield EmbeddedIndex(place, WEIGHTING)

@@ -1,6 +1,6 @@
 """An index that was edited answers exactly as one that was built from nothing."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,12 +33,12 @@ class Edited:
         self,
         changed: Mapping[str, Document],
         removed: Collection[str] = (),
-        everything: Iterable[Document] = (),
+        everything: Mapping[str, Document] | None = None,
     ) -> Path:
         """The directory of the next generation."""
         place = self._folder / str(len(self.places))
         place.mkdir()
-        update_index(place, self.places[-1] if self.places else None, changed, removed, lambda: everything)
+        update_index(place, self.places[-1] if self.places else None, everything or changed, changed, removed)
         self.places.append(place)
         return place
 
@@ -67,12 +67,10 @@ def test_any_edits_lead_to_the_answers_of_a_fresh_index(
             gone = [f"f/{number}" for number in removed]
             held = {name: one for name, one in held.items() if name not in gone}
             held |= {one.id: one for one in changed}
-            edited.update(
-                {one.id: one for one in changed}, [name for name in gone if name not in held], held.values()
-            )
+            edited.update({one.id: one for one in changed}, [name for name in gone if name not in held], held)
         fresh = Path(folder, "fresh")
         fresh.mkdir()
-        update_index(fresh, None, {}, (), held.values)
+        update_index(fresh, None, held, (), ())
         one, other = edited.index(), EmbeddedIndex(fresh, WEIGHTING)
         assert one.lexicon.vocabulary("") == other.lexicon.vocabulary("")
         for query in asked:
@@ -89,7 +87,7 @@ def ids(index: EmbeddedIndex, *terms: str) -> list[str]:
 
 
 def test_an_edit_writes_what_changed_and_links_the_rest(edited: Edited) -> None:
-    first = edited.update({}, everything=numbered(50).values())
+    first = edited.update({}, everything=numbered(50))
     second = edited.update({"f/7": document("f/7", zones={"title_en": "t:new"})})
     (old,) = first.glob("*.seg")
     segments = {path.name: path for path in second.glob("*.seg")}
@@ -104,7 +102,7 @@ def test_an_edit_writes_what_changed_and_links_the_rest(edited: Edited) -> None:
 
 
 def test_a_removed_document_is_found_no_more_and_may_come_back(edited: Edited) -> None:
-    edited.update({}, everything=numbered(3).values())
+    edited.update({}, everything=numbered(3))
     edited.update({}, ["f/1"])
     assert ids(edited.index(), "t:all") == ["f/0", "f/2"]
     edited.update({"f/1": numbered(3)["f/1"]})
@@ -112,7 +110,7 @@ def test_a_removed_document_is_found_no_more_and_may_come_back(edited: Edited) -
 
 
 def test_the_generation_before_stays_as_it_was(edited: Edited) -> None:
-    edited.update({}, everything=numbered(9).values())
+    edited.update({}, everything=numbered(9))
     before = edited.index()
     for number in range(9):
         edited.update({f"f/{number}": document(f"f/{number}", zones={"body_en": "t:other"})})
@@ -123,7 +121,7 @@ def test_the_generation_before_stays_as_it_was(edited: Edited) -> None:
 
 def test_many_edits_leave_few_segments(edited: Edited) -> None:
     held = numbered(30)
-    edited.update({}, everything=held.values())
+    edited.update({}, everything=held)
     for number in range(40):
         changed = numbered(30, f"t:round{number}")[f"f/{number % 30}"]
         held[changed.id] = changed
@@ -137,7 +135,7 @@ def test_many_edits_leave_few_segments(edited: Edited) -> None:
 
 
 def test_an_index_of_which_nothing_is_left_finds_nothing_and_may_be_filled_again(edited: Edited) -> None:
-    edited.update({}, everything=numbered(3).values())
+    edited.update({}, everything=numbered(3))
     edited.update({}, ["f/0", "f/1", "f/2"])
     assert ids(edited.index(), "t:all") == []
     edited.update(numbered(2))
@@ -145,9 +143,9 @@ def test_an_index_of_which_nothing_is_left_finds_nothing_and_may_be_filled_again
 
 
 def test_where_the_index_before_cannot_be_read_everything_is_written_anew(edited: Edited) -> None:
-    first = edited.update({}, everything=numbered(3).values())
+    first = edited.update({}, everything=numbered(3))
     (first / "index.json").write_text("{}")
-    edited.update({"f/1": document("f/1")}, everything=numbered(5).values())
+    edited.update({"f/1": document("f/1")}, everything=numbered(5))
     assert len(ids(edited.index(), "t:all")) == 5
 
 

@@ -1,5 +1,6 @@
 """What a segment is written from: documents, or the living documents of other segments."""
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import repeat
@@ -15,19 +16,23 @@ from app.search.index.segment import Contents, Segment
 ZONE_NUMBERS = {zone: number for number, zone in enumerate(ZONES)}
 
 
+COLUMN = "i"
+"""Four bytes a number: an index is written in parts that stay far below two thousand million rows."""
+
+
 class Rows:
-    """Collects occurrences."""
+    """Collects occurrences, in as little memory as they need."""
 
     def __init__(self, columns: int) -> None:
         # Gives every new string the next number, without a step of Python for each.
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
-        self._rows: list[int] = []
-        self._columns: tuple[list[int], ...] = tuple([] for _ in range(columns))
+        self._rows = array(COLUMN)
+        self._columns = tuple(array(COLUMN) for _ in range(columns))
 
     def extend(self, texts: Iterable[str], *columns: Iterable[int]) -> None:
         """More rows; texts and columns of one length."""
-        self._rows += self.numbers(texts)
+        self._rows.extend(self.numbers(texts))
         for column, values in zip(self._columns, columns, strict=True):
             column.extend(values)
 
@@ -37,19 +42,19 @@ class Rows:
 
     def finished(self) -> Occurrences:
         """All rows."""
-        columns = tuple(np.array(column, dtype=np.int64) for column in self._columns)
-        return Occurrences(tuple(self._numbers), np.array(self._rows, dtype=np.int64), columns)
+        columns = tuple(np.frombuffer(column, COLUMN) for column in self._columns)
+        return Occurrences(tuple(self._numbers), np.frombuffer(self._rows, COLUMN), columns)
 
 
 def of_documents(documents: Iterable[Document]) -> Contents:
-    """Documents in the order of ids."""
-    ordered = sorted(documents, key=lambda document: document.id)
+    """Documents, in the order of their ids; none is held longer than it takes to read it."""
     terms, keys, facets, telling, atoms = Rows(3), Rows(1), Rows(1), Rows(2), Rows(1)
     gaps = Rows(0)
-    slot_gaps: list[int] = []
-    slot_regions: list[int] = []
-    starts = [0]
-    for number, document in enumerate(ordered):
+    ids: list[str] = []
+    lengths, slot_gaps, slot_regions, starts = array(COLUMN), array(COLUMN), array(COLUMN), array(COLUMN, [0])
+    for number, document in enumerate(documents):
+        ids.append(document.id)
+        lengths.extend(len(document.zones.get(zone, ())) for zone in ZONES)
         for zone, held in document.zones.items():
             counts = Counter(held)
             terms.extend(
@@ -62,23 +67,22 @@ def of_documents(documents: Iterable[Document]) -> Contents:
         telling.extend(document.telling, repeat(number, len(document.telling)), document.telling.values())
         for passage in document.passages:
             atoms.extend(passage.atoms, range(len(slot_gaps), len(slot_gaps) + len(passage.atoms)))
-            slot_gaps += gaps.numbers(passage.gaps)
-            slot_regions += [passage.region] * len(passage.gaps)
+            slot_gaps.extend(gaps.numbers(passage.gaps))
+            slot_regions.extend(repeat(passage.region, len(passage.gaps)))
         starts.append(len(slot_gaps))
-    lengths = [[len(document.zones.get(zone, ())) for document in ordered] for zone in ZONES]
-    names, numbers = _sorted_gaps(gaps.finished().strings, np.array(slot_gaps, dtype=np.int64))
+    names, numbers = _sorted_gaps(gaps.finished().strings, np.frombuffer(slot_gaps, COLUMN))
     return Contents(
-        ids=tuple(document.id for document in ordered),
+        ids=tuple(ids),
         terms=terms.finished(),
         keys=keys.finished(),
         facets=facets.finished(),
         telling=telling.finished(),
         atoms=atoms.finished(),
-        lengths=np.array(lengths, dtype=np.int64).reshape(len(ZONES), len(ordered)),
+        lengths=np.frombuffer(lengths, COLUMN).reshape(len(ids), len(ZONES)).T,
         gaps=names,
         slot_gaps=numbers,
-        slot_regions=np.array(slot_regions, dtype=np.int64),
-        slot_starts=np.array(starts, dtype=np.int64),
+        slot_regions=np.frombuffer(slot_regions, COLUMN),
+        slot_starts=np.frombuffer(starts, COLUMN),
     )
 
 

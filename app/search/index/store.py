@@ -57,7 +57,7 @@ class IndexStore:
     def _swap_in(self, target: Path, documents: Iterable[Document]) -> None:
         aside = Path(tempfile.mkdtemp(prefix=".building-", dir=self._root))
         try:
-            update_index(aside, None, {}, (), lambda: documents)
+            update_index(aside, None, {document.id: document for document in documents}, (), ())
             if target.exists():
                 target.rename(Path(tempfile.mkdtemp(prefix=".damaged-", dir=self._root)) / target.name)
             aside.rename(target)

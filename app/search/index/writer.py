@@ -7,9 +7,8 @@ search looks into a dozen segments at most.
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ MERGED_AT = 4
 MOST_DELETED = 0.5
 """A segment of which more than this part is deleted is written anew."""
 LARGEST_WRITTEN = 10_000
-"""Documents that are held in memory to be written."""
+"""Documents whose occurrences are held in memory to be written; they themselves are read one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +60,28 @@ def _tier(live: int) -> int:
 def update_index(
     target: Path,
     previous: Path | None,
-    changed: Mapping[str, Document],
+    documents: Mapping[str, Document],
+    changed: Collection[str],
     removed: Collection[str],
-    all_documents: Callable[[], Iterable[Document]],
 ) -> IndexManifest:
-    """Writes an index into the empty directory `target`: that of `previous` with some documents changed or added and
-    others removed; from `all_documents()` where there is none before it, or none that can be read.
+    """Writes an index of `documents`, by id, into the empty directory `target`: that of `previous` with the `changed`
+    of them written anew and others removed, or all of them where there is none before it or none that can be read.
 
-    Segments that stay are hard links where the file system has them. Raises OSError.
+    Each document is read once. Segments that stay are hard links where the file system has them. Raises OSError.
     """
-    manifest = _updated(target, previous, changed, removed) if previous else None
+    manifest = _updated(target, previous, documents, changed, removed) if previous else None
     if manifest is None:
-        manifest = IndexManifest(tuple(_written(target, all_documents())))
+        manifest = IndexManifest(tuple(_written(target, documents, documents)))
     write_manifest(target, manifest)
     return manifest
 
 
 def _updated(
-    target: Path, previous: Path, changed: Mapping[str, Document], removed: Collection[str]
+    target: Path,
+    previous: Path,
+    documents: Mapping[str, Document],
+    changed: Collection[str],
+    removed: Collection[str],
 ) -> IndexManifest | None:
     try:
         before = read_manifest(previous)
@@ -87,7 +90,7 @@ def _updated(
     except IndexUnreadable:
         return None
     live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
-    for name in _written(target, changed.values()):
+    for name in _written(target, documents, changed):
         written = Segment(target, name, verified=False)
         # Documents that are as they once were make a segment that may still be there, all of it deleted.
         if name not in live:
@@ -116,11 +119,12 @@ def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> A
     return live
 
 
-def _written(target: Path, documents: Iterable[Document]) -> Iterator[str]:
-    """Names of new segments."""
-    rest = iter(documents)
-    while part := list(islice(rest, LARGEST_WRITTEN)):
-        yield write_contents(target, of_documents(part))
+def _written(target: Path, documents: Mapping[str, Document], ids: Collection[str]) -> Iterator[str]:
+    """Names of new segments of the documents with these ids."""
+    ordered = sorted(ids)
+    for start in range(0, len(ordered), LARGEST_WRITTEN):
+        part = ordered[start : start + LARGEST_WRITTEN]
+        yield write_contents(target, of_documents(documents[document_id] for document_id in part))
 
 
 def _settle(target: Path, previous: Path, names: Collection[str]) -> None:
