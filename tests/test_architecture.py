@@ -90,7 +90,6 @@ ONE_DOOR = {
     "snowballstemmer",
     "spellchecker",
     "fastapi_offline",
-    "uvicorn",
     "watchfiles",
     "yaml",
 }

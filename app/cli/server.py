@@ -1,4 +1,4 @@
-"""The one door to uvicorn: HTTP/1.1 that waits for nobody for ever, in one process or several."""
+"""How uvicorn is run: HTTP/1.1 that waits for nobody for ever, in one process or several."""
 
 import asyncio
 import resource
@@ -10,6 +10,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.cli.logs import log_config
+from app.cli.supervisor import Supervisor
 from app.settings import Settings
 from app.web.http.clients import client_key, is_among, parse
 
@@ -124,8 +125,11 @@ def run(app: Any, settings: Settings) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    several: dict[str, Any] = {"factory": True, "workers": settings.workers} if isinstance(app, str) else {}
-    uvicorn.run(app, **options(settings), **several)
+    if isinstance(app, str):
+        config = uvicorn.Config(app, factory=True, workers=settings.workers, **options(settings))
+        Supervisor(config).run()
+    else:
+        uvicorn.run(app, **options(settings))
 
 
 def options(settings: Settings) -> dict[str, Any]:

@@ -153,6 +153,25 @@ def test_a_generation_damaged_under_running_workers_is_made_anew(server: Server,
     assert {each["entries"] for each in answers(server)} == {2}
 
 
+def test_a_worker_that_hangs_keeps_no_other_from_being_replaced(server: Server) -> None:
+    hanging, victim, *_ = children(server.process.pid)
+    os.kill(hanging, signal.SIGSTOP)
+    try:
+        os.kill(victim, signal.SIGKILL)
+        until(lambda: len(children(server.process.pid)) == WORKERS and not is_alive(victim))
+        assert is_alive(hanging)
+    finally:
+        os.kill(hanging, signal.SIGCONT)
+
+
+def test_a_worker_that_hangs_does_not_keep_the_server_from_stopping(server: Server) -> None:
+    workers = children(server.process.pid)
+    os.kill(workers[0], signal.SIGSTOP)
+    server.process.terminate()
+    server.process.wait(PATIENCE)
+    until(lambda: not any(map(is_alive, workers)))
+
+
 def test_workers_end_with_their_parent(server: Server) -> None:
     workers = children(server.process.pid)
     assert len(workers) == WORKERS

@@ -1,0 +1,68 @@
+"""Looks after workers without waiting for any of them: one that starts, hangs or dies holds up nobody else."""
+
+import logging
+import time
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors.multiprocess import Multiprocess, Process
+
+log = logging.getLogger("uvicorn.error")
+
+SECONDS_TO_END = 1.0
+"""What a worker may take to end after its last answer."""
+
+
+class Supervisor(Multiprocess):
+    """uvicorn's own, which asks each worker in turn whether it lives and waits for the answer, for as long as a
+    worker may take to start: meanwhile no signal is heard and no other worker replaced."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        """Opens the listening socket; ends the process, saying why, where it cannot."""
+        super().__init__(config, [config.bind_socket()])
+        self._answered: dict[Process, float] = {}
+        """When each worker was last known to answer, in seconds of the monotonic clock."""
+        self._asked: set[Process] = set()
+
+    def keep_subprocess_alive(self) -> None:
+        """Replaces workers that died or have not answered for too long; ends all where one cannot start."""
+        for place, process in enumerate(self.processes):
+            if self._is_well(process):
+                continue
+            process.kill()
+            process.join()
+            self._answered.pop(process, None)
+            self._asked.discard(process)
+            if process.exitcode == STARTUP_FAILURE:
+                log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
+                self.should_exit.set()
+                return
+            log.info("Child process [%s] died", process.pid)
+            self.processes[place] = Process(self.config, self.sockets)
+            self.processes[place].start()
+
+    def _is_well(self, process: Process) -> bool:
+        if not process.process.is_alive():
+            return False
+        now = time.monotonic()
+        try:
+            while process.parent_conn.poll():
+                process.parent_conn.recv()
+                self._answered[process] = now
+                self._asked.discard(process)
+            if process not in self._asked:
+                process.parent_conn.send(b"ping")
+                self._asked.add(process)
+        except (OSError, EOFError):
+            return False
+        return now - self._answered.setdefault(process, now) < self.config.timeout_worker_healthcheck
+
+    def join_all(self) -> None:
+        """Waits until all workers have ended, and ends those that do not when their time is up."""
+        until = time.monotonic() + (self.config.timeout_graceful_shutdown or 0) + SECONDS_TO_END
+        for process in self.processes:
+            process.process.join(max(0.0, until - time.monotonic()))
+            if process.process.is_alive():
+                log.warning("Child process [%s] does not stop: it is killed", process.pid)
+                process.process.kill()
+            process.join()
