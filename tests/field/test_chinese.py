@@ -240,6 +240,18 @@ def test_a_word_of_the_content_directorys_dictionary_is_kept_whole(
         }
 
 
+def test_a_word_counts_where_the_entry_is_cut_across_it(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    """数据表面对齐 is cut into 数据, 表面 and 对齐, and 面对 is a word: its characters stand there all the same."""
+    content = {
+        "zh/roll/across.md": zh("写出", "报告在数据表面对齐之后写出，写在别的文件旁边，名字也取自别的文件。"),
+        "zh/roll/other.md": zh("读入", "报告由别的节点读入。报告读入之后，报告放在一边。"),
+    }
+    with serve(write(tmp_path / "content", content)) as client:
+        assert ids(client, "面对 报告")[0] == "roll/across"
+
+
 @pytest.mark.parametrize(
     "q", ["显存", "权重同步", "显存不足", "卡", "训练数据", "任务一直卡在ray提交的页面上"]
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from app.search.query.types import Alternative, Clause, Source, WeightedTerm
 from app.search.query.words import Word
-from app.search.weights import LEAST_STAND_IN, STAND_IN_GROWTH
+from app.search.weights import STAND_IN_GROWTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,6 @@ def _clause(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Clause:
         stands_for = sum(
             term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
         )
-        term = replace(
-            one.term, weight=max(LEAST_STAND_IN, min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
-        )
+        term = replace(one.term, weight=min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
         alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
     return Clause(tuple(alternatives))

@@ -10,14 +10,12 @@ from app.analysis.token import Analysis, Piece, SegmentKind, Token, TokenKind
 from app.search.query.types import Alternative, Source, WeightedTerm
 from app.search.weights import (
     BIGRAMS,
-    CHARACTERS,
     CODE_NAMES,
     CODE_WORDS,
     FUNCTION_WORD_WEIGHT,
     LONE_CHARACTER_WEIGHT,
     LOOSE_BIGRAM_WEIGHT,
     NUMBER_WEIGHT,
-    SUBWORDS,
     WHOLE_CODE,
 )
 
@@ -103,28 +101,19 @@ def _han_words(piece: Piece) -> Iterator[Word]:
         place = range(word.start, word.end)
         if covered.isdisjoint(place):
             covered.update(place)
-            yield _dictionary_word(word, _inside(word, words), grams)
+            yield _dictionary_word(word, grams)
     left_over = [grams[atom.start, atom.end] for atom in piece.atoms if atom.start not in covered]
     yield from _loose_words(left_over, grams)
 
 
-def _inside(word: Token, words: Sequence[Token]) -> list[Token]:
-    """The shorter words that `word` contains, in order."""
-    inside = [other for other in words if word.start <= other.start and other.end <= word.end]
-    return sorted((other for other in inside if other != word), key=lambda token: token.start)
-
-
-def _dictionary_word(word: Token, inside: Sequence[Token], grams: Grams) -> Word:
+def _dictionary_word(word: Token, grams: Grams) -> Word:
     weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
-    alternatives = [Alternative((WeightedTerm((word.term,), word.text, weight),))]
-    if inside:
-        by_word = tuple(WeightedTerm((token.term,), token.text, weight) for token in inside)
-        alternatives.append(Alternative(by_word, *SUBWORDS))
-    bigrams = _bigrams(word.start, word.end, grams)
-    alternatives.append(
-        Alternative(tuple(WeightedTerm((t.term,), word.text, weight) for t in bigrams), *BIGRAMS)
+    literal = Alternative((WeightedTerm((word.term,), word.text, weight),))
+    pairs = _bigrams(word.start, word.end, grams)
+    cut_otherwise = Alternative(
+        tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs), *BIGRAMS
     )
-    return Word(word.text, word.start, word.end, tuple(alternatives))
+    return Word(word.text, word.start, word.end, (literal, cut_otherwise))
 
 
 def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
@@ -152,14 +141,8 @@ def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[Word]:
 def _loose_word(run: Sequence[Token], grams: Grams) -> Word:
     text = "".join(token.text for token in run)
     pairs = _bigrams(run[0].start, run[-1].end, grams)
-    characters = _weighted(run, LONE_CHARACTER_WEIGHT)
-    bigrams = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text)
-    alternatives = (
-        (Alternative(bigrams), Alternative(characters, *CHARACTERS))
-        if bigrams
-        else (Alternative(characters),)
-    )
-    return Word(text, run[0].start, run[-1].end, alternatives)
+    terms = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text) or _weighted(run, LONE_CHARACTER_WEIGHT)
+    return Word(text, run[0].start, run[-1].end, (Alternative(terms),))
 
 
 def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
