@@ -40,11 +40,11 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
     },
     "sample": {
         Language.EN: "signatures come from what the page quotes: compare with real logs, put two into samples/{id}/",
-        Language.ZH: "特征取自页面里引用的报错：请对照真实日志，并在 samples/{id}/ 放两份",
+        Language.ZH: "特征行取自页面里引用的报错：请对照真实日志，并在 samples/{id}/ 放两份",
     },
     "symptoms": {
         Language.EN: "the page quotes no error text, so the title is the symptom: add signatures or better symptoms",
-        Language.ZH: "页面没有引用报错原文，症状暂用标题：请补上特征，或改写症状",
+        Language.ZH: "页面没有引用报错原文，现象暂用标题：请补上特征行，或改写现象",
     },
     "fix": {
         Language.EN: "taken over as the page has it: see that it can be followed without the rest of the page",
