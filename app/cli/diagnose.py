@@ -57,6 +57,10 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if explain and (as_json or url):
         raise click.UsageError("--explain goes without --json and --url")
     log = _read(file, Settings.load(os.environ).max_log_bytes)
+    if not log:
+        raise click.UsageError(
+            "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
+        )
     shown = Language(lang) if lang else terminal_language()
     if url:
         answer, confidence = _from_server(Remote.at(url), log, shown, framework, as_json=as_json)

@@ -117,6 +117,12 @@ def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
     assert run(data, "--url", "file:///etc", log=KNOWN).returncode == 2
 
 
+def test_an_empty_log_is_said_to_be_one(data: Path) -> None:
+    done = run(data, log="")
+    assert done.returncode == 2
+    assert b"2>&1" in done.stderr
+
+
 def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:
     packed = tmp_path / "train.log.gz"
     packed.write_bytes(gzip.compress(KNOWN.encode()))

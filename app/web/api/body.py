@@ -51,6 +51,8 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raw = _unpacked(await read_bytes(request, limit, limit))
+        if not raw:
+            raise _unfit("problem.field.empty")
         return Paste(raw.decode("utf-8", "replace"), parameters.lang, parameters.framework, as_json=False)
     raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
     body = await service.offload(partial(parse_body, raw))
@@ -84,11 +86,13 @@ def parse_body(raw: bytes) -> DiagnoseBody:
         found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
         raise Refusal(Problem(422, "problem.bad_parameter", errors=found)) from None
     except TooMuchStructure:
-        errors = (FieldError("body", "problem.field.structure"),)
-        raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None
+        raise _unfit("problem.field.structure") from None
     except (ValueError, RecursionError):
-        errors = (FieldError("body", "problem.field.json"),)
-        raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None
+        raise _unfit("problem.field.json") from None
+
+
+def _unfit(key: str) -> Refusal:
+    return Refusal(Problem(422, "problem.bad_parameter", errors=(FieldError("body", key),)))
 
 
 def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from app.snapshot.snapshot import Snapshot
+from app.taxonomy import FACETS, Taxonomy
 from app.web.api.examples import examples
 from app.web.api.parameters import DiagnoseBody
 from app.web.api.routes import ROUTES, ApiRoute
@@ -59,7 +60,21 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         complete(operation, route, found.get(route.operation, {}))
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query":
+                name_tags(parameter["name"], parameter["schema"], snapshot.library.taxonomy)
+    name_tags(
+        "framework",
+        components["schemas"]["DiagnoseBody"]["properties"]["framework"],
+        snapshot.library.taxonomy,
+    )
     return document
+
+
+def name_tags(name: str, schema: Json, taxonomy: Taxonomy) -> None:
+    """Says in the schema of a field that takes tags which there are: those that the content knows now, or nothing."""
+    if name in FACETS:
+        schema.get("items", schema)["enum"] = ["", *taxonomy.facet(name)]
 
 
 def complete(operation: Json, route: ApiRoute, example: Json) -> None:
@@ -99,7 +114,7 @@ def refusal(status: int) -> Json:
 def diagnose_body(example: Json) -> Json:
     """The two forms in which a log is sent."""
     as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
-    as_text: Json = {"schema": {"type": "string"}}
+    as_text: Json = {"schema": {"type": "string", "minLength": 1}}
     if "body" in example:
         as_json["example"] = example["body"]
         as_text["example"] = example["body"]["text"]

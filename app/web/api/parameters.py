@@ -1,5 +1,6 @@
 """What the routes of the API take. Scripts depend on these names: they are a promise."""
 
+import re
 from datetime import date
 from typing import Annotated
 
@@ -16,6 +17,24 @@ MAX_LIMIT = 50
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
 """A far part of the entries costs no more than the first: nothing is ranked."""
+
+
+def _written_as(form: str, error: str, message: str) -> BeforeValidator:
+    """Lets pass only what is written as the description says: pydantic reads more, such as `0.0` for 0, `yes` for true
+    and 0 for a day in 1970."""
+    pattern = re.compile(form, re.ASCII | re.IGNORECASE)
+
+    def check(value: object) -> object:
+        if isinstance(value, str) and not pattern.fullmatch(value):
+            raise PydanticCustomError(error, message)
+        return value
+
+    return BeforeValidator(check)
+
+
+Number = Annotated[int, _written_as(r"-?\d{1,18}", "int_parsing", "must be a whole number")]
+Switch = Annotated[bool, _written_as("true|false|1|0", "bool_parsing", "must be true or false")]
+Day = Annotated[date, _written_as(r"\d{4}-\d\d-\d\d", "date_parsing", "must be a date")]
 
 
 def _language(value: object) -> Language:
@@ -50,8 +69,8 @@ class OneEntry(Shown):
 class Listing(Shown):
     """Parameters of every list."""
 
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
-    offset: int = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
+    limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
+    offset: Number = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
 
     def window(self) -> Window:
         """The part of the list that is asked for."""
@@ -82,8 +101,11 @@ class SearchParameters(Filtered):
     """Parameters of a search."""
 
     q: str = Field("", description="What to look for: words, a question, an identifier, an error line.")
-    verbatim: bool = Field(False, description="Search what was typed, without spelling correction.")
-    unfinished: bool = Field(
+    verbatim: Switch = Field(
+        False,
+        description="Search what was typed, without spelling correction. `1` and `0` are understood, too.",
+    )
+    unfinished: Switch = Field(
         False,
         description="For a search at every keystroke: the last word may be half typed, and nothing is corrected.",
     )
@@ -92,15 +114,15 @@ class SearchParameters(Filtered):
 class EntryParameters(Filtered):
     """Parameters of the list of entries."""
 
-    offset: int = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
-    updated_since: date | None = Field(None, description="Only entries changed on or after this day.")
+    offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
+    updated_since: Day | None = Field(None, description="Only entries changed on or after this day.")
 
 
 class SuggestParameters(Shown):
     """Parameters of a completion."""
 
     q: str = Field("", description="What has been typed so far.")
-    limit: int = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
+    limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
 
 
 class DiagnoseParameters(Shown):
@@ -112,4 +134,4 @@ class DiagnoseParameters(Shown):
 class DiagnoseBody(DiagnoseParameters):
     """A log to diagnose."""
 
-    text: str = Field(description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")
+    text: str = Field(min_length=1, description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")

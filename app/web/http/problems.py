@@ -114,6 +114,7 @@ FIELD_MESSAGES: Mapping[str, str] = {
     "date_from_datetime_inexact": "problem.field.date",
     "too_long": "problem.field.too_many",
     "string_type": "problem.field.string",
+    "string_too_short": "problem.field.empty",
     "json_invalid": "problem.field.json",
     "model_type": "problem.field.object",
     "model_attributes_type": "problem.field.object",

@@ -5,24 +5,33 @@ Its own pytest plugin is passed by: it reaches into parts of pytest that have ch
 
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
+    negative_data_rejection,
+    positive_data_acceptance,
+    response_headers_conformance,
     response_schema_conformance,
     status_code_conformance,
 )
 
 from app.web.api.routes import ROUTES, ApiRoute
 from tests.support.server import Server
+from tests.web.api.test_protocol import assert_problem
 
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
+    response_headers_conformance,
+    # What it says is allowed is answered, and what it says is not is refused.
+    positive_data_acceptance,
+    negative_data_rejection,
 ]
 
 
@@ -52,3 +61,48 @@ def test_every_operation_keeps_its_description(
         case.call_and_validate(checks=CHECKS)
 
     keeps()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(
+            "entries?updated_since=0",
+            "entries?updated_since=1767225600",
+            "entries?updated_since=2026-01-02T00:00:00",
+        ),
+        *("entries?updated_since=2026-1-2", "entries?offset=0.0", "entries?limit=1e1", "search?limit=%201"),
+        *(
+            "search?limit=1_0",
+            "search?limit=%2B5",
+            "search?limit=\u0665",
+            "search?verbatim=yes",
+            "search?unfinished=on",
+        ),
+        *("search?framework=nope", "search?kind=Error", "search?edition=zh-CN"),
+    ],
+)
+def test_what_is_written_in_another_way_than_described_is_refused(client: httpx.Client, query: str) -> None:
+    assert_problem(client.get(f"/api/v1/{query}"), 422)
+
+
+@pytest.mark.parametrize("value", ["true", "True", "1", "false", "0"])
+def test_a_switch_is_set_as_programs_write_it(client: httpx.Client, value: str) -> None:
+    assert client.get(f"/api/v1/search?q=oom&verbatim={value}").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", "application/x-www-form-urlencoded"])
+def test_an_empty_log_is_refused(client: httpx.Client, kind: str) -> None:
+    """A file that is missing or a forgotten `2>&1` sends nothing: that no entry explains it would be no help."""
+    body = b'{"text": ""}' if kind == "application/json" else b""
+    answer = client.post("/api/v1/diagnose?lang=en", content=body, headers={"Content-Type": kind})
+    assert assert_problem(answer, 422)["errors"][0]["message"] == "is empty"
+
+
+def test_every_tag_that_is_described_is_known(client: httpx.Client) -> None:
+    described = client.get("/openapi.json").json()["paths"]["/api/v1/search"]["get"]["parameters"]
+    tags = {each["name"]: each["schema"]["items"]["enum"] for each in described if "items" in each["schema"]}
+    assert set(tags) == {"framework", "kind", "topic", "error_type"}
+    for name, values in tags.items():
+        assert len(values) > 1
+        assert client.get("/api/v1/search", params={name: values}).status_code == 200
