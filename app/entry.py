@@ -232,6 +232,8 @@ class Problem:
     message: str
     served: bool
     """False where the file is kept from being served."""
+    draft: bool = False
+    """Whether it tells of a draft, which is for those who work on the files and not for readers."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.rule}: {self.message}"

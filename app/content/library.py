@@ -5,7 +5,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from app.content.read.gather import Vocabulary
@@ -105,6 +105,11 @@ class Library:
     def problems(self) -> tuple[Problem, ...]:
         """Everything wrong in the files, by path and line."""
         return self._holdings.problems
+
+    @cached_property
+    def open_problems(self) -> tuple[Problem, ...]:
+        """Those of `problems` that readers may see: none of them tells of a draft."""
+        return tuple(problem for problem in self.problems if not problem.draft)
 
     @property
     def formerly(self) -> Mapping[str, str]:

@@ -91,7 +91,7 @@ def choose(
         here: dict[Language, Outline] = {}
         found: list[Problem] = []
         for file in files:
-            misfit = _misfit(file.where, taxonomy, colliding)
+            misfit = _misfit(file, taxonomy, colliding)
             found += [misfit] if misfit else file.problems
             if file.outline and not misfit:
                 here[file.outline.lang] = file.outline
@@ -101,14 +101,16 @@ def choose(
     return Chosen(dict(sorted(editions.items())), tuple(problems))
 
 
-def _misfit(where: str, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
-    framework = PurePosixPath(where).parts[1]
+def _misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
+    where, framework = file.where, PurePosixPath(file.where).parts[1]
     if other := colliding.get(entry_id_of(where)):
-        return Problem(where, 1, "case", f"differs from {other} by case only", served=False)
-    if framework not in taxonomy.framework:
-        message = f"framework {framework!r} is not in the taxonomy"
-        return Problem(where, 1, "unknown-tag", message, served=False)
-    return None
+        rule, message = "case", f"differs from {other} by case only"
+    elif framework not in taxonomy.framework:
+        rule, message = "unknown-tag", f"framework {framework!r} is not in the taxonomy"
+    else:
+        return None
+    draft = file.outline.front.draft if file.outline else any(each.draft for each in file.problems)
+    return Problem(where, 1, rule, message, served=False, draft=draft)
 
 
 def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:

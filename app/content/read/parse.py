@@ -84,7 +84,8 @@ def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]
     try:
         return _parse(file)
     except UnservableError as error:
-        return None, (Problem(file.where, error.line, error.rule, error.message, served=False),)
+        draft = _says_draft(file.content)
+        return None, (Problem(file.where, error.line, error.rule, error.message, served=False, draft=draft),)
 
 
 def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
@@ -93,8 +94,9 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     fields, body_text, body_line = _split(raw)
     front, complaints = read_front_matter(fields)
     fatal = any(complaint.fatal for complaint in complaints)
+    draft = _says_draft(file.content)
     problems = tuple(
-        Problem(file.where, complaint.line, complaint.rule, complaint.message, served=not fatal)
+        Problem(file.where, complaint.line, complaint.rule, complaint.message, served=not fatal, draft=draft)
         for complaint in complaints
     )
     if fatal:
@@ -168,6 +170,17 @@ def _split(raw: str) -> tuple[Fields, str, int]:
         raise UnservableError(error.line, "yaml", error.message) from error
     body = raw[match.end() :]
     return fields, body, raw.count("\n", 0, match.end()) + 1
+
+
+def _says_draft(content: bytes) -> bool:
+    """Whether a file that may be broken is meant to be a draft, as far as its front matter can be made out."""
+    front = re.split(
+        rb"^---[ \t]*\r?$", content[: 2 * MAX_FRONT_MATTER_BYTES], maxsplit=2, flags=re.MULTILINE
+    )
+    return (
+        re.search(rb"^draft:[ \t]*true\b", front[min(1, len(front) - 1)], re.MULTILINE | re.IGNORECASE)
+        is not None
+    )
 
 
 def edition_digest(title: str, body: str) -> str:

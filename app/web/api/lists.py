@@ -35,9 +35,9 @@ def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
 
 
 async def problems(request: Request, parameters: Annotated[Listing, Query()]) -> Response:
-    """List what is wrong in the content files, as `jieda check` reports it."""
+    """List what is wrong in the content files, as `jieda check` reports it, but for what tells of drafts."""
     snapshot = site_of(request).service.current()
-    found = snapshot.library.problems
+    found = snapshot.library.open_problems
     items = tuple(
         reports.ContentProblem(
             path=each.path, line=each.line, rule=each.rule, message=each.message, served=each.served

@@ -32,7 +32,7 @@ async def readyz(request: Request) -> Response:
             "status": "degraded" if degraded else "ready",
             "generation": snapshot.generation,
             "entries": len(snapshot.library),
-            "problems": len(snapshot.library.problems),
+            "problems": len(snapshot.library.open_problems),
             "builder": health.builder,
             "degraded": degraded,
         },

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.support.server import ROOT, Server
-from tests.support.small_content import edition, write
+from tests.support.small_content import edition, load_checked, write
 
 ENTRY = "roll/node2pg-keyerror"
 
@@ -183,3 +183,52 @@ def test_a_draft_shows_nowhere(serve: Callable[..., httpx.Client], tmp_path: Pat
             assert "Zebracode" not in answer.text, path
         assert client.get("/api/v1/entries").json()["total"] == 1
         assert client.get("/api/v1/frameworks").json()["items"][0]["count"] == 1
+
+
+ANSWERS = (
+    "problems?limit=50",
+    "entries",
+    "translations",
+    "search?q=zebra",
+    "suggest?q=zeb",
+    "frameworks",
+    "topics",
+)
+
+
+def test_what_is_wrong_with_drafts_is_for_those_who_work_on_them(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    error = {"kind": "error", "error_types": "[oom]", "signatures": "['zebra is out of stripes']"}
+    files = {
+        "en/roll/shown.md": edition(
+            "Shown", "## Answer\n\n[x](zebra-later.md) `wild`\n", related="[roll/zebra-later]"
+        ),
+        "en/roll/twin.md": edition("Twin", "## Answer\n\n[gone](no-such.md)\n"),
+        "zh/roll/twin.md": edition("孪生", "## Answer\n\n`zebra_secret`\n", draft="true"),
+        "en/roll/claims.md": edition("Zebra later", aliases="[A zebra]"),
+        "en/roll/zebra-later.md": edition("Zebra later", "## Fix\n\nTODO\n", **error | {"draft": "true"}),
+        "en/roll/zebra-broken.md": edition("Zebra", draft="true", kind="zebra"),
+        "en/roll/zebra-yaml.md": "---\ndraft: true\ntitle: [zebra\n---\n\nZebra.\n",
+        "en/zebra/new.md": edition("Zebra", draft="true"),
+        "samples/roll/zebra-later/one.log": "nothing of the kind\n",
+    }
+    content = write(tmp_path / "content", files)
+    with serve(content) as client:
+        told = client.get("/api/v1/problems?limit=50").json()
+        for path in (*ANSWERS, "/readyz"):
+            answer = client.get(path if path.startswith("/") else f"/api/v1/{path}").text
+            for leaked in (
+                "zebra-later",
+                "zebra-broken",
+                "zebra-yaml",
+                "zebra/new",
+                "zebra_secret",
+                "zh/roll/twin",
+            ):
+                assert leaked not in answer, (path, leaked)
+            assert str(tmp_path) not in answer
+        assert [(each["path"], each["rule"]) for each in told["items"]] == [("en/roll/twin.md", "link")]
+        assert client.get("/readyz").json()["problems"] == told["total"] == 1
+    whole = load_checked(content).problems
+    assert {problem.path for problem in whole if problem.draft} >= set(files) - {"en/roll/claims.md"}
