@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from app.version import VERSION
 from app.votes import VoteCount
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -20,6 +21,17 @@ DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper bounds in seconds: a search takes about one millisecond, a diagnosis up to a few hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is so at the moment of asking. `age`: seconds since the generation was built. Votes are kept on disk, for
+    all workers and beyond a restart."""
+
+    entries: int
+    degraded: bool
+    age: float
+    votes: Sequence[VoteCount] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +45,13 @@ class Metrics:
     diagnoses: Counter
     reloads: Counter
     refused: Counter
-    entries: Gauge
-    degraded: Gauge
+    cache: Counter
 
     @classmethod
     def create(cls) -> Self:
         """Fresh counters in a registry of their own, so that two applications in one process keep apart."""
         registry = CollectorRegistry()
-        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        counter = partial(Counter, registry=registry)
         return cls(
             registry=registry,
             requests=counter("jieda_requests", "Requests answered.", ["method", "route", "status"]),
@@ -53,7 +64,9 @@ class Metrics:
             ),
             searches=counter("jieda_searches", "Searches by outcome.", ["outcome"]),
             diagnoses=counter(
-                "jieda_diagnoses", "Diagnoses by confidence of the best match.", ["confidence"]
+                "jieda_diagnoses",
+                "Diagnoses by verdict and by confidence of the best match.",
+                ["verdict", "confidence"],
             ),
             reloads=counter("jieda_reloads", "Reloads asked for, by outcome.", ["outcome"]),
             refused=counter(
@@ -61,18 +74,17 @@ class Metrics:
                 "Requests refused because a client asked too much (by kind), or because all together did (busy).",
                 ["limit"],
             ),
-            entries=gauge("jieda_entries", "Entries served.", multiprocess_mode="mostrecent"),
-            degraded=gauge(
-                "jieda_degraded",
-                "1 while an older snapshot is served because the last reload failed.",
-                multiprocess_mode="mostrecent",
+            cache=counter(
+                "jieda_cache",
+                "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
+                ["outcome"],
             ),
         )
 
-    def expose(self, votes: Sequence[VoteCount] = (), environ: Mapping[str, str] = os.environ) -> bytes:
-        """All figures in the text format, of every worker where several share a directory, and the votes."""
+    def expose(self, state: State, environ: Mapping[str, str] = os.environ) -> bytes:
+        """All figures in the text format, of every worker where several share a directory, and what is so now."""
         counted = CollectorRegistry()
-        counted.register(_VoteCollector(votes))
+        counted.register(_StateCollector(state))
         if DIRECTORY_VARIABLE not in environ:
             return generate_latest(self.registry) + generate_latest(counted)
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call] # the library has no annotation there
@@ -80,16 +92,31 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class _VoteCollector(Collector):
-    """Votes are kept on disk, for all workers and beyond a restart."""
+class _StateCollector(Collector):
+    """What is read when the figures are asked for, and is the same whichever worker is asked."""
 
-    votes: Sequence[VoteCount]
+    state: State
 
     def collect(self) -> Iterator[Metric]:
-        family = CounterMetricFamily(
+        state = self.state
+        info = GaugeMetricFamily(
+            "jieda_info", "Always 1; the label says which version runs.", labels=["version"]
+        )
+        info.add_metric([VERSION], 1)
+        yield info
+        yield GaugeMetricFamily("jieda_entries", "Entries served.", value=state.entries)
+        yield GaugeMetricFamily(
+            "jieda_degraded",
+            "1 while something keeps the newest content from being served.",
+            value=state.degraded,
+        )
+        yield GaugeMetricFamily(
+            "jieda_generation_age_seconds", "Time since what is served was built.", value=state.age
+        )
+        votes = CounterMetricFamily(
             "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
         )
-        for vote in self.votes:
-            family.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
-            family.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
-        yield family
+        for vote in state.votes:
+            votes.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
+            votes.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
+        yield votes

@@ -11,6 +11,7 @@ from app.errors import SettingsError
 from app.values import (
     NOBODY,
     address_with,
+    addresses,
     base_url,
     directories,
     edit_urls,
@@ -40,6 +41,8 @@ class Settings:
     root_path: str
     trusted_proxies: tuple[str, ...]
     reload_token: str
+    metrics: tuple[str, ...]
+    """Addresses and networks that may ask for the figures."""
     edit_url: tuple[str, ...]
     """Editors of the last content directories, in the order of those; often one, for the last."""
     help_url: str
@@ -145,6 +148,12 @@ OPTIONS: tuple[Option, ...] = (
         f"Proxies whose X-Forwarded-* are believed, separated by commas; {NOBODY}: nobody's.",
     ),
     Option("reload_token", "", str, "Secret for POST /api/v1/reload; empty: closed."),
+    Option(
+        "metrics",
+        "127.0.0.0/8 ::1",
+        addresses,
+        f"Who may ask for /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
+    ),
     Option(
         "edit_url",
         "",

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from ipaddress import ip_network
 from pathlib import Path
 
 NOBODY = "none"
@@ -94,6 +95,17 @@ def proxies(text: str) -> tuple[str, ...]:
     """Addresses and networks, or NOBODY."""
     # A word, so that nobody at all can be told from not set.
     return words(text) or (NOBODY,)
+
+
+def addresses(text: str) -> tuple[str, ...]:
+    """Addresses and networks, `*`, or NOBODY."""
+    named = proxies(text)
+    try:
+        for each in set(named) - {"*", NOBODY}:
+            ip_network(each)
+    except ValueError:
+        raise ValueError("must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, or *") from None
+    return named
 
 
 def words(text: str) -> tuple[str, ...]:

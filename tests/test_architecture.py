@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("app.han",),
+    ("app.han", "app.version"),
     (
         "app.errors",
         "app.entry",

@@ -17,6 +17,7 @@ from app.content.read.front_matter import FIELDS
 from app.diagnosis.answers import Confidence
 from app.settings import OPTIONS
 from app.signature.grammar import CLOSED, OPEN
+from app.version import VERSION
 from app.web.pages.agents import SETUPS
 from tests import test_architecture
 from tests.support.server import COMMAND, environment
@@ -257,10 +258,9 @@ def test_every_dependency_has_its_reason(name: str) -> None:
 
 
 def test_the_changelog_ends_at_the_version_of_the_package() -> None:
-    version = tomllib.loads(read("pyproject.toml"))["project"]["version"]
     for name in ("CHANGELOG.md", "CHANGELOG.zh-CN.md"):
-        assert re.findall(r"^## \[([^]]+)\]", read(name), re.MULTILINE)[0] == version
-    assert f'image.version="{version}"' in read("Dockerfile")
+        assert re.findall(r"^## \[([^]]+)\]", read(name), re.MULTILINE)[0] == VERSION
+    assert f'image.version="{VERSION}"' in read("Dockerfile")
 
 
 def tracked() -> list[str]:

@@ -10,6 +10,7 @@ import sys
 import time
 import tomllib
 import urllib.request
+from importlib.metadata import version
 from pathlib import Path
 from urllib.error import URLError
 
@@ -18,7 +19,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.support.server import PATIENCE, free_port
+from app.version import VERSION
+from tests.support.server import COMMAND, PATIENCE, environment, free_port
 from tests.support.shipped import copy_data
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -187,6 +189,16 @@ def test_the_image_holds_only_what_it_is_told_to() -> None:
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert {line[1:] for line in ignored if line.startswith("!")} == copied
     assert "*" in ignored
+
+
+def test_everything_says_the_same_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["hatch"]["version"]["path"] == "app/version.py"
+    assert version("jieda") == VERSION, "the package was installed before the version changed: make install"
+    command = [*COMMAND, "--version"]
+    told = subprocess.run(command, env=environment({}), capture_output=True, text=True, check=True)
+    assert told.stdout == f"jieda {VERSION}\n"
 
 
 def test_the_image_does_not_run_as_root() -> None:

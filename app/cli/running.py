@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import click
 
 from app.errors import JiedaError
+from app.version import VERSION
 
 
 class _Failure(click.ClickException):
@@ -22,13 +23,14 @@ class _Commands(click.Group):
 
 def program(commands: Iterable[click.Command]) -> click.Group:
     """The command `jieda` with some subcommands."""
-    return _Commands(
+    group = _Commands(
         "jieda",
         commands=tuple(commands),
         help="Jieda 解答: answers to errors and questions, in English and Chinese.",
         epilog="`jieda health` asks a running server whether it is ready; it is a program of its own.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    return click.version_option(VERSION, prog_name="jieda", message="%(prog)s %(version)s")(group)
 
 
 def run(*commands: click.Command) -> None:

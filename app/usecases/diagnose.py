@@ -46,7 +46,7 @@ async def diagnose(service: Service, text: str, lang: Language, framework: str) 
     async with _turn(service):
         diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
     found = Diagnosed(diagnosis, snapshot)
-    service.metrics.diagnoses.labels(found.confidence).inc()
+    service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
     return found
 
 

@@ -25,8 +25,10 @@ class OncePerGeneration(Generic[T]):
     Belongs to one event loop.
     """
 
-    def __init__(self, offload: Offload) -> None:
+    def __init__(self, offload: Offload, count: Callable[[str], None] = lambda _: None) -> None:
+        """`count` is told whether what was asked for was there (`hit`) or had to be made (`miss`)."""
         self._offload = offload
+        self._count = count
         self._generation = ""
         self._values: dict[Hashable, T] = {}
         self._locks: dict[Hashable, asyncio.Lock] = {}
@@ -40,8 +42,11 @@ class OncePerGeneration(Generic[T]):
         if generation != self._generation:
             self._generation, self._values, self._locks = generation, {}, {}
         values, locks = self._values, self._locks
-        if key not in values:
-            async with locks.setdefault(key, asyncio.Lock()):
-                if key not in values:
-                    values[key] = await self._offload(make)
+        if key in values:
+            self._count("hit")
+            return values[key]
+        async with locks.setdefault(key, asyncio.Lock()):
+            self._count("hit" if key in values else "miss")
+            if key not in values:
+                values[key] = await self._offload(make)
         return values[key]

@@ -72,7 +72,7 @@ def create_site(settings: Settings, knowledge: Knowledge) -> Site:
         renderer=Renderer.load(translations),
         service=service,
         shapers=shapers,
-        resources=OncePerGeneration(run_sync),
+        resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         error_page=error_page,
         agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
     )

@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS, Taxonomy
+from app.version import VERSION
 from app.web.api.examples import examples
 from app.web.api.parameters import DiagnoseBody
 from app.web.api.routes import ROUTES, ApiRoute
@@ -16,7 +17,7 @@ from app.web.http.problems import MEDIA_TYPE, ProblemBody
 from app.web.site import Site
 
 Json = dict[str, Any]
-VERSION = "1.2.0"
+INTERFACE = "1.2.0"
 """Of the interface, not of the package: the middle number grows with every field that is added."""
 
 ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
@@ -42,11 +43,12 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
     document = get_openapi(
         title="Jieda 解答",
-        version=VERSION,
+        version=INTERFACE,
         description=ABOUT,
         routes=app.routes,
         servers=[{"url": site.urls.root_path}] if site.urls.root_path else None,
     )
+    document["info"]["x-jieda-version"] = VERSION
     paths: Json = document["paths"]
     document["paths"] = {route.path: paths[route.path] for route in ROUTES}
     components = document.setdefault("components", {})

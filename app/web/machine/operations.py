@@ -1,12 +1,20 @@
 """What operators and their machines ask: does it live, can it answer, what has it done."""
 
+import time
+from pathlib import Path
+
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.metrics import CONTENT_TYPE
+from app.metrics import CONTENT_TYPE, State
+from app.snapshot.generation import CURRENT
+from app.snapshot.knowledge import Knowledge
 from app.usecases.votes import vote_counts
-from app.web.site import site_of
+from app.version import VERSION
+from app.web.http.clients import address_of, is_among
+from app.web.http.problems import Problem, Refusal
+from app.web.site import Site, site_of
 
 FRESH = {"Cache-Control": "no-store"}
 
@@ -26,7 +34,7 @@ async def readyz(request: Request) -> Response:
     if not knowledge.ready:
         return JSONResponse({"status": "starting", "reason": "content is not loaded yet"}, 503, headers=FRESH)
     snapshot, health = knowledge.snapshot, knowledge.health()
-    degraded = health.degraded or ("" if len(snapshot.library) else "there are no entries")
+    degraded = degraded_of(knowledge)
     return JSONResponse(
         {
             "status": "degraded" if degraded else "ready",
@@ -35,16 +43,41 @@ async def readyz(request: Request) -> Response:
             "problems": len(snapshot.library.open_problems),
             "builder": health.builder,
             "degraded": degraded,
+            "version": VERSION,
         },
         headers=FRESH,
     )
 
 
 async def metrics(request: Request) -> Response:
-    """The figures for Prometheus, over all workers."""
+    """The figures for Prometheus, over all workers, for those who may have them: nothing in them is secret, but they
+    tell how much is asked, and which entries fail."""
     site = site_of(request)
-    site.metrics.entries.set(len(site.knowledge.snapshot.library))
-    site.metrics.degraded.set(bool(site.knowledge.health().degraded))
+    if not is_among(address_of(request.scope), site.settings.metrics):
+        raise Refusal(Problem(403, "problem.metrics_closed"))
     # With several workers this reads a file of each.
-    text = await run_sync(lambda: site.metrics.expose(vote_counts(site.service)))
+    text = await run_sync(lambda: site.metrics.expose(state_of(site)))
     return Response(text, media_type=CONTENT_TYPE, headers=FRESH)
+
+
+def state_of(site: Site) -> State:
+    """What is so now, for `metrics`."""
+    return State(
+        entries=len(site.knowledge.snapshot.library),
+        degraded=bool(degraded_of(site.knowledge)),
+        age=age_of(site.knowledge.data),
+        votes=vote_counts(site.service),
+    )
+
+
+def age_of(data: Path) -> float:
+    """Seconds since the current generation was put in its place; 0 where nobody can tell."""
+    try:
+        return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
+    except OSError:
+        return 0.0
+
+
+def degraded_of(knowledge: Knowledge) -> str:
+    """Why what is served is not what could be; empty where all is well."""
+    return knowledge.health().degraded or ("" if len(knowledge.snapshot.library) else "there are no entries")

@@ -1,10 +1,10 @@
 """The page about the site itself: what it is, where its answers come from, what becomes of what people paste."""
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 
 from app.presentation.outward import filled
 from app.usecases.tags import used_tags
+from app.version import VERSION
 from app.web.pages.context import PageContext
 from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import TagLink, tag_link
@@ -17,7 +17,6 @@ class AboutView:
     what: str
     frameworks: tuple[TagLink, ...]
     version: str
-    """Empty where the code is run without being installed."""
     generation: str
     report: str
     """Where something wrong is reported, or empty."""
@@ -31,7 +30,7 @@ def about_page(context: PageContext) -> str:
         frameworks=tuple(
             tag_link(context, "framework", each) for each in used_tags(context.library, "framework")
         ),
-        version=_version(),
+        version=VERSION,
         generation=context.digest,
         report=filled(context.site.settings.issue_url, title="", body=""),
     )
@@ -42,10 +41,3 @@ def about_page(context: PageContext) -> str:
         here=context.urls.about,
     )
     return render_page(context, "about.html", head, view)
-
-
-def _version() -> str:
-    try:
-        return version("jieda")
-    except PackageNotFoundError:
-        return ""

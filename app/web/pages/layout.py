@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from app.entry import Language
 from app.presentation.urls import Urls
+from app.version import VERSION
 from app.web.http.preferences import Theme
 from app.web.pages.context import PageContext
 from app.web.templating import safe
@@ -140,6 +141,7 @@ class Layout:
     max_log_bytes: int
     gap: str
     """What stands between two sentences."""
+    version: str = VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.version import VERSION
 from tests.support.server import Server, until
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem
@@ -83,6 +84,49 @@ def test_metrics_count_by_route_and_never_by_what_was_typed(
     assert "jieda_request_seconds_bucket" in text
     assert "jieda_entries 1.0" in text
     assert not re.search("oom|nope|first", text)
+
+
+def test_metrics_tell_what_an_operator_asks_for(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
+    known = edition("node2pg", "## Fix\n\nDo it.\n", kind="error", signatures="['KeyError: 1 node2pg']")
+    content = write(tmp_path, {"en/roll/first.md": known})
+    with serve(content, reload_token="s3cret-token") as client:
+        for _ in range(3):
+            client.get("/llms.txt")
+        for log in ("KeyError: 1 node2pg", "all is well", "all is well"):
+            client.post("/api/v1/diagnose", content=log)
+        client.post(RELOAD, headers=TOKEN)
+        text = client.get("/metrics").text
+        ready = client.get("/readyz").json()
+        for page in ("/en/", "/zh/entries", "/en/nowhere"):
+            shown = client.get(page, headers={"Accept": "text/html"}).text
+            assert f">{VERSION}</span>" in shown.partition("<footer")[2]
+    assert f'jieda_info{{version="{VERSION}"}} 1.0' in text
+    assert ready["version"] == VERSION
+    assert 'jieda_cache_total{outcome="miss"} 1.0' in text
+    assert 'jieda_cache_total{outcome="hit"} 2.0' in text
+    assert 'jieda_diagnoses_total{confidence="none",verdict="no_error"} 2.0' in text
+    assert re.search(r'jieda_diagnoses_total\{confidence="(exact|likely)",verdict="matched"\} 1.0', text)
+    assert 'jieda_reloads_total{outcome="unchanged"} 1.0' in text
+    age = re.search(r"^jieda_generation_age_seconds (\S+)$", text, re.MULTILINE)
+    assert age
+    assert 0 < float(age[1]) < 3600
+
+
+def test_metrics_are_for_those_who_were_named(serve: Callable[..., httpx.Client], tmp_path: Path) -> None:
+    content, elsewhere = write(tmp_path, FEW), {"X-Forwarded-For": "192.0.2.7"}
+    for named, here, there in (
+        ("", 200, 403),
+        ("192.0.2.0/24", 403, 200),
+        ("192.0.2.8 2001:db8::/32", 403, 403),
+        ("*", 200, 200),
+        ("none", 403, 403),
+    ):
+        with serve(content, metrics=named) as client:
+            assert client.get("/metrics").status_code == here, named
+            answer = client.get("/metrics", headers=elsewhere)
+            assert answer.status_code == there, named
+            assert ("jieda_requests" in answer.text) == (there == 200)
+            assert client.get("/readyz", headers=elsewhere).status_code == 200
 
 
 def test_every_worker_answers_and_metrics_add_up_over_all_of_them(

@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from app.version import VERSION
 from app.web.api.routes import ROUTES, ApiRoute
 from tests.support.server import Server
 from tests.web.api.test_protocol import assert_problem
@@ -100,7 +101,9 @@ def test_an_empty_log_is_refused(client: httpx.Client, kind: str) -> None:
 
 
 def test_every_tag_that_is_described_is_known(client: httpx.Client) -> None:
-    described = client.get("/openapi.json").json()["paths"]["/api/v1/search"]["get"]["parameters"]
+    document = client.get("/openapi.json").json()
+    assert document["info"]["x-jieda-version"] == VERSION
+    described = document["paths"]["/api/v1/search"]["get"]["parameters"]
     tags = {each["name"]: each["schema"]["items"]["enum"] for each in described if "items" in each["schema"]}
     assert set(tags) == {"framework", "kind", "topic", "error_type"}
     for name, values in tags.items():
