@@ -82,6 +82,21 @@ def origin_is_ours(origin: str | None, settings: Settings) -> bool:
     return origin is None or (bool(separator) and scheme in {"http", "https"} and _is_ours(host, settings))
 
 
+def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
+    """Whether a form comes from a page of ours, or from no page at all.
+
+    Browsers say so themselves over HTTPS and on the machine itself, whatever a proxy makes of the names. Elsewhere they
+    only name the site of the page, which is ours if it is the one that was asked or one that is configured.
+    """
+    said, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if said in {"same-origin", "none"} or (said is None and origin is None):
+        return True
+    if origin is None:
+        return False
+    site = origin.partition("://")[2].lower()
+    return (bool(site) and site == headers.get("host", "").lower()) or origin_is_ours(origin, settings)
+
+
 def _is_ours(host: str, settings: Settings) -> bool:
     match = HOST.fullmatch(host)
     name = match[1].lower() if match else ""

@@ -12,6 +12,8 @@ from app.search.answers import Filters, SearchRequest
 from app.taxonomy import FACETS
 from app.usecases.tags import MAX_TAGS
 from app.web.http.body import read_bytes
+from app.web.http.hosting import is_from_our_pages
+from app.web.http.problems import Problem, Refusal
 from app.web.http.respond import Body, respond
 from app.web.pages.context import PageContext
 from app.web.site import site_of
@@ -68,8 +70,11 @@ def asked_page(request: Request) -> int:
 async def read_form(request: Request, limit: int) -> dict[str, str]:
     """The fields of a form sent as `application/x-www-form-urlencoded`, the last of each name.
 
-    Raises TooLarge where the body cannot hold less than `limit` bytes of text.
+    Raises TooLarge where the body cannot hold less than `limit` bytes of text, and Refusal where a page of another site
+    sends it: that could choose a language, vote, or diagnose in the name of whoever looks at it.
     """
+    if not is_from_our_pages(request.headers, site_of(request).settings):
+        raise Refusal(Problem(403, "problem.bad_origin"))
     raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
     if len(raw) > LARGE:
         return await site_of(request).service.offload(partial(_fields, raw))
