@@ -57,7 +57,7 @@ def serve_alone(settings: Settings) -> None:
     knowledge = Knowledge(settings)
     knowledge.open()
     # Not stopped here but where the application ends: it knows when the last answer is given.
-    server.run(create_app(settings, knowledge), settings)
+    server.run(create_app(settings, knowledge, alone=True), settings)
 
 
 def serve_together(settings: Settings) -> None:

@@ -27,8 +27,8 @@ from app.usecases.tags import check_filters
 
 SPARE = 2
 """Times as many completions are looked up as are shown: some lead nowhere."""
-LONG = 300
-"""Characters from which on a search may take more than a few hundredths of a second."""
+LONG = 100
+"""Characters, compatibility characters written out, from which on a search may take a hundredth of a second or more."""
 SNIPPET = 240
 """Characters of an answer that are shown where no words were asked for."""
 
@@ -53,7 +53,7 @@ async def search(service: Service, request: SearchRequest) -> Found:
     snapshot = service.current()
     check_filters(request.filters, snapshot.library)
     read = replace(request, text=clip(service, request.text))
-    if len(read.text) > LONG:
+    if within(read.text, LONG) != read.text:
         answer = await service.offload(lambda: snapshot.searcher.search(read))
     else:
         answer = snapshot.searcher.search(read)

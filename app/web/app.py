@@ -30,20 +30,22 @@ from app.web.http.routing import add_routes
 from app.web.machine.routes import machine_routes
 from app.web.pages.errors import error_page
 from app.web.pages.routes import ROUTES as PAGE_ROUTES
+from app.web.pauses import short_pauses
 from app.web.site import Site
 from app.web.templating import Renderer
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
-def create_app(settings: Settings, knowledge: Knowledge | None = None) -> FastAPI:
-    """A whole application. Its content is opened when it starts, unless `knowledge` has been opened already.
+def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone: bool = False) -> FastAPI:
+    """A whole application. Its content is opened when it starts, unless `knowledge` has been opened already. `alone`:
+    this process does nothing else.
 
     `app.state` holds `site` for whoever has the application in hand, and nothing else.
     """
     site = create_site(settings, knowledge or Knowledge(settings))
     app = FastAPI(
-        lifespan=lifespan(site),
+        lifespan=lifespan(site, alone=alone),
         middleware=middleware.stack(site.metrics, settings),
         exception_handlers=dict.fromkeys(HANDLED, on_failure),
         openapi_url=None,
@@ -78,14 +80,15 @@ def create_site(settings: Settings, knowledge: Knowledge) -> Site:
     )
 
 
-def lifespan(site: Site) -> Lifespan:
+def lifespan(site: Site, *, alone: bool) -> Lifespan:
     """Opens the content before the first request and, if asked to, watches it until the last."""
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
         await run_sync(open_and_warm, site.knowledge)
         site.knowledge.start()
-        async with site.agents.running() if site.agents else nullcontext():
+        agents = site.agents.running() if site.agents else nullcontext()
+        async with agents, short_pauses(site.knowledge) if alone else nullcontext():
             yield
         await run_sync(site.knowledge.stop)
 
@@ -107,4 +110,4 @@ def create_app_from_environ() -> FastAPI:
     """
     settings = Settings.load(os.environ)
     threading.Thread(target=end_with_parent, daemon=True).start()
-    return create_app(settings, Knowledge(settings, follow_only=True))
+    return create_app(settings, Knowledge(settings, follow_only=True), alone=True)

@@ -79,6 +79,7 @@ STEPS = 30_000
 """Some hundredths of a second. What is done away from the loop takes ten times as many, or more."""
 LARGE = {
     "a long search": ("GET", "/api/v1/search?q={}", quote("训练显存不足 a.b.c "), 120),
+    "a search for ligatures": ("GET", "/api/v1/search?q={}", quote("\ufdfa"), 110),
     "a page of a long search": ("GET", "/en/search?q={}", "KeyError:+node2pg+", 100),
     "a large form": ("POST", "/en/diagnose", "%41", 900_000),
     "a form of what is escaped": ("POST", "/en/diagnose", "%3C", 900_000),

@@ -1,6 +1,7 @@
 """`/mcp`: coding agents over HTTP, under the limits of everything else."""
 
 import json
+from functools import partial
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -18,6 +19,8 @@ from app.web.site import Site, site_of
 JSON = "application/json"
 STRUCTURE = Structure(strings=1000, outside=1 << 14)
 """What clients say of themselves and of a call, with room to spare."""
+LARGE = 1 << 16
+"""Bytes from which on reading a message takes more than some milliseconds, and so leaves the event loop."""
 
 
 class Answered(Response):
@@ -65,6 +68,15 @@ async def mcp(request: Request) -> Response:
         raise Refusal(Problem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
     limit = site.service.limits.log_bytes
     body = await read_bytes(request, most_json_bytes(limit), limit)
+    if len(body) > LARGE:
+        await site.service.offload(partial(check_message, body))
+    else:
+        check_message(body)
+    return Answered(endpoint, body)
+
+
+def check_message(body: bytes) -> None:
+    """Raises Refusal for what is no message, and for a message that is more than a few texts."""
     try:
         check_structure(body, STRUCTURE)
     except TooMuchStructure:
@@ -72,7 +84,6 @@ async def mcp(request: Request) -> Response:
         raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None
     if not _is_message(body):
         raise Refusal(Problem(400, "problem.not_json_rpc"))
-    return Answered(endpoint, body)
 
 
 def _is_message(body: bytes) -> bool:

@@ -1,7 +1,7 @@
 """From a request to what a page needs, and from a page to an answer with its headers."""
 
 from functools import partial
-from urllib.parse import parse_qs
+from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +24,9 @@ PERCENT = 3
 """Bytes that a form can spend on one byte of text: `%0A`."""
 LARGE = 1 << 16
 """Bytes of a form from which on reading it takes more than some milliseconds, and so leaves the event loop."""
+PIECE = 1 << 15
+"""Bytes of a form that are decoded in one go."""
+MAX_FIELDS = 20
 FORM_FRAME = 4096
 """Bytes for what surrounds the text in a form."""
 
@@ -77,15 +80,29 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
         raise Refusal(Problem(403, "problem.bad_origin"))
     raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
     if len(raw) > LARGE:
-        return await site_of(request).service.offload(partial(_fields, raw))
-    return _fields(raw)
+        return await site_of(request).service.offload(partial(form_fields, raw))
+    return form_fields(raw)
 
 
-def _fields(raw: bytes) -> dict[str, str]:
-    try:
-        fields = parse_qs(
-            raw.decode("ascii", "replace"), keep_blank_values=True, errors="replace", max_num_fields=20
-        )
-    except ValueError:
-        raise BadParameter(field="body") from None
-    return {name: values[-1] for name, values in fields.items()}
+def form_fields(raw: bytes) -> dict[str, str]:
+    """The fields of a form, the last of each name. Raises BadParameter for more than MAX_FIELDS."""
+    pairs = raw.split(b"&", MAX_FIELDS) if raw else []
+    if len(pairs) > MAX_FIELDS:
+        raise BadParameter(field="body")
+    named = (pair.partition(b"=") for pair in pairs if pair)
+    return {decoded(name): decoded(value) for name, _, value in named}
+
+
+def decoded(written: bytes) -> str:
+    """What a form means by a name or a value. A piece at a time: in one go, a megabyte of `%0A` would be taken apart by
+    a few calls that let no other thread work for a tenth of a second each."""
+    plain = written.replace(b"+", b" ")
+    parts, start = [], 0
+    while start < len(plain):
+        end = start + PIECE
+        # Not within `%0A`.
+        cut = plain.rfind(b"%", max(start + 1, end - 2), end) if end < len(plain) else -1
+        end = end if cut < 0 else cut
+        parts.append(unquote_to_bytes(plain[start:end]))
+        start = end
+    return b"".join(parts).decode("utf-8", "replace")
