@@ -11,6 +11,7 @@ from app.content.check.samples import Spoken
 from app.errors import ContentError, IndexUnreadable
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.built import BuildAbandoned, Built
+from app.snapshot.disk import clear_the_way, set_aside
 from app.snapshot.entries import EntryFacts, keys_of
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.files import Reading
@@ -20,7 +21,6 @@ from app.snapshot.generation import (
     Generation,
     GenerationUnreadable,
     clean,
-    clear_the_way,
     current_name,
     generation_names,
     is_whole,
@@ -28,7 +28,6 @@ from app.snapshot.generation import (
     point_to,
     prune,
     read_generation,
-    set_aside,
 )
 from app.snapshot.header import make_header, sample_rows
 from app.snapshot.index import check_index
@@ -94,6 +93,9 @@ class Builder:
                 except ContentMoved:
                     continue
                 except FactsUnreadable as error:
+                    if error.passing:
+                        self._forget(damaged=False)
+                        raise
                     log.warning("the facts cannot be used (%s): everything is made anew", error)
                     self._forget(damaged=True)
                 except BaseException:  # half of a state is worse than none
@@ -115,8 +117,9 @@ class Builder:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
         header, entries = self._header(shop, state, reading, maker), self._written(rows)
         header = replace(header, generation=name_of(code_version(), to_json(header), entries))
-        self._publish(shop, maker, state, header, rows, entries)
-        if header.generation != before:
+        written = self._publish(shop, maker, state, header, rows, entries)
+        if written or header.generation != before:
+            # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
             point_to(self._data, header.generation)
         self._state, self._rows, self._reading = state, rows, reading
         prune(self._data, served_generations(self._data))
@@ -133,14 +136,16 @@ class Builder:
         header: Header,
         rows: Mapping[str, EntryRow],
         entries: bytes,
-    ) -> None:
-        """Writes the generation unless it is there, whole."""
+    ) -> bool:
+        """Writes the generation unless it is there, whole; whether it was written."""
         before, name = current_name(self._data), header.generation
-        if (name == before and self._state is not None) or is_whole(self._data, name):
-            return
+        if name == before and self._state is not None:
+            return False
+        copy_images(self._data, state.corpus.images, verified=self._state is None)
+        if is_whole(self._data, name):
+            return False
         fresh = {entry_id: row for entry_id, row in rows.items() if self._rows.get(entry_id) != row}
         maker.ensure(fresh, state.entries, state.corpus, self._pause)
-        copy_images(self._data, state.corpus.images)
         self._last = publish(
             self._data,
             shop.facts,
@@ -151,6 +156,7 @@ class Builder:
             lambda: shop.tools(state.vocabulary).analyzer.fold,
             self._pause,
         )
+        return True
 
     # ---- what is carried
 

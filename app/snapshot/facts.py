@@ -37,8 +37,28 @@ FileRow = tuple[str, str, int, int, int, int, str, str]
 """A row of `files`, in the order of its columns."""
 
 
+PASSING = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+"""Errors that say nothing against the file."""
+
+
 class FactsUnreadable(Exception):
-    """The store cannot be opened, read or written; `str` says why, without a path."""
+    """The store cannot be opened, read or written; `str` says why, without a path. `passing`: not for anything in the
+    store, such as for want of space."""
+
+    def __init__(self, reason: str, *, passing: bool = False) -> None:
+        super().__init__(reason)
+        self.passing = passing
 
 
 def fact_key(kind: str, *parts: str) -> bytes:
@@ -170,7 +190,9 @@ def _explained() -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, zlib.error) as error:
-        raise FactsUnreadable(str(error)) from error
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+        passing = code & 0xFF in PASSING and code != sqlite3.SQLITE_IOERR_SHORT_READ
+        raise FactsUnreadable(str(error), passing=passing) from error
 
 
 def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:

@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -10,20 +11,34 @@ from pathlib import Path
 from app.errors import IndexUnreadable, JiedaError
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.facts import FILE_NAME, FactStore, FactsUnreadable
-from app.snapshot.generation import CURRENT, GenerationUnreadable, current_name, read_generation
+from app.snapshot.generation import (
+    CURRENT,
+    Generation,
+    GenerationUnreadable,
+    Pointer,
+    current_name,
+    generation_folder,
+    read_generation,
+    read_pointer,
+)
 from app.snapshot.health import BuilderStatus, Health, read_status
 from app.snapshot.records import RecordUnreadable
-from app.snapshot.snapshot import SHOWN, Snapshot, open_snapshot
+from app.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
 from app.snapshot.workers import Announcement
 
 log = logging.getLogger(__name__)
 
 INTERVAL = 0.05
 """Seconds between two looks at the pointer: one system call each."""
+LOOK_AT_FILES = 1.0
+"""Seconds between two looks at the files that are mapped into memory: one system call for each of them."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
 """Seconds between two tries to open a generation that could not be opened."""
 
 UNREADABLE = (GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable, OSError)
+
+Stamps = frozenset[tuple[str, int, int, int]]
+"""Name, inode, size and time of files."""
 
 Mend = Callable[[str], None]
 """Called with the name of a generation that cannot be opened."""
@@ -39,7 +54,11 @@ class Follower:
         self._facts: FactStore | None = None
         self._announcement: Announcement | None = None
         self._snapshot: Snapshot | None = None
-        self._name = ""
+        self._at = Pointer()
+        """Where the pointer stood when what is served was opened."""
+        self._files: Stamps = frozenset()
+        self._is_suspect = False
+        """Whether the files that are served were changed on disk."""
         self._failure = ""
         self._swap = threading.Lock()
 
@@ -55,10 +74,18 @@ class Follower:
         """Whether there is a snapshot."""
         return self._snapshot is not None
 
-    def health(self) -> Health:
-        """How this process and the builder fare."""
-        status = read_status(self._data)
-        return Health(status.state, self._failure or _degraded(status))
+    def health(self, own: BuilderStatus) -> Health:
+        """How this process and the builder fare; `own` is how the builder of this process does."""
+        status = max(read_status(self._data), own, key=lambda each: each.at)
+        return Health(status.state, self._failure or _degraded(status) or self._unwritable())
+
+    def newest(self) -> int:
+        """The number of the pointer at this moment."""
+        return read_pointer(self._data).number
+
+    def serves(self, number: int) -> bool:
+        """Whether the generation of that number or a newer one is served, or cannot be opened for now."""
+        return self._at.number >= number or bool(self._failure)
 
     def catch_up(self) -> bool:
         """Opens the current generation where it is not the one that is served; True where it was swapped in.
@@ -66,25 +93,32 @@ class Follower:
         Raises one of UNREADABLE; what was served before goes on being served.
         """
         with self._swap:
-            name = current_name(self._data)
-            if not name:
+            pointer = read_pointer(self._data)
+            if not pointer.name:
                 raise GenerationUnreadable("there is none yet")
-            if name == self._name:
+            if pointer == self._at:
                 self._failure = ""
                 return False
-            before = self._snapshot.opened if self._snapshot else None
-            generation = read_generation(self._data, name)
+            files = stamps(self._data, pointer.name)
+            generation = read_generation(self._data, pointer.name)
+            before = self._before(generation)
             snapshot = open_snapshot(generation, self._data, self._store(), self._analyzers, before)
-            self._snapshot, self._name, self._failure = snapshot, name, ""
+            self._snapshot, self._at, self._failure = snapshot, pointer, ""
+            self._files, self._is_suspect = files, False
             if self._announcement is not None:
-                self._announcement.say(name)
-        log.info("serving generation %s: %d entries", name[:SHOWN], len(snapshot.library))
+                self._announcement.say(pointer.name)
+        log.info("serving generation %s: %d entries", pointer.name[:SHOWN], len(snapshot.library))
         return True
+
+    def _before(self, generation: Generation) -> Opened | None:
+        """What is open and may be taken over: not what was changed on disk, nor what was made anew because of it."""
+        made_anew = generation.name == self._at.name
+        return self._snapshot.opened if self._snapshot and not (self._is_suspect or made_anew) else None
 
     def announce(self) -> None:
         """Tells the other processes from now on what is served here."""
         self._announcement = Announcement(self._data)
-        self._announcement.say(self._name)
+        self._announcement.say(self._at.name)
 
     def withdraw(self) -> None:
         """Serves nothing any more, as far as the other processes are concerned."""
@@ -94,26 +128,38 @@ class Follower:
     def follow(self, stop: threading.Event) -> None:
         """Catches up whenever the pointer moves, until stopped. For a thread of its own."""
         seen: object = None
-        patience, again = FIRST_PATIENCE, 0.0
+        patience, again, look = FIRST_PATIENCE, 0.0, 0.0
         while not stop.wait(INTERVAL):
-            pointer = self._pointer()
-            if pointer == seen and time.monotonic() < again:
+            pointer, at = self._pointer(), time.monotonic()
+            if pointer == seen and at < again:
                 continue
             if pointer == seen and not self._failure:
-                continue
+                if at < look:
+                    continue
+                look = at + LOOK_AT_FILES
+                if stamps(self._data, self._at.name) == self._files:
+                    continue
+                self._is_suspect = True
             try:
-                self.catch_up()
-                patience = FIRST_PATIENCE
+                self._catch_up_or_examine()
             except UNREADABLE as error:
                 self._give_notice(error)
-                patience = min(2 * patience, LONGEST_PATIENCE)
-                again = time.monotonic() + patience
             except Exception:  # a follower that dies silently would leave a worker stale for good
                 log.exception("the current generation cannot be opened")
                 self._failure = "unexpected: see the log"
-                patience = min(2 * patience, LONGEST_PATIENCE)
-                again = time.monotonic() + patience
+            patience = min(2 * patience, LONGEST_PATIENCE) if self._failure else FIRST_PATIENCE
+            again = time.monotonic() + patience if self._failure else 0.0
             seen = pointer
+
+    def _catch_up_or_examine(self) -> None:
+        if not self.catch_up() and self._is_suspect:
+            name = self._at.name
+            log.warning("the files of generation %s were changed on disk: they are examined", name[:SHOWN])
+            self._failure = "what is served was changed on disk"
+            files = stamps(self._data, name)
+            self._mend(name)
+            if not self._failure:
+                self._files, self._is_suspect = files, False
 
     def _give_notice(self, error: BaseException) -> None:
         name = current_name(self._data)
@@ -129,12 +175,25 @@ class Follower:
             return None
         return status.st_ino, status.st_mtime_ns
 
+    def _unwritable(self) -> str:
+        return "" if os.access(self._data, os.W_OK) else "the data directory cannot be written"
+
     def _store(self) -> FactStore:
         path = self._data / FILE_NAME
         if self._facts is None or not self._facts.is_at(path):
             # The one before is not closed: the snapshot that is served still reads from it.
             self._facts = FactStore(path, writable=False)
         return self._facts
+
+
+def stamps(data: Path, name: str) -> Stamps:
+    """What tells whether the files of a generation that are mapped into memory are still those that were opened."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in (generation_folder(data, name) / "index").iterdir():
+            status = path.stat()
+            found.append((path.name, status.st_ino, status.st_size, status.st_mtime_ns))
+    return frozenset(found)
 
 
 def _degraded(status: BuilderStatus) -> str:

@@ -13,20 +13,18 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.snapshot.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
 from app.snapshot.records import EntryRow, Header, RecordUnreadable, from_json, to_json
 
 GENERATIONS = "generations"
 CURRENT = "current"
 IMAGES = "images"
-BUILDING = ".building-"
-DAMAGED = ".damaged-"
 NAME = re.compile(r"[0-9a-f]{16}")
 """How generations are named."""
 GRACE = 60.0
@@ -35,6 +33,15 @@ GRACE = 60.0
 
 class GenerationUnreadable(Exception):
     """A generation that is missing, damaged or made by other code; `str` says why."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pointer:
+    """Which generation is to be served. The `number` grows each time that the pointer moves, also where it moves to a
+    generation of before; 0 where there is none."""
+
+    number: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,42 +59,30 @@ def generation_folder(data: Path, name: str) -> Path:
     return data / GENERATIONS / name
 
 
+def read_pointer(data: Path) -> Pointer:
+    """The pointer as it is now."""
+    try:
+        content = json.loads(read_plain(data / CURRENT))
+        name, number = content["generation"], content.get("number", 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Pointer()
+    if not (isinstance(name, str) and NAME.fullmatch(name) and isinstance(number, int)):
+        return Pointer()
+    return Pointer(number, name)
+
+
 def current_name(data: Path) -> str:
     """The name of the generation to serve; empty where there is none."""
-    try:
-        pointer = json.loads((data / CURRENT).read_bytes())
-        name = pointer["generation"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return name if isinstance(name, str) and name.isalnum() else ""
+    return read_pointer(data).name
 
 
 def point_to(data: Path, name: str) -> None:
     """Makes a generation the one to serve. Raises OSError."""
-    pointer = json.dumps({"generation": name}).encode()
-    if (data / CURRENT).is_dir() and not (data / CURRENT).is_symlink():
-        set_aside(data / CURRENT)
+    # The time, so that numbers also grow where the pointer of before is lost.
+    number = max(read_pointer(data).number + 1, time.time_ns())
+    pointer = json.dumps({"generation": name, "number": number}).encode()
     write_aside(data / CURRENT, pointer)
-    _sync(data)
-
-
-def write_aside(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Writes a file aside, then renames it over `path`. Raises OSError.
-
-    What is not `lasting` may be lost with the power.
-    """
-    descriptor, name = tempfile.mkstemp(prefix=BUILDING, dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            if lasting:
-                file.flush()
-                os.fsync(file.fileno())
-        Path(name).chmod(0o640)
-        Path(name).replace(path)
-    except BaseException:  # however it ends, nothing half done stays
-        Path(name).unlink(missing_ok=True)
-        raise
+    sync(data)
 
 
 def read_generation(data: Path, name: str) -> Generation:
@@ -137,37 +132,17 @@ class NewGeneration:
         _seal(self._aside / "header.json", to_json(header))
         _seal(self._aside / "entries.jsonl", entries)
         for path in self.index.iterdir():
-            _sync(path)
-        _sync(self.index)
-        _sync(self._aside)
+            sync(path)
+        sync(self.index)
+        sync(self._aside)
         if os.path.lexists(self._target):
             set_aside(self._target)
         self._aside.rename(self._target)
-        _sync(self._target.parent)
+        sync(self._target.parent)
 
     def abandon(self) -> None:
         """Removes what was not finished."""
-        shutil.rmtree(self._aside, ignore_errors=True)
-
-
-def set_aside(path: Path) -> None:
-    """Takes something out of the way that should not be there. Raises OSError."""
-    aside = Path(tempfile.mkdtemp(prefix=DAMAGED, dir=path.parent))
-    path.rename(aside / path.name)
-    shutil.rmtree(aside, ignore_errors=True)
-
-
-def clear_the_way(data: Path, *names: str) -> None:
-    """Sets aside what stands in the place of our folders of these names and is none. Raises OSError.
-
-    A link to a folder is none either: what is removed from ours would be removed from there.
-    """
-    for name in names:
-        path = data / name
-        if path.is_symlink():
-            path.unlink()
-        elif path.exists() and not path.is_dir():
-            set_aside(path)
+        remove(self._aside)
 
 
 def clean(data: Path) -> None:
@@ -177,7 +152,7 @@ def clean(data: Path) -> None:
             continue
         for prefix in (BUILDING, DAMAGED):
             for path in folder.glob(f"{prefix}*"):
-                _remove(path)
+                remove(path)
 
 
 def prune(data: Path, served: Iterable[str]) -> None:
@@ -192,7 +167,7 @@ def prune(data: Path, served: Iterable[str]) -> None:
         except OSError:
             continue
         if idle:
-            _remove(path)
+            remove(path)
 
 
 def generation_names(data: Path) -> tuple[str, ...]:
@@ -207,13 +182,6 @@ def _generations(data: Path) -> Iterator[Path]:
         yield from (path for path in folder.iterdir() if NAME.fullmatch(path.name))
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _seal(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
@@ -223,15 +191,7 @@ def _seal(path: Path, content: bytes) -> None:
 
 def _unsealed(path: Path) -> bytes:
     """The content of a sealed file. Raises OSError, RecordUnreadable where it is not what was written."""
-    seal, _, content = path.read_bytes().partition(b"\n")
+    seal, _, content = read_plain(path).partition(b"\n")
     if hashlib.sha256(content).hexdigest().encode() != seal:
         raise RecordUnreadable(f"{path.name} is damaged")
     return content
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import ContentError, JiedaError
+from app.snapshot.disk import read_plain, write_aside
 from app.snapshot.facts import FactsUnreadable
-from app.snapshot.generation import write_aside
 from app.snapshot.records import RecordUnreadable, from_json, to_json
 
 STATUS = "builder.json"
+ROOM = 512
+"""Bytes that a status takes at least, so that a longer one fits into the place of a shorter one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +36,21 @@ class Health:
 
 
 def tell_status(data: Path, status: BuilderStatus) -> None:
-    """Says how the builder fares, where there is a place to say it."""
-    with contextlib.suppress(OSError):
-        write_aside(data / STATUS, to_json(status), lasting=False)
+    """Says how the builder fares, where there is a place to say it: on a full disk, in the file of before."""
+    content = to_json(status).ljust(ROOM)
+    try:
+        write_aside(data / STATUS, content, lasting=False)
+    except OSError:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(data / STATUS, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
 
 
 def read_status(data: Path) -> BuilderStatus:
     """What the builder said last."""
     try:
-        return from_json((data / STATUS).read_bytes(), BuilderStatus)
+        return from_json(read_plain(data / STATUS), BuilderStatus)
     except (OSError, RecordUnreadable):
         return BuilderStatus()
 

@@ -13,7 +13,7 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.built import BuildAbandoned, Built
 from app.snapshot.facts import FactsUnreadable
-from app.snapshot.health import now, reason_of, tell_status
+from app.snapshot.health import BuilderStatus, now, reason_of, tell_status
 from app.snapshot.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -32,6 +32,10 @@ class Keeper:
         self._data = data
         self._note = note
         self._told = ""
+        self.status = BuilderStatus()
+        """How this builder fares, also where it cannot be told to others."""
+        self._may_pass = False
+        """Whether the last build failed for a reason that may go away by itself."""
         self._stop = threading.Event()
         self._builder = Builder(content, data, analyzers, self._stop.is_set)
         self._requests: queue.SimpleQueue[tuple[Future[Built], str]] = queue.SimpleQueue()
@@ -64,6 +68,10 @@ class Keeper:
         )
         self._thread.start()
 
+    def persist(self) -> None:
+        """Builds again from now on where a build failed for a reason that may go away by itself."""
+        threading.Thread(target=self._persist, name="jieda-retry", daemon=True).start()
+
     def stop(self) -> None:
         """Abandons what is being built and builds no more."""
         self._stop.set()
@@ -79,20 +87,21 @@ class Keeper:
                 future.set_exception(error)
 
     def _build(self, suspect: str) -> Built:
-        tell_status(self._data, now("building", note=self._note))
+        self._tell("building")
         started = time.perf_counter()
         try:
             built = self._builder.build(suspect)
         except BuildAbandoned:
-            tell_status(self._data, now("idle", note=self._note))
+            self._tell("idle")
             raise
         except BaseException as error:  # whatever it is, everybody is told that the content is old
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
             )
-            tell_status(self._data, now("failed", reason_of(error), self._note))
+            self._may_pass = isinstance(error, (OSError, FactsUnreadable))
+            self._tell("failed", reason_of(error))
             raise
-        tell_status(self._data, now("idle", note=self._note))
+        self._tell("idle")
         if built.changed:
             seconds = time.perf_counter() - started
             log.info(
@@ -107,6 +116,23 @@ class Keeper:
                 log.warning("%s", problem)
             self._told = built.generation
         return built
+
+    def _tell(self, state: str, reason: str = "") -> None:
+        self.status = now(state, reason, self._note)
+        tell_status(self._data, self.status)
+
+    def _persist(self) -> None:
+        retry = FIRST_RETRY
+        while not self._stop.wait(retry):
+            if self.status.state != "failed" or not self._may_pass:
+                retry = FIRST_RETRY
+                continue
+            try:
+                self.build()
+            except BuildAbandoned:
+                return
+            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
+                retry = min(2 * retry, LAST_RETRY)
 
     def _run(self, watch: Watch, built: Built | None) -> None:
         cost, retry = 0.0, 0.0

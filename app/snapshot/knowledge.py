@@ -76,7 +76,15 @@ class Knowledge:
 
     def health(self) -> Health:
         """How this process and the builder fare; says nothing that names a path."""
-        return self._follower.health()
+        return self._follower.health(self._keeper.status)
+
+    def newest(self) -> int:
+        """The number of the generation that is to be served at this moment, by whatever process."""
+        return self._follower.newest()
+
+    def serves(self, number: int) -> bool:
+        """Whether what is served here is the generation of that number or a newer one, or cannot be for now."""
+        return self._follower.serves(number)
 
     def open(self) -> None:
         """Brings the current generation up to date with the content and opens it.
@@ -122,6 +130,8 @@ class Knowledge:
         """Builds from now on when the content changes, if the settings say so, and repairs a failed build."""
         if self._settings.reload_content:
             self._keeper.watch(Watch(WatchMode(self._settings.watch)), self._built)
+        else:
+            self._keeper.persist()
 
     def lead(self) -> None:
         """Builds from now on for the processes that follow: when the content changes, if the settings say so, and on

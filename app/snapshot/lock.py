@@ -4,10 +4,10 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from app.snapshot.generation import set_aside
+from app.snapshot.disk import make_room
 
 LOCK = "build.lock"
 LOOK_AGAIN = 0.05
@@ -22,10 +22,7 @@ def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
     OSError where the lock cannot be had at all.
     """
     path = data / LOCK
-    if path.is_symlink() or path.is_dir():
-        # Nobody holds that. Whoever comes second finds it gone.
-        with suppress(FileNotFoundError):
-            set_aside(path)
+    make_room(path)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o660)
     try:
         while not _taken(descriptor):

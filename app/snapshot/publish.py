@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.content.read.corpus import Image
+from app.content.read.load import content_hash
 from app.search.index.document import Document
+from app.snapshot.disk import make_room, read_plain, write_aside
 from app.snapshot.entries import file_key, keys_of
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading
-from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder, write_aside
+from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder
 from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
 from app.snapshot.records import EntryRow, Header
 from app.snapshot.sources import image_bytes
@@ -24,14 +26,22 @@ SPARE_FACTS = 1000
 Rows = Mapping[str, EntryRow]
 
 
-def copy_images(data: Path, images: Mapping[str, Image]) -> None:
-    """Keeps a copy of every image under the hash of its content."""
+def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> None:
+    """Keeps a copy of every image under the hash of its content. `verified`: copies that are there are read."""
     folder = data / IMAGES
     folder.mkdir(exist_ok=True)
     for where, image in images.items():
         target = folder / image_name(where, image.content)
-        if not target.is_file():
+        make_room(target)
+        if not target.is_file() or (verified and not _is_copy(target, image)):
             write_aside(target, image_bytes(image, where))
+
+
+def _is_copy(target: Path, image: Image) -> bool:
+    try:
+        return content_hash(read_plain(target)) == image.content
+    except OSError:
+        return False
 
 
 def image_name(where: str, content: str) -> str:

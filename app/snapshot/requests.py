@@ -18,7 +18,7 @@ from pathlib import Path
 
 from app.errors import JiedaError
 from app.snapshot.built import Built
-from app.snapshot.generation import clear_the_way, write_aside
+from app.snapshot.disk import clear_the_way, make_room, read_plain, remove, write_aside
 from app.snapshot.records import RecordUnreadable, from_json, to_json
 
 REQUESTS = "requests"
@@ -51,17 +51,26 @@ def build_on_request(data: Path, request: Request, stop: threading.Event) -> Non
     folder.mkdir(parents=True, exist_ok=True)
     for suffix in (ASKED, DONE):
         for path in folder.glob(f"*{suffix}"):
-            path.unlink(missing_ok=True)
+            remove(path)
+    make_room(folder / BUILDER)
     descriptor = os.open(folder / BUILDER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         while not stop.wait(LOOK_AGAIN):
             for path in sorted(folder.glob(f"*{ASKED}")):
-                suspect = path.read_text(encoding="utf-8")
-                path.unlink(missing_ok=True)
-                request(suspect).add_done_callback(partial(_answer, path.with_suffix(DONE)))
+                # Whatever else is there and is no wish: the next one is looked at all the same.
+                with contextlib.suppress(OSError, UnicodeDecodeError):
+                    suspect = _taken(path)
+                    request(suspect).add_done_callback(partial(_answer, path.with_suffix(DONE)))
     finally:
         os.close(descriptor)
+
+
+def _taken(path: Path) -> str:
+    try:
+        return read_plain(path).decode()
+    finally:
+        remove(path)
 
 
 def ask(data: Path, suspect: str = "") -> Outcome | None:
@@ -77,7 +86,7 @@ def ask(data: Path, suspect: str = "") -> Outcome | None:
             if not _is_answered(folder):
                 return None
             time.sleep(LOOK_AGAIN)
-        outcome = from_json(answer.read_bytes(), Outcome)
+        outcome = from_json(read_plain(answer), Outcome)
     except (OSError, RecordUnreadable):
         return None
     finally:

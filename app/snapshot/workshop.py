@@ -11,18 +11,21 @@ from app.diagnosis.collect import FactReader
 from app.diagnosis.formats import compile_formats
 from app.diagnosis.words import WordReader
 from app.snapshot.analyzers import Analyzers
+from app.snapshot.disk import make_room, set_aside
 from app.snapshot.entries import EntryFacts, FactWriter, Tools, learn_edition, read_files
 from app.snapshot.facts import FILE_NAME, FactStore
 from app.snapshot.files import FileReader, KnownFile, Reading
-from app.snapshot.generation import set_aside
 from app.snapshot.last import Last
 from app.snapshot.signatures import LogSignatures
 from app.snapshot.sources import same, sample_text, source_of
 
+SUFFIXES = ("", "-wal", "-shm")
+"""Of the files that a store consists of."""
+
 
 def discard_facts(data: Path) -> None:
     """Takes a damaged store out of the way. Raises OSError."""
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in SUFFIXES:
         path = data / f"{FILE_NAME}{suffix}"
         if os.path.lexists(path):
             set_aside(path)
@@ -36,8 +39,8 @@ class Workshop:
     ) -> None:
         """Raises FactsUnreadable, OSError."""
         self._path = data / FILE_NAME
-        if self._path.is_dir() or self._path.is_symlink():
-            set_aside(self._path)
+        for suffix in SUFFIXES:
+            make_room(data / f"{FILE_NAME}{suffix}")
         self.facts = FactStore(self._path, writable=True)
         self.signatures = LogSignatures(self.facts, pause)
         self._analyzers = analyzers

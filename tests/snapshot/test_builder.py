@@ -14,15 +14,17 @@ import pytest
 
 from app.entry import Language
 from app.errors import ContentError
+from app.search.answers import SearchRequest
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.built import BuildAbandoned
 from app.snapshot.facts import FILE_NAME
 from app.snapshot.generation import current_name, read_generation
+from app.snapshot.index import check_index
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.workers import living_workers
-from tests.support.server import ROOT, environment
+from tests.support.server import ROOT, environment, until
 from tests.support.small_content import edition, write
 
 
@@ -142,6 +144,39 @@ def directory_for_facts(data: Path) -> None:
     (data / FILE_NAME).mkdir()
 
 
+def segments(data: Path) -> list[Path]:
+    return list((data / "generations" / current_name(data)).rglob("*.seg"))
+
+
+def truncated_segments(data: Path) -> None:
+    for path in segments(data):
+        path.write_bytes(path.read_bytes()[:-64])
+
+
+def noise_in_segments(data: Path) -> None:
+    for path in segments(data):
+        content = path.read_bytes()
+        path.write_bytes(content[:-200] + bytes(byte ^ 1 for byte in content[-200:]))
+
+
+def pipe_for_header(data: Path) -> None:
+    path = data / "generations" / current_name(data) / "header.json"
+    path.unlink()
+    os.mkfifo(path)
+
+
+def pipes_for_segments(data: Path) -> None:
+    for path in segments(data):
+        path.unlink()
+        os.mkfifo(path)
+
+
+def pipe_beside_facts(data: Path) -> None:
+    path = data / f"{FILE_NAME}-wal"
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
 def nonsense_in_pointer(data: Path) -> None:
     (data / "current").write_text('{"generation": "../../etc"}')
 
@@ -156,6 +191,11 @@ DAMAGES = [
     no_facts,
     noise_for_facts,
     directory_for_facts,
+    truncated_segments,
+    noise_in_segments,
+    pipe_for_header,
+    pipes_for_segments,
+    pipe_beside_facts,
     nonsense_in_pointer,
 ]
 
@@ -171,6 +211,8 @@ def test_a_start_mends_whatever_is_damaged(
     library = knowledge.snapshot.library
     assert [library.entries[entry_id].id for entry_id in library.ids] == ["roll/a", "roll/b"]
     assert knowledge.data == data
+    found = knowledge.snapshot.searcher.search(SearchRequest(text="A", lang=Language.EN))
+    assert "roll/a" in {hit.entry.id for hit in found.hits}
     assert not list(data.rglob(".damaged-*"))
 
 
@@ -191,10 +233,14 @@ def a_loop(path: Path) -> None:
     path.symlink_to(path.name)
 
 
+def a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     "name", ["current", "generations", "images", "workers", "build.lock", "builder.json", FILE_NAME]
 )
-@pytest.mark.parametrize("make", [a_file, a_folder, a_dangling_link, a_loop])
+@pytest.mark.parametrize("make", [a_file, a_folder, a_dangling_link, a_loop, a_pipe])
 def test_whatever_stands_in_the_way_is_set_aside(
     content: Path, data: Path, analyzers: Analyzers, name: str, make: Callable[[Path], None]
 ) -> None:
@@ -203,6 +249,7 @@ def test_whatever_stands_in_the_way_is_set_aside(
     remove(data / name)
     make(data / name)
     Builder([content], data, analyzers).build()
+    assert [path.read_bytes() for path in (data / "images").glob("*.png")] == [b"\x89PNG\r\n\x1a\npicture"]
     (content / "en/roll/c.md").write_text(edition("C"))
     assert Builder([content], data, analyzers).build().changed
     assert titles(data) == ["A", "B", "C"]
@@ -390,6 +437,68 @@ def test_an_image_is_served_as_it_was_read(content: Path, data: Path) -> None:
     served = knowledge.snapshot.library.image(Language.EN, "roll/pic.png")
     assert served is not None
     assert served.read_bytes() == b"\x89PNG\r\n\x1a\npicture"
+
+
+def truncated(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:4])
+
+
+@pytest.mark.parametrize("damage", [truncated, a_file, a_folder, a_dangling_link, a_pipe])
+def test_a_damaged_copy_of_an_image_is_made_anew(
+    content: Path, data: Path, analyzers: Analyzers, damage: Callable[[Path], None]
+) -> None:
+    picture = b"\x89PNG\r\n\x1a\npicture"
+    (content / "en/roll/pic.png").write_bytes(picture)
+    Builder([content], data, analyzers).build()
+    (copy,) = (data / "images").iterdir()
+    if damage is not truncated:
+        copy.unlink()
+    damage(copy)
+    Builder([content], data, analyzers).build()
+    assert [path.read_bytes() for path in (data / "images").iterdir()] == [picture]
+
+
+def test_segments_damaged_under_a_builder_go_into_no_other(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    builder.build()
+    noise_in_segments(data)
+    (content / "en/roll/c.md").write_text(edition("C"))
+    builder.build()
+    generation = read_generation(data, current_name(data))
+    check_index(generation.index, generation.header.completions)
+
+
+FULL = """
+import os, resource, signal, sys
+from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+no_byte = resource.getrlimit(resource.RLIMIT_FSIZE)
+knowledge = Knowledge(Settings.load(os.environ))
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, no_byte[1]))
+knowledge.open()
+knowledge.start()
+print(len(knowledge.snapshot.library), knowledge.health().degraded, flush=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, no_byte)
+sys.stdin.readline()
+"""
+"""Serves from a disk on which no file can grow, until a line comes; says how many entries it has and what is wrong."""
+
+
+def test_on_a_full_disk_what_there_is_is_served_and_space_heals_it(
+    builder: Builder, content: Path, data: Path
+) -> None:
+    builder.build()
+    (content / "en/roll/c.md").write_text(edition("C"))
+    settings = environment({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", FULL], env=settings, text=True, **pipes) as child:  # type: ignore[call-overload] # pipes are options
+        said = child.stdout.readline()
+        assert said.startswith("2 the last build failed")
+        assert str(data) not in said
+        until(lambda: titles(data) == ["A", "B", "C"])
+        child.communicate("\n")
 
 
 def test_a_data_directory_that_cannot_be_used_is_done_without(content: Path, tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def read_arrays(directory: Path, name: str, *, verified: bool = True) -> dict[st
     """
     path = directory / f"{name}{SUFFIX}"
     try:
+        if not path.is_file():  # to open a pipe would take for ever
+            raise IndexUnreadable(f"{path}: there is no such file")
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         start = len(MAGIC) + LENGTH_BYTES

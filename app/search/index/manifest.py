@@ -29,6 +29,8 @@ def write_manifest(directory: Path, manifest: IndexManifest) -> None:
 def read_manifest(directory: Path) -> IndexManifest:
     """Raises IndexUnreadable where it is missing or not as it was written."""
     try:
+        if not (directory / MANIFEST).is_file():  # to open a pipe would take for ever
+            raise IndexUnreadable(f"{directory}: there is no {MANIFEST}")
         content = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
         if content.pop("checksum") != _checksum(content):
             raise IndexUnreadable(f"{directory / MANIFEST}: checksum differs")

@@ -85,8 +85,8 @@ def _updated(
 ) -> IndexManifest | None:
     try:
         before = read_manifest(previous)
-        # What is linked is verified by whoever opens the new index.
-        segments = [Segment(previous, name, verified=False) for name in before.segments]
+        # A damaged one would be handed on, and merged into others that seem whole.
+        segments = [Segment(previous, name) for name in before.segments]
     except IndexUnreadable:
         return None
     live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
