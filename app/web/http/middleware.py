@@ -15,7 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import frames_of
 from app.metrics import Metrics
 from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
 from app.web.http.clients import address_of
+from app.web.http.generations import Generations
 from app.web.http.hosting import HostingPath, HostNames
 from app.web.http.limits import RateLimits, buckets_of
 from app.web.http.problems import Problem, render
@@ -44,7 +46,7 @@ HUNG_UP = 499
 """Logged for a client that went before it was answered, as nginx does: no failure of ours."""
 
 
-def stack(metrics: Metrics, settings: Settings) -> list[Middleware]:
+def stack(metrics: Metrics, settings: Settings, knowledge: Knowledge) -> list[Middleware]:
     """All of it in the order in which a request passes."""
     return [
         Middleware(Observe, metrics=metrics),
@@ -54,6 +56,7 @@ def stack(metrics: Metrics, settings: Settings) -> list[Middleware]:
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
+        Middleware(Generations, knowledge=knowledge),
     ]
 
 
