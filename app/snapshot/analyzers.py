@@ -4,6 +4,7 @@ import threading
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
+from app.search.meaning.embedder import Embedder
 from app.taxonomy import GlossaryGroup
 
 
@@ -13,7 +14,9 @@ class Analyzers:
     A new analyzer costs half a second, a new glossary most of what opening a generation costs without it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        """`embedder` is what builders and searches embed with, if they do."""
+        self.embedder = embedder
         self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
         self._glossary: tuple[Analyzer, Glossary] | None = None
         self._lock = threading.Lock()

@@ -14,9 +14,10 @@ from app.content.read.parse import ParsedFile, SourceFile, parse_file
 from app.diagnosis.collect import FactReader
 from app.entry import Edition, Entry, Language
 from app.log_knowledge import Background
+from app.search.meaning.embedder import Embedder
 from app.snapshot.facts import FactStore, fact_key
 from app.snapshot.files import KnownFile
-from app.snapshot.index import candidates_of, document_of
+from app.snapshot.index import candidates_of, document_of, meaning_of
 from app.snapshot.records import EntryRow, FileFact, edition_from_json, edition_to_json, from_json, to_json
 from app.snapshot.state import Prepared
 from app.snapshot.versions import code_version
@@ -108,13 +109,14 @@ class Tools:
 class EntryFacts:
     """Makes the facts of entries that are not there yet. `tools` is asked for when the first is missing."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what facts are made from, and with
         self,
         facts: FactStore,
         vocabulary: Vocabulary,
         read_source: ReadSource,
         read_sample: Callable[[SampleFile], str],
         tools: Callable[[], Tools],
+        embedder: Embedder | None = None,
     ) -> None:
         self._facts = facts
         self._writer = FactWriter(facts)
@@ -122,6 +124,7 @@ class EntryFacts:
         self._read_source = read_source
         self._read_sample = read_sample
         self._tools = tools
+        self._embedder = embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
         self._words = fact_key("words", code_version(), words).hex()
         logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs)).decode()
@@ -165,7 +168,14 @@ class EntryFacts:
             document=fact_key("document", self._words, said).hex(),
             completions=fact_key("completions", code_version(), said).hex(),
             diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)).hex(),
+            meaning=self._meaning_key(editions),
         )
+
+    def _meaning_key(self, editions: Mapping[Language, str]) -> str:
+        if self._embedder is None:
+            return ""
+        texts = to_json(list(editions.items())).decode()
+        return fact_key("meaning", code_version(), self._embedder.name, texts).hex()
 
     def ensure(
         self,
@@ -210,6 +220,8 @@ class EntryFacts:
         if row.diagnosis in missing:
             found = self._tools().reader.entry(entry, [self._read_sample(sample) for sample in samples])
             self._writer.put(bytes.fromhex(row.diagnosis), to_json(found))
+        if row.meaning in missing and self._embedder is not None:
+            self._writer.put(bytes.fromhex(row.meaning), meaning_of(entry, self._embedder))
 
 
 def keys_of(row: EntryRow) -> Iterator[str]:
@@ -218,6 +230,8 @@ def keys_of(row: EntryRow) -> Iterator[str]:
     yield row.document
     yield row.completions
     yield row.diagnosis
+    if row.meaning:
+        yield row.meaning
 
 
 def read_entry(facts: FactStore, row: EntryRow) -> Entry:

@@ -23,6 +23,9 @@ from app.search.index import document, writer
 from app.search.index.array_file import Array
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
+from app.search.meaning import sayings
+from app.search.meaning.embedder import Embedder
+from app.search.meaning.vectors import Meaning
 from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
 from app.snapshot.records import from_json, to_json
@@ -37,9 +40,16 @@ def document_of(entry: Entry, analyzer: Analyzer, glossary: Glossary, taxonomy: 
     return to_json(document.document_of(entry, analyzer, glossary, taxonomy))
 
 
-def document_from(document: bytes, diagnosis: bytes) -> Document:
-    """A kept document, with what a diagnosis counts of the entry. Raises RecordUnreadable."""
+def meaning_of(entry: Entry, embedder: Embedder) -> bytes:
+    """What an entry says, embedded, in the form it is kept in."""
+    return to_json(sayings.meaning_of(entry, embedder))
+
+
+def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
+    """A kept document, with what a diagnosis counts of the entry, and its vectors. Raises RecordUnreadable."""
     made = from_json(document, Document)
+    if meaning is not None:
+        made = replace(made, meaning=from_json(meaning, Meaning))
     facts = from_json(diagnosis, DiagnosisFacts | None)  # type: ignore[arg-type] # a union is a type to decode to
     if facts is None:
         return made
@@ -106,9 +116,11 @@ class OpenIndex:
         arrays = before.arrays if before and same else read_completions(directory, completions)
         return cls(index, completions, arrays)
 
-    def search(self, library: Library, analyzer: Analyzer, glossary: Glossary) -> tuple[Searcher, Completer]:
+    def search(
+        self, library: Library, analyzer: Analyzer, glossary: Glossary, embedder: Embedder | None
+    ) -> tuple[Searcher, Completer]:
         """Search and completion over it."""
-        searcher = Searcher(library, self.index, analyzer, glossary)
+        searcher = Searcher(library, self.index, analyzer, glossary, embedder)
         return searcher, completer_of(self.arrays, searcher)
 
     def telling(self) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.errors import JiedaError
+from app.search.meaning.extra import embedder
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.built import BuildAbandoned, Built
@@ -55,7 +56,7 @@ class Knowledge:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._built: Built | None = None
-        self._analyzers = analyzers or Analyzers()
+        self._analyzers = analyzers or Analyzers(embedder(wanted=settings.semantic))
         self._use(settings.data, "")
 
     def _use(self, data: Path, note: str) -> None:

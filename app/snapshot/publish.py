@@ -138,7 +138,7 @@ def forget_old_facts(
 ) -> None:
     """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
     files = [file for directory in reading.directories for file in directory.editions]
-    if len(facts) <= 2 * (len(files) + 5 * len(rows) + len(header.background_words)) + SPARE_FACTS:
+    if len(facts) <= 2 * (len(files) + 6 * len(rows) + len(header.background_words)) + SPARE_FACTS:
         return
     kept = {bytes.fromhex(key) for row in rows.values() for key in keys_of(row)}
     kept.update(map(bytes.fromhex, header.background_words))
@@ -149,9 +149,9 @@ def forget_old_facts(
     log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
 
 
-def _indexed(row: EntryRow) -> tuple[str, str]:
+def _indexed(row: EntryRow) -> tuple[str, str, str]:
     """The facts that an index is written from."""
-    return row.document, row.diagnosis
+    return row.document, row.diagnosis, row.meaning
 
 
 class _Documents(Mapping[str, Document]):
@@ -163,10 +163,11 @@ class _Documents(Mapping[str, Document]):
     def __getitem__(self, entry_id: str) -> Document:
         """Raises FactsUnreadable where a fact is lost."""
         self._pause()
-        document, diagnosis = (self._facts.get(bytes.fromhex(key)) for key in _indexed(self._rows[entry_id]))
-        if document is None or diagnosis is None:
+        row = self._rows[entry_id]
+        document, diagnosis, meaning = (self._facts.get(bytes.fromhex(key)) for key in _indexed(row))
+        if document is None or diagnosis is None or (row.meaning and meaning is None):
             raise FactsUnreadable(f"the document of {entry_id} is lost")
-        return document_from(document, diagnosis)
+        return document_from(document, diagnosis, meaning)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -31,14 +31,15 @@ class FileFact:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry in a generation. `editions`, `document`, `completions` and `diagnosis` are keys of facts, in
-    hexadecimal digits."""
+    """An entry in a generation. `editions`, `document`, `completions`, `diagnosis` and `meaning` are keys of facts, in
+    hexadecimal digits; the last one is empty where nobody embeds."""
 
     head: EntryHead
     editions: Mapping[Language, str]
     document: str
     completions: str
     diagnosis: str
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ from app.search.complete.completer import Completer
 from app.search.index import document
 from app.search.index.document import build_documents
 from app.search.index.store import IndexStore
+from app.search.meaning.embedder import Embedder
+from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.entries import read_entry
@@ -70,7 +72,7 @@ def open_snapshot(
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = OpenIndex.read(generation.index, generation.header.completions, before.index if before else None)
-    searcher, completer = index.search(library, analyzer, glossary)
+    searcher, completer = index.search(library, analyzer, glossary, analyzers.embedder)
     background = _background_words(facts, generation, before)
     diagnoser = Diagnoser(library, _known(generation, index, background), WordReader(analyzer, glossary))
     opened = Opened(generation, index, background)
@@ -160,23 +162,28 @@ def _known(generation: Generation, index: OpenIndex, background: BackgroundWords
     )
 
 
-def index_digest(library: Library) -> str:
-    """What an index of `library` is kept under: content, analysis and schema."""
+def index_digest(library: Library, embedder: Embedder | None = None) -> str:
+    """What an index of `library` is kept under: content, analysis, schema and embedder."""
     versions = f"{library.digest} {pipeline.VERSION} {document.SCHEMA_VERSION}"
+    versions += f" {embedder.name}" if embedder else ""
     return hashlib.sha256(versions.encode()).hexdigest()[:16]
 
 
-def build_snapshot(library: Library, analyzer: Analyzer, store: IndexStore) -> Snapshot:
+def build_snapshot(
+    library: Library, analyzer: Analyzer, store: IndexStore, embedder: Embedder | None = None
+) -> Snapshot:
     """Everything made from `library` here and now, its index opened from `store` or built there.
 
     For measurements and tests; what is served is opened from a generation.
     """
-    digest = index_digest(library)
+    digest = index_digest(library, embedder)
     glossary = Glossary(library.glossary, analyzer)
-    index = store.open(digest, lambda: build_documents(library, analyzer, glossary))
+    index = store.open(
+        digest, lambda: with_meaning(library, build_documents(library, analyzer, glossary), embedder)
+    )
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.background())
-    searcher = Searcher(library, index, analyzer, glossary)
+    searcher = Searcher(library, index, analyzer, glossary, embedder)
     return Snapshot(
         library,
         searcher,

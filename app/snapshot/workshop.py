@@ -87,7 +87,14 @@ class Workshop:
 
     def maker(self, vocabulary: Vocabulary) -> EntryFacts:
         """Makes facts of entries."""
-        return EntryFacts(self.facts, vocabulary, source_of, sample_text, lambda: self.tools(vocabulary))
+        return EntryFacts(
+            self.facts,
+            vocabulary,
+            source_of,
+            sample_text,
+            lambda: self.tools(vocabulary),
+            self._analyzers.embedder,
+        )
 
     def tools(self, vocabulary: Vocabulary) -> Tools:
         """What entries are analyzed with."""

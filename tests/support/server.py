@@ -63,7 +63,9 @@ def free_port() -> int:
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """This environment without settings of its own, plus `settings`."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("JIEDA_")}
-    return inherited | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"} | dict(settings)
+    # Words only unless a test says otherwise: what is found must not depend on which extras are installed.
+    ours = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "JIEDA_SEMANTIC": "0"}
+    return inherited | ours | dict(settings)
 
 
 def start(folder: Path, content: str | Path, **settings: str) -> Server:

@@ -26,7 +26,7 @@ MAGIC = b"JIEDAIX1"
 LENGTH_BYTES = 8
 ALIGNMENT = 64
 SUFFIX = ".seg"
-TYPES = {"|u1", "<u2", "<u4", "<i4", "<i8"}
+TYPES = {"|i1", "|u1", "<u2", "<u4", "<i4", "<i8"}
 """What an array may be of: whole numbers, so that any bytes are some array."""
 
 

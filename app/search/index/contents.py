@@ -11,7 +11,8 @@ from app.search.index.array_file import Array
 from app.search.index.document import Document
 from app.search.index.fields import ZONES
 from app.search.index.lexicon import Occurrences
-from app.search.index.segment import Contents, Segment
+from app.search.index.segment import NO_VECTORS, Contents, Segment
+from app.search.meaning.vectors import Kept
 
 ZONE_NUMBERS = {zone: number for number, zone in enumerate(ZONES)}
 
@@ -51,19 +52,19 @@ def of_documents(documents: Iterable[Document]) -> Contents:
     terms, keys, facets, telling, atoms = Rows(3), Rows(1), Rows(1), Rows(2), Rows(1)
     gaps = Rows(0)
     ids: list[str] = []
+    vectors: list[Kept] = []
     lengths, slot_gaps, slot_regions, starts = array(COLUMN), array(COLUMN), array(COLUMN), array(COLUMN, [0])
     for number, document in enumerate(documents):
         ids.append(document.id)
+        vectors.append(document.meaning.vectors() if document.meaning else NO_VECTORS)
         lengths.extend(len(document.zones.get(zone, ())) for zone in ZONES)
         for zone, held in document.zones.items():
             counts = Counter(held)
             terms.extend(
                 counts, repeat(number, len(counts)), repeat(ZONE_NUMBERS[zone], len(counts)), counts.values()
             )
-        distinct = set(document.keys)
-        keys.extend(distinct, repeat(number, len(distinct)))
-        tags = {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
-        facets.extend(tags, repeat(number, len(tags)))
+        for rows, held_once in ((keys, set(document.keys)), (facets, _tags(document))):
+            rows.extend(held_once, repeat(number, len(held_once)))
         telling.extend(document.telling, repeat(number, len(document.telling)), document.telling.values())
         for passage in document.passages:
             atoms.extend(passage.atoms, range(len(slot_gaps), len(slot_gaps) + len(passage.atoms)))
@@ -83,7 +84,13 @@ def of_documents(documents: Iterable[Document]) -> Contents:
         slot_gaps=numbers,
         slot_regions=np.frombuffer(slot_regions, COLUMN),
         slot_starts=np.frombuffer(starts, COLUMN),
+        meaning=vectors,
     )
+
+
+def _tags(document: Document) -> set[str]:
+    """Facets with their values."""
+    return {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
 
 
 def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
@@ -123,6 +130,7 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
         slot_gaps=gap_numbers,
         slot_regions=slot_regions,
         slot_starts=starts,
+        meaning=_moved_vectors(segments, numbers, len(ids)),
     )
 
 
@@ -153,6 +161,15 @@ def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurr
         np.concatenate(rows),
         tuple(np.concatenate(column) for column in zip(*columns, strict=True)),
     )
+
+
+def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> list[Kept]:
+    """The vectors of `size` documents by their new numbers."""
+    vectors = [NO_VECTORS] * size
+    for one, new in zip(segments, numbers, strict=True):
+        for document in np.flatnonzero(new >= 0).tolist():
+            vectors[new[document]] = one.vectors(document)
+    return vectors
 
 
 def _sorted_gaps(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:

@@ -12,10 +12,11 @@ from app.content.library import Library
 from app.entry import Edition, Entry, Language
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
 from app.search.index.writing import Passage, passage_of
+from app.search.meaning.vectors import Meaning
 from app.signature.grammar import literal_text
 from app.taxonomy import FACETS, Taxonomy, facet_values
 
-SCHEMA_VERSION = "5"
+SCHEMA_VERSION = "6"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
 
 ASIDES = frozenset({"see-also"})
@@ -38,6 +39,8 @@ class Document:
     """Tags by facet, and its languages under `edition`."""
     telling: Mapping[str, int] = field(default_factory=dict)
     """In how many of the texts that tell its failure each word stands: what a diagnosis counts."""
+    meaning: Meaning | None = None
+    """What it says, embedded, where somebody embeds."""
 
 
 def document_of(

@@ -1,6 +1,7 @@
 """The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from app.search.index.cache import ByteCache
 from app.search.index.collection import Collection
 from app.search.index.facets import FacetColumns
 from app.search.index.fields import Weighting
+from app.search.index.likeness import EmbeddedLikeness
 from app.search.index.manifest import read_manifest
 from app.search.index.phrases import documents_of, held_at, phrase_starts
 from app.search.index.pool import Pool, pooled
@@ -34,6 +36,7 @@ class EmbeddedIndex:
         segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
         self.collection: Collection = Collection(segments, manifest, weighting)
         self.facets = FacetColumns(self.collection)
+        self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
         self.lexicon = EmbeddedLexicon(self.collection)
         self.telling = EmbeddedTelling(self.collection)
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(
@@ -51,6 +54,7 @@ class EmbeddedIndex:
             keyed=tuple(self._keyed(keys) for keys in wanted.keys),
             phrase=phrase,
             written=written,
+            likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
         )
         required = self._required(wanted.required)
         judged = Judged(pools, columns, wanted.judge(columns))

@@ -38,8 +38,10 @@ class ZoneWeight:
 @dataclass(frozen=True, slots=True)
 class Weighting:
     """What an index needs to weigh occurrences: each zone of `ZONES`, each kind of term by its prefix, and `k1`,
-    the weighted frequency at which a term has brought half of what it can bring."""
+    the weighted frequency at which a term has brought half of what it can bring. `gist` is what the mean of a
+    document's vectors counts by beside the closest of them."""
 
     zones: Mapping[str, ZoneWeight]
     kinds: Mapping[str, float]
     k1: float
+    gist: float = 0.0

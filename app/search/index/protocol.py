@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.search.answers import Filters
+from app.search.meaning.embedder import Vector
 
 Numbers = NDArray[np.intp]
 """Places of documents in the columns that they are in, ascending, shape (n,)."""
@@ -38,6 +39,12 @@ class Postings:
     holders: int
 
 
+Likeness = Callable[[Scores], Scores]
+"""What documents score by words, to how alike each is to what is asked: the cosine of the vector asked for with the
+closest one of the document, and `Weighting.gist` times that with their mean. 0 for documents without vectors, and for
+those that are neither among the closest nor among the best by words. Each shape (size,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What an index found of `size` documents, numbered from 0 in the order of their ids.
@@ -59,6 +66,8 @@ class Columns:
     """How each of these holds `Wanted.writing`: `writing.Held`, shifted by WRITTEN_BITS for each of the regions
     titles, bodies and fronts (`fields`); zeros where it was not asked for."""
     best_coverage: float = 0.0
+    likeness: Likeness | None = None
+    """Where `Wanted.meaning` was given."""
 
 
 WRITTEN_BITS = 3
@@ -76,6 +85,8 @@ class Standings:
     tiers: NDArray[np.int64]
     answering: Mask
     near: Mask
+    lift: Scores
+    """What of the score came by meaning."""
 
 
 Judge = Callable[[Columns], Standings]
@@ -102,6 +113,8 @@ class Wanted:
     """How many answers are wanted at most."""
     near: int = 0
     """How many near misses are wanted at most."""
+    meaning: Vector | None = None
+    """What is asked, embedded; None where words alone decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +126,7 @@ class Candidate:
     score: float
     coverage: float
     tier: int
+    lift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,11 @@ atoms     atom → slot: a place in all texts of all documents, end to end, with
 gaps      distinct gaps between atoms, sorted
 slots.gap, slots.region   of each slot: the gap before it, and the region it is in
 slots.start   the first slot of each document, and the end of the last one
+meaning.rows, meaning.width, meaning.start   vectors (`meaning.vectors`), how long one is, and the first of each
+          document; no rows where nobody embeds
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +25,9 @@ from app.errors import IndexUnreadable
 from app.search.index.array_file import Array, narrow, read_arrays, write_arrays
 from app.search.index.fields import ZONES
 from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
+from app.search.meaning.vectors import Kept
+
+NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class Contents:
     slot_gaps: Array
     slot_regions: Array
     slot_starts: Array
+    meaning: Sequence[Kept]
+    """The vectors of each document."""
 
 
 def write_contents(directory: Path, contents: Contents) -> str:
@@ -59,8 +67,18 @@ def write_contents(directory: Path, contents: Contents) -> str:
             "slots.gap": narrow(contents.slot_gaps),
             "slots.region": narrow(contents.slot_regions),
             "slots.start": narrow(contents.slot_starts),
+            **_vector_arrays(contents.meaning),
         },
     )
+
+
+def _vector_arrays(vectors: Sequence[Kept]) -> dict[str, Array]:
+    rows = np.concatenate([each for each in vectors if len(each)] or [NO_VECTORS])
+    return {
+        "meaning.rows": rows.reshape(-1),
+        "meaning.width": np.array([rows.shape[1]], dtype="<u4"),
+        "meaning.start": narrow(np.cumsum([0, *map(len, vectors)], dtype=np.int64)),
+    }
 
 
 class Segment:
@@ -79,6 +97,8 @@ class Segment:
             self.gaps = Strings(arrays, "gaps")
             self.slot_gaps, self.slot_regions = arrays["slots.gap"], arrays["slots.region"]
             self.slot_starts = arrays["slots.start"]
+            self.meaning: Kept = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
+            self.meaning_starts = arrays["meaning.start"].astype(np.int64)
             self._ids = Strings(arrays, "ids")
             self.lengths = arrays["lengths"].reshape(len(ZONES), len(self._ids))
         except (KeyError, ValueError) as error:
@@ -95,6 +115,11 @@ class Segment:
     def number(self, document_id: str) -> int | None:
         """The number of a document."""
         return self._ids.find(document_id)
+
+    def vectors(self, document: int) -> Kept:
+        """The vectors of a document: its mean, then its sayings; none where nobody embedded it."""
+        first, end = self.meaning_starts[document : document + 2].tolist()
+        return self.meaning[first:end]
 
     def term_frequencies(self, live: Array) -> Array:
         """How many live documents hold each term; `live` is true for each document that counts."""

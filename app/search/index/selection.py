@@ -66,9 +66,10 @@ class EmbeddedFound:
         if len(numbers) > limit:
             numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
         order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
-        ids, coverage = self._ids, self._standings.coverage
+        ids, coverage, lift = self._ids, self._standings.coverage, self._standings.lift
         return tuple(
-            Candidate(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n])) for n in order.tolist()
+            Candidate(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+            for n in order.tolist()
         )
 
 

@@ -14,6 +14,7 @@ from app.search.index.document import span_keys
 from app.search.index.protocol import Lexicon
 from app.search.index.writing import gaps_of
 from app.search.query.clauses import clauses_of
+from app.search.query.prose import prose_of
 from app.search.query.spelling import Correction, Speller
 from app.search.query.substitutes import Substitutes
 from app.search.query.types import Clause, Query, Writing
@@ -78,6 +79,7 @@ class QueryParser:
         atoms = tuple(atom.text for atom in analysis.atoms)
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._writing(text, analysis)
+        corrected = self._speller.rewrite(text, corrections)
         query = Query(
             clauses=tuple(clauses),
             keys=(TokenKind.KEY.term("".join(atoms)),) if atoms else (),
@@ -86,8 +88,10 @@ class QueryParser:
             literal=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
             writing=writing,
             filters=filters,
+            saying=corrected or text,
+            prose=0.0 if unfinished else prose_of(analysis),
         )
-        return ParsedQuery(query, self._speller.rewrite(text, corrections), corrections)
+        return ParsedQuery(query, corrected, corrections)
 
     def _writing(self, text: str, analysis: Analysis) -> Writing:
         typed = text.strip()

@@ -71,3 +71,7 @@ class Query:
     """The query is one word or written as code: documents that hold it word for word come first."""
     writing: Writing = field(default_factory=Writing)
     filters: Filters = field(default_factory=Filters)
+    saying: str = ""
+    """The query as one text, for its meaning."""
+    prose: float = 0.0
+    """How far its meaning counts, from 0 to 1: what is code means only itself."""

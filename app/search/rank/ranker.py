@@ -6,8 +6,11 @@ from functools import partial
 
 from app.search.answers import FacetCount, Filters
 from app.search.index.protocol import Candidate, Columns, Found, Index, Standings, Wanted
+from app.search.meaning.embedder import Vector
 from app.search.query.types import Query
 from app.search.rank.explain import Contribution, contributions
+from app.search.rank.meaning import answering as answering_alike
+from app.search.rank.meaning import lift_of
 from app.search.rank.scoring import Scorer, Variants, pools_of
 from app.search.rank.tiers import tiers_of
 from app.search.weights import (
@@ -24,12 +27,14 @@ from app.taxonomy import FACETS
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A document that answers a query. `coverage`, 0 to 1, is the part of the query's weight it accounts for;
-    `tier` is 0 unless an exact form puts it before all that are merely relevant, and is in the score."""
+    `tier` is 0 unless an exact form puts it before all that are merely relevant, and is in the score. `lift` is what
+    came into the score by meaning."""
 
     id: str
     score: float
     coverage: float
     tier: int
+    lift: float = 0.0
 
 
 class Ranking:
@@ -69,7 +74,7 @@ def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount
 def _lifted(one: Candidate) -> Scored:
     """With a score that falls from the first answer to the last: where a query's words are everywhere and what
     stands for them is rare, scores know no bound, and tiers must."""
-    return Scored(one.id, min(one.score, HIGHEST) + TIER_STEP * one.tier, one.coverage, one.tier)
+    return Scored(one.id, min(one.score, HIGHEST) + TIER_STEP * one.tier, one.coverage, one.tier, one.lift)
 
 
 class Ranker:
@@ -78,8 +83,9 @@ class Ranker:
     def __init__(self, index: Index) -> None:
         self._index = index
 
-    def rank(self, query: Query, window: int) -> Ranking:
-        """The best `window` answers. Raises IndexUnreadable where the index is damaged."""
+    def rank(self, query: Query, window: int, meaning: Vector | None = None) -> Ranking:
+        """The best `window` answers; `meaning` is what is asked, embedded, where anybody embeds. Raises IndexUnreadable
+        where the index is damaged."""
         pools = pools_of(query.clauses)
         # A phrase of one word says nothing that its term does not, unless its writing matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
@@ -93,6 +99,7 @@ class Ranker:
             filters=query.filters,
             window=window,
             near=NEAR_MISSES,
+            meaning=meaning,
         )
         return Ranking(query, self._index.find(wanted), pools)
 
@@ -100,7 +107,8 @@ class Ranker:
 def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
     """Where each document of some columns stands in the answer to a query.
 
-    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's.
+    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
+    and those that mean nearly the same.
     """
     scored = Scorer(columns, pools).combine(query.clauses)
     score = scored.score
@@ -109,5 +117,7 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     tiers = tiers_of(query, columns)
     best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
     enough = scored.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
-    answering = ((score > 0) & enough) | (tiers > 0)
-    return Standings(score, scored.coverage, tiers, answering, near=(score > 0) & ~answering)
+    lift = lift_of(query, columns, score, tiers)
+    answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
+    near = (score > 0) & ~answering
+    return Standings(score + lift, scored.coverage, tiers, answering, near, lift)

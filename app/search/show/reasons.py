@@ -25,9 +25,14 @@ ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 
 
 def reasons(
-    parsed: ParsedQuery, contributions: Sequence[Contribution], concordance: Concordance
+    parsed: ParsedQuery,
+    contributions: Sequence[Contribution],
+    concordance: Concordance,
+    *,
+    alike: bool = False,
 ) -> tuple[Reason, ...]:
-    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason."""
+    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason. An entry that is
+    `alike` was found by its meaning more than by these words: that is its reason, before them."""
     total = sum(one.score for one in contributions)
     best: dict[str, Reason] = {}
     for one in contributions:
@@ -36,7 +41,8 @@ def reasons(
         reason = _reason(one, parsed, concordance)
         if one.label not in best or ORDER[reason.type] < ORDER[best[one.label].type]:
             best[one.label] = reason
-    return tuple(sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
+    meant = [Reason(ReasonType.MEANING, "")] if alike else []
+    return (*meant, *sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
 
 
 def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
