@@ -18,7 +18,7 @@ from app.search.rank.ranker import Ranker, Ranking, Scored
 from app.search.show.passages import Passages
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
-from app.search.weights import EXACT_TIER, WEAK_SCORE, WEAK_SCORE_WITH_MEANING
+from app.search.weights import EXACT_TIER, STRANGERS_LIFT, WEAK_SCORE
 from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
@@ -71,14 +71,15 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
             correction=parsed.corrected if total else "",
             phrase_dropped=ranking.phrase_dropped,
-            weak=not request.unfinished and _fit(best, meaning) is Fit.WEAK,
+            weak=not request.unfinished
+            and _fit(best, 0 if meaning is None else parsed.query.prose) is Fit.WEAK,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
         )
 
     def fit(self, text: str) -> Fit:
         """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
         ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, 1)
-        return _fit(next(iter(ranking.ranked), None), None)
+        return _fit(next(iter(ranking.ranked), None))
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
@@ -180,8 +181,9 @@ def _is_alike(scored: Scored) -> bool:
     return scored.lift > scored.score / 2
 
 
-def _fit(best: Scored | None, meaning: Vector | None) -> Fit:
+def _fit(best: Scored | None, prose: float = 0.0) -> Fit:
+    """`prose` is how far meaning counted."""
     if best is None:
         return Fit.NOTHING
-    enough = WEAK_SCORE if meaning is None else WEAK_SCORE_WITH_MEANING
+    enough = WEAK_SCORE + STRANGERS_LIFT * prose
     return Fit.WEAK if best.tier == 0 and best.score < enough else Fit.GOOD

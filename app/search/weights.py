@@ -160,12 +160,13 @@ MEANING_WEIGHT = 0.3
 UNRELATED = 0.2
 """Likeness up to which two texts have nothing to do with each other: half of what nothing answers in a reading set
 reaches 0.3, and 95% of what is right there more."""
-CODE_OVER_PROSE = 2.0
-"""A query half of which is code is searched by words alone. Without that three error lines lost the first place to
+CODE_OVER_PROSE = 3.0
+"""A query a third of which is code is searched by words alone. Without that three error lines lost the first place to
 entries on errors that resemble theirs (tests/search/test_meaning.py)."""
 
-WEAK_SCORE_WITH_MEANING = 0.28
-"""`WEAK_SCORE` where meaning counts: it lifts strangers, too."""
+STRANGERS_LIFT = 0.06
+"""How much higher `WEAK_SCORE` is for a query without any code, whose strangers are lifted, too: as many of the queries
+that nothing answers are called weak as without meaning, and fewer right answers (`jieda eval`)."""
 
 WEAK_SCORE = 0.23
 """Below this, the best hit accounts for too little of the query to be called an answer. `jieda eval` tells how many

@@ -89,7 +89,7 @@ class QueryParser:
             writing=writing,
             filters=filters,
             saying=corrected or text,
-            prose=0.0 if unfinished else prose_of(analysis),
+            prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )
         return ParsedQuery(query, corrected, corrections)
 

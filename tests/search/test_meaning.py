@@ -1,0 +1,186 @@
+"""What is said in other words is found, says so, and never comes before what is asked for by name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.analysis.pipeline import Analyzer
+from app.content.read.load import load_library
+from app.search.answers import ReasonType
+from app.search.index.store import IndexStore
+from app.search.meaning.embedder import Embedder, Vectors
+from app.search.meaning.extra import embedder as installed
+from app.search.meaning.vectors import Meaning
+from app.search.weights import WEIGHTING
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from app.snapshot.follow import Follower
+from app.snapshot.snapshot import Snapshot, build_snapshot
+from tests.search.small import ask, concept, error, files_of, first, found
+from tests.support import small_content
+
+FILES = {
+    "en/disk": concept(
+        "Free space on a full disk", "Delete old checkpoints. Then the next one can be written."
+    ),
+    "en/speed": concept("Make generation faster", "Use a larger batch. Longer answers take more time."),
+    "en/people": concept("Who maintains this page", "A small team in Hangzhou looks after it."),
+    "en/shapes": error(
+        "shape mismatch of tensors", "Transpose the weights.", "RuntimeError: shape mismatch, got [4, 8]"
+    ),
+}
+"""In English only, so that a question in Chinese shares no word with any of them."""
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    """The one of the extra."""
+    made = installed(wanted=True)
+    if made is None:
+        pytest.skip("the extra jieda[semantic] is not installed: make semantic")
+    return made
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The entries of FILES."""
+    return small_content.write(tmp_path_factory.mktemp("meaning"), files_of(FILES))
+
+
+@pytest.fixture(scope="module")
+def semantic(content: Path, embedder: Embedder, analyzer: Analyzer) -> Snapshot:
+    """A snapshot whose search embeds."""
+    store = IndexStore(content.parent / "semantic", WEIGHTING)
+    return build_snapshot(load_library([content]), analyzer, store, embedder)
+
+
+@pytest.fixture(scope="module")
+def lexical(content: Path, analyzer: Analyzer) -> Snapshot:
+    """A snapshot that has words only."""
+    return build_snapshot(
+        load_library([content]), analyzer, IndexStore(content.parent / "lexical", WEIGHTING)
+    )
+
+
+ACROSS = {
+    "硬盘没有空间了，旧的模型存档可以删吗": "disk",
+    "怎样提高生成速度": "speed",
+    "谁在维护这个网页": "people",
+}
+
+
+@pytest.mark.parametrize(("query", "slug"), ACROSS.items())
+def test_an_entry_is_found_across_languages_and_says_why(
+    semantic: Snapshot, lexical: Snapshot, query: str, slug: str
+) -> None:
+    assert slug not in found(lexical, query)
+    hit = first(semantic, query, "zh")
+    assert hit.entry.slug == slug
+    assert hit.reasons[0].type is ReasonType.MEANING
+
+
+def test_other_words_of_the_same_language_find_it_too(semantic: Snapshot, lexical: Snapshot) -> None:
+    query = "my hard drive has no room left"
+    assert found(lexical, query)[:1] != ["disk"]
+    assert found(semantic, query)[:1] == ["disk"]
+
+
+def test_what_is_found_by_words_gives_them_as_its_reason(semantic: Snapshot) -> None:
+    types = [reason.type for reason in first(semantic, "make generation faster please").reasons]
+    assert ReasonType.TITLE in types
+    assert ReasonType.MEANING not in types
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Free space on a full disk",
+        "Delete old checkpoints",
+        "RuntimeError: shape mismatch, got [4, 8]",
+        "RuntimeError: shape mismatch, got [16, 32] in model.py",
+        "checkpoints",
+    ],
+)
+def test_words_alone_decide_where_an_entry_holds_the_query_or_half_of_it_is_code(
+    semantic: Snapshot, lexical: Snapshot, query: str
+) -> None:
+    assert [(hit.entry.id, hit.score) for hit in ask(semantic, query).hits] == [
+        (hit.entry.id, hit.score) for hit in ask(lexical, query).hits
+    ]
+
+
+@pytest.mark.parametrize("query", ["asdfghjkl", "qwxz zzyq", "--no-such-flag", ""])
+def test_what_means_nothing_finds_nothing(semantic: Snapshot, query: str) -> None:
+    assert ask(semantic, query).total == 0
+
+
+def test_a_stranger_is_called_weak(semantic: Snapshot) -> None:
+    answer = ask(semantic, "how do I bake bread at home")
+    assert not answer.hits or answer.weak
+
+
+def test_an_unfinished_word_is_not_embedded(semantic: Snapshot, lexical: Snapshot) -> None:
+    query = "my hard drive has no roo"
+    assert found(semantic, query, unfinished=True) == found(lexical, query, unfinished=True)
+
+
+def test_filters_hold_for_what_is_found_by_meaning(semantic: Snapshot) -> None:
+    assert "disk" not in found(semantic, "硬盘没有空间了", filters={"kind": ("error",)})
+
+
+def test_vectors_are_made_once_and_searched_by_whoever_opens_the_generation(
+    tmp_path: Path, content: Path, embedder: Embedder, analyzers: Analyzers
+) -> None:
+    counting = Counting(embedder)
+    with_meaning = Analyzers(counting)
+    content = small_content.write(tmp_path / "content", files_of(FILES))
+    built = Builder([content], tmp_path / "data", with_meaning)
+    assert built.build().changed
+    texts = counting.texts
+    assert texts > 3 * len(FILES)
+    path = content / "content" if (content / "content").is_dir() else content
+    edited = path / "en" / "roll" / "people.md"
+    edited.write_text(concept("Who looks after this page", "Ask in the office."), encoding="utf-8")
+    assert built.build().changed
+    assert 0 < counting.texts - texts < texts / len(FILES) + 5
+    before = counting.texts
+    assert slugs(tmp_path / "data", with_meaning, "怎样提高生成速度")[:1] == ["speed"]
+    assert slugs(tmp_path / "data", with_meaning, "谁负责这个页面")[:1] == ["people"]
+    assert counting.texts == before + 2, "only what was asked is embedded"
+    assert slugs(tmp_path / "data", analyzers, "怎样提高生成速度") == []
+
+
+def slugs(data: Path, analyzers: Analyzers, query: str) -> list[str]:
+    """What a process finds that follows the builder of `data`."""
+    follower = Follower(data, analyzers, lambda name: None)
+    follower.catch_up()
+    return found(follower.snapshot, query)
+
+
+class Counting:
+    """An embedder that counts the texts it is given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the other one does."""
+        self.texts += len(texts)
+        return self._embedder.embed(texts)
+
+
+def test_kept_vectors_point_where_they_pointed() -> None:
+    drawn = np.random.default_rng(1).normal(size=(40, 512)).astype(np.float32)
+    unit = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    kept = Meaning.of(unit).vectors().astype(np.float32)
+    cosines = (kept[1:] * unit).sum(axis=1) / np.linalg.norm(kept[1:], axis=1)
+    assert len(kept) == 41
+    assert cosines.min() > 0.999
+
+
+def test_nobody_embeds_who_does_not_want_to() -> None:
+    assert installed(wanted=False) is None
