@@ -83,6 +83,7 @@ class Diagnoser:
         self._signatures = SignatureIndex(known.signatures.items())
         self._rates = SignatureRates(known)
         self._words = WordModel(known.words, known.background, words)
+        self._reader = words
 
     def reads_like_error(self, text: str) -> bool:
         """Whether a line is something that a program printed when it failed: a failure, or a known error text."""
@@ -154,7 +155,7 @@ class Diagnoser:
             line = parsed.lines[place.line]
             if line.number not in lines:
                 found = line.text[place.start : place.end]
-                telling[line.number] = (found,) if found else one.told.shared if one.told else ()
+                telling[line.number] = (found,) if found else self._shared(one)
                 lines[line.number] = MatchedLine(line.number, _around(raw[line.number - 1], found), reason)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
         return Match(
@@ -169,8 +170,15 @@ class Diagnoser:
 
     def _near(self, one: _Scored, lang: Language) -> Near:
         entry = self._entries[one.entry_id]
-        words = one.told.shared[:MOST_WORDS] if one.told else ()
+        words = self._shared(one)[:MOST_WORDS]
         return Near(entry, entry.edition(lang), words, one.score, one.evidence)
+
+    def _shared(self, one: _Scored) -> tuple[str, ...]:
+        """The words of the log that speak for an entry, as the log spells them."""
+        if not one.told:
+            return ()
+        spelled = self._reader.spelled(one.told.passage.text)
+        return tuple(dict.fromkeys(spelled.get(word, word) for word in one.told.shared))
 
 
 def _confidence(

@@ -1,6 +1,6 @@
 """A text as what a model counts: words in either language, and names somebody has coined."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
@@ -36,6 +36,16 @@ class WordReader:
             if piece.kind is SegmentKind.CODE and len(piece.atoms) > 1:
                 words.update((frozenset({token.term}), None) for token in piece.of_kind(TokenKind.TERM)[:1])
         return tuple(words)
+
+    def spelled(self, text: str) -> Mapping[str, str]:
+        """What stands in `text` for each word that it is read as: `memory` for `memori`."""
+        found: dict[str, str] = {}
+        for piece in self._analyzer.analyze(text).pieces:
+            for token in piece.of_kind(TokenKind.TERM):
+                found.setdefault(token.text, text[token.start : token.end])
+            for atom, word in _words(piece):
+                found.setdefault(word, text[atom.start : atom.end])
+        return found
 
 
 def _says_nothing(atom: Atom, word: str) -> bool:

@@ -247,6 +247,7 @@ def test_the_verdict_says_what_the_answer_is(log: str, verdict: str, shipped: Sn
     assert not (answer.matches and answer.near)
     assert len(answer.near) <= 3
     assert all(near.words for near in answer.near)
+    assert all(word in log for near in answer.near for word in near.words), "as the log spells them"
 
 
 def test_quotes_and_widths_may_differ(diagnoser_of: Make) -> None:
