@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup
 
+from app.content.markdown.html_writer import code_html
 from app.entry import Language
 from app.locales.translations import Translations
 
@@ -56,6 +57,7 @@ class Renderer:
             extensions=[Flat],
             auto_reload=False,
         )
+        environment.filters["code"] = lambda text: safe(code_html(text))
         for name in environment.list_templates():
             environment.get_template(name)
         return cls(environment, translations)

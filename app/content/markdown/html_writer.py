@@ -27,7 +27,8 @@ behind its dashes. The shorter fit into the narrowest screen, the others into a 
 
 UNBROKEN = 20
 """Characters of code that fit into any line; longer code may be broken where its parts meet."""
-_BREAK = re.compile(r"(?<=\w)([._/=,:])(?=\w)")
+_BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
+_FLAG_HEAD = re.compile(r"-+[^\W_]+")
 
 _TAG_OR_LONG = re.compile(rf"<[^<>]*>|[\w./=,:-]{{{UNBROKEN + 1},}}")
 """In highlighted code, so that nothing within a tag is taken for code."""
@@ -88,12 +89,20 @@ def _code_span(place: _Place) -> str:
     text = place.token.content
     kind = "" if " " in text else flag_kind(text)
     attribute = f' class="{kind}"' if kind else ""
-    return f"<code{attribute}>{escape(text) if kind else _breakable(text)}</code>"
+    return f"<code{attribute}>{_flag(text, kind) if kind else _breakable(text)}</code>"
 
 
 def flag_kind(word: str) -> str:
     """The class that keeps a word with dashes on one line, or empty."""
     return next((name for most, name in FLAGS if len(word) <= most), "") if "-" in word else ""
+
+
+def _flag(text: str, kind: str) -> str:
+    """A word with dashes; one that is too long for a narrow screen is broken there, but not behind its first dashes."""
+    head = _FLAG_HEAD.match(text) if kind == "long-flag" else None
+    if not head:
+        return escape(text)
+    return f'<span class="flag">{escape(head[0])}</span>{escape(text[head.end() :])}'
 
 
 def _breakable(text: str) -> str:
@@ -103,7 +112,7 @@ def _breakable(text: str) -> str:
 
 def _breakable_word(word: str) -> str:
     if word.startswith("-") and (kind := flag_kind(word)):
-        return f'<span class="{kind}">{escape(word)}</span>'
+        return f'<span class="{kind}">{_flag(word, kind)}</span>'
     return escape(word if len(word) <= UNBROKEN else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
 
 
@@ -113,9 +122,13 @@ def _code_block(place: _Place) -> str:
     if not _LANGUAGE_CLASS.fullmatch(language):
         language = ""
     attribute = f' class="language-{escape(language)}"' if language else ""
-    colored = highlighted(token.content, "" if token.meta.get("plain") else language)
-    code = _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, colored))
+    code = code_html(token.content, "" if token.meta.get("plain") else language)
     return f'<pre class="highlight" tabindex="0"><code{attribute}>{code}</code></pre>\n'
+
+
+def code_html(text: str, language: str = "") -> str:
+    """The lines of a block of code, each of which can be wrapped and then hangs from its beginning."""
+    return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlighted(text, language)))
 
 
 def _with_breaks(found: re.Match[str]) -> str:

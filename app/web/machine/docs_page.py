@@ -20,16 +20,13 @@ from app.web.http.languages import page_language
 from app.web.http.middleware import CONTENT_SECURITY_POLICY
 from app.web.http.preferences import chosen_theme
 from app.web.http.respond import Resource, respond
+from app.web.pages.agents import origin
 from app.web.pages.context import PageContext
 from app.web.pages.layout import Head, render_page
 from app.web.site import Site, site_of
 
 # Swagger UI's style sheet draws its icons from data addresses.
 POLICY = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
-
-HOST = "http://localhost:8000"
-"""Stands in the examples where no address of this site is configured."""
-
 
 BEGINNING = 8
 """Characters of a question that are given to be completed."""
@@ -94,9 +91,9 @@ async def docs(request: Request) -> Response:
 
 
 def _lines(context: PageContext) -> Iterator[CurlLine]:
-    """Five commands; the host is the reader's own to fill in where none is configured."""
+    """Five commands, with the address of this server."""
     urls = context.urls
-    host = context.site.settings.base_url or HOST
+    host = origin(context)
     entry, question = _sample(context)
     beginning = " ".join(question.split())[:BEGINNING].strip()
     commands = {

@@ -143,14 +143,19 @@ def file_text(context: PageContext, name: str) -> str:
 
 
 def addresses(context: PageContext) -> Mapping[str, str]:
-    """The address of the site and that for agents: where it is configured to be, else where it listens."""
+    """The address of the site and that for agents, of a server at `origin`."""
     urls = context.urls
-    origin = urls.base_url or _listens(context.site.settings)
+    host = origin(context)
     return {
-        "base": origin + urls.root().rstrip("/"),
-        "mcp": origin + urls.mcp(),
-        "page": origin + urls.agents(context.lang),
+        "base": host + urls.root().rstrip("/"),
+        "mcp": host + urls.mcp(),
+        "page": host + urls.agents(context.lang),
     }
+
+
+def origin(context: PageContext) -> str:
+    """Scheme and host of this server: where it is configured to be, else where it listens."""
+    return context.urls.base_url or _listens(context.site.settings)
 
 
 def _listens(settings: Settings) -> str:
