@@ -1,7 +1,7 @@
 """Titles set large: a line may end between Chinese words and between the parts of a long name, not inside of one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -12,23 +12,31 @@ from app.han import has_han, is_han
 from app.web.pages.context import PageContext
 
 BREAK = Markup("<wbr>")
-LONG_NAME = re.compile(r"[\w.:/=-]{18,}", re.ASCII)
-"""A name that may be wider than a phone, set large."""
+NAME = Markup('<span class="name">{}</span>')
+LONG_NAME = re.compile(r"[(（\[「]*[\w.:/=-]{18,}(?:\(\))?[)）\]」,，:：;；、。?？]*", re.ASCII)
+"""A name that may be wider than a phone, set large, with the punctuation that clings to it."""
 PART = re.compile(r"(?<=[._/=:])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
 """Where a part of such a name begins."""
 
 
 def phrased(context: PageContext, text: str, lang: Language) -> Markup:
-    """`text` as HTML, with the places where a line may end; the style allows no others (`phrased`)."""
-    breaks = {each.start() for name in LONG_NAME.finditer(text) for each in _inside(name)}
-    if lang is Language.ZH and has_han(text):
-        breaks |= set(_between_words(context, text))
-    places = [0, *sorted(breaks), len(text)]
-    return BREAK.join(text[start:end] for start, end in pairwise(places))
+    """`text` as HTML, with the places where a line may end; the style allows no others (`phrased`).
+
+    A long name is on one line where the line is long enough (`name`).
+    """
+    words = set(_between_words(context, text)) if lang is Language.ZH and has_han(text) else set()
+    html, place = Markup(""), 0
+    for name in LONG_NAME.finditer(text):
+        start, end = name.span()
+        parts = {each.start() for each in PART.finditer(text, start + 1, end)}
+        html += _broken(text, place, start, words) + NAME.format(_broken(text, start, end, parts))
+        place = end
+    return html + _broken(text, place, len(text), words)
 
 
-def _inside(name: re.Match[str]) -> Iterator[re.Match[str]]:
-    return PART.finditer(name.string, name.start() + 1, name.end())
+def _broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+    places = [start, *sorted(each for each in breaks if start < each < end), end]
+    return BREAK.join(text[left:right] for left, right in pairwise(places))
 
 
 def _between_words(context: PageContext, text: str) -> Iterator[int]:

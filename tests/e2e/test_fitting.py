@@ -1,0 +1,73 @@
+"""What fits into the room there is: code, names, flags and fields, on a laptop and on a phone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.conftest import OpenPage
+from tests.support.server import ROOT
+
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 360, "height": 740}
+LOG = ROOT / "content/samples/chatlearn/vocab-parallel-embedding-size-mismatch/gptmodel-64-ranks.log"
+ROWS = """all => all.map((each) => {
+  const range = document.createRange();
+  range.selectNodeContents(each);
+  return new Set([...range.getClientRects()].filter((box) => box.width).map((box) => Math.round(box.top))).size;
+})"""
+
+
+def rows(found: Locator) -> list[int]:
+    """On how many rows each of the elements stands."""
+    found.first.wait_for()
+    counted: list[int] = found.evaluate_all(ROWS)
+    return counted
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_of_a_fix_nothing_is_out_of_sight(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/entries/chatlearn/non-contiguous-tensor-pipeline", viewport=DESKTOP)
+    fix = page.locator(".answer pre")
+    assert fix.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth)") == []
+    assert "contiguous()" in fix.first.inner_text()
+
+
+def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
+    page = open_page("/en/entries/chatlearn/non-contiguous-tensor-pipeline", viewport=DESKTOP)
+    trace = page.locator(".code:not(.answer *)").first
+    assert set(rows(trace.locator(".line"))) == {1}
+    trace.get_by_role("button", name="Wrap").click()
+    assert max(rows(trace.locator(".line"))) > 1
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/entries/slime/oom-max-tokens-per-gpu", viewport=PHONE)
+    assert rows(page.locator("h1 .name")) == [1]
+    assert "max_tokens_per_gpu" in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_phone_the_form_and_its_answer_fit(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/diagnose", viewport=PHONE)
+    chosen, label = (
+        page.locator("#framework").bounding_box(),
+        page.locator("label[for=framework]").bounding_box(),
+    )
+    assert chosen
+    assert label
+    assert label["width"] + chosen["width"] > 300, "no empty room beside a choice whose words are cut off"
+    page.locator("#log").fill(LOG.read_text(encoding="utf-8"))
+    page.locator("form.paste [type=submit]").click()
+    flags = page.locator("#diagnosis .answer .flag", has_text=re.compile("^--"))
+    assert set(rows(flags)) == {1}, "no flag is broken behind its dashes"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_phone_suggestions_are_told_apart(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/", viewport=PHONE)
+    page.locator("#q").press_sequentially("max_tok")
+    titles = page.locator("#options a > :first-child")
+    expect(titles.first).to_be_visible()
+    assert titles.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length") == 0
