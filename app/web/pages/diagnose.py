@@ -141,7 +141,7 @@ def _answer(context: PageContext, paste: Paste, answered: Answered) -> DiagnoseV
         others=tuple(matches[1:]),
         shared=answered.shared,
         markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
-        near_title=context.t("diagnosis.similar" if clean else "diagnosis.nearest"),
+        near_title=context.t("diagnose.similar" if clean else "diagnose.nearest"),
         near=tuple(_near(context, near) for near in diagnosis.near),
         errors=tuple(_error(context, error) for error in diagnosis.errors[:ERRORS]) if unsure else (),
         guessed=_guessed(context, diagnosis.framework) if unsure else None,
@@ -162,7 +162,7 @@ def _frameworks(context: PageContext, chosen: str) -> tuple[FrameworkChoice, ...
 def _status(context: PageContext, diagnosis: Diagnosis) -> str:
     count = len(diagnosis.matches)
     if diagnosis.verdict is Verdict.NO_ERROR:
-        return context.t("diagnosis.no_error")
+        return context.t("diagnose.no_error")
     return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
 
 
@@ -173,7 +173,7 @@ def _is_sure(diagnosis: Diagnosis) -> bool:
 def _near(context: PageContext, near: Near) -> NearView:
     words = context.t("list.join").join(near.words)
     row = entry_row(context, context.library.summary(near.entry.id))
-    return NearView(row, context.t("diagnosis.shares", words=words))
+    return NearView(row, context.t("diagnose.shares", words=words))
 
 
 def _error(context: PageContext, error: LogError) -> ErrorLine:

@@ -116,7 +116,7 @@ def build_pager(context: PageContext, page: int, pages: int, address: Callable[[
         return None
     return Pager(
         text=context.t("pager.position", page=page, pages=pages),
-        previous=address(page - 1) if page > 1 else "",
+        previous=address(min(page - 1, pages)) if page > 1 else "",
         next=address(page + 1) if page < pages else "",
     )
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from app.content.markdown.html_writer import flag_kind
 from app.diagnosis.answers import Confidence
-from app.search.answers import Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from app.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from app.usecases.search import Found
 from app.usecases.tags import used_tags
 from app.web.pages.context import PageContext
@@ -106,7 +106,7 @@ def search_page(context: PageContext, found: Found) -> str:
 def _view(context: PageContext, found: Found) -> SearchView:
     request, answer = found.request, found.answer
     sure = [match for match in found.diagnosis if match.confidence is not Confidence.POSSIBLE]
-    weak = answer.weak and bool(answer.hits) and not sure
+    weak = answer.weak and bool(answer.hits) and not sure and not _fits_corrected(context, answer)
     lost = weak or (not answer.total and not request.filters and not sure)
     pages = -(-answer.total // PAGE_SIZE)
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
@@ -132,6 +132,11 @@ def _view(context: PageContext, found: Found) -> SearchView:
         pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
         exits=exits(context, of_query(request.text, request.filters.framework)) if lost else (),
     )
+
+
+def _fits_corrected(context: PageContext, answer: SearchAnswer) -> bool:
+    """Whether a query that looks weak is a good one but for its spelling, which the page says already."""
+    return bool(answer.correction) and context.served.searcher.fit(answer.correction) is not Fit.WEAK
 
 
 def _number(request: SearchRequest) -> int:

@@ -431,7 +431,7 @@ def test_a_log_without_an_error_is_said_to_have_none(client: httpx.Client) -> No
     response = client.post("/en/diagnose", data={"text": log})
     page = parse(response.text)
     assert ["".join(heading.itertext()) for heading in page.iter("h1")] == [
-        "There is no sign of an error in this."
+        "There is no sign of an error in this"
     ]
     assert "Entries with similar wording" in response.text
     assert "No entry explains this" not in response.text
@@ -551,3 +551,37 @@ def test_packing_is_for_those_who_take_it(client: httpx.Client) -> None:
         assert "Accept-Encoding" in packed.headers["vary"]
         tag = packed.headers["etag"]
         assert client.get(address, headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_a_misspelt_query_is_as_good_as_the_right_one(client: httpx.Client) -> None:
+    mended = client.get("/en/search", params={"q": "memroy"}).text
+    assert "Showing results for" in mended
+    assert "Nothing here fits well" not in mended
+    assert "Ask elsewhere" not in mended
+    lost = client.get("/en/search", params={"q": "nccl timeot on a cluster with infiniband"}).text
+    assert "Showing results for" in lost
+    assert "Nothing here fits well" in lost
+
+
+def test_the_commands_of_the_api_go_to_this_server(client: httpx.Client) -> None:
+    page = re.sub("<[^>]*>", "", client.get("/docs").text)
+    assert f"curl --data-binary @run.log {str(client.base_url).rstrip('/')}/api/v1/diagnose" in page
+
+
+def test_a_client_for_agents_is_named_once(client: httpx.Client) -> None:
+    names = re.findall("<h3>(.*?)</h3>", client.get("/en/agents").text)
+    assert "Claude Code" in names
+    assert len(names) == len(set(names))
+
+
+def test_a_text_without_errors_is_not_said_to_have_been_recognized(client: httpx.Client) -> None:
+    text = client.post("/en/diagnose", data={"text": "loading weights\nsaved model to /ckpt\n"}).text
+    assert "Search for this text" in text
+    assert "Recognized in your log" not in text
+
+
+def test_from_a_page_behind_the_last_one_the_way_leads_back_to_it(client: httpx.Client) -> None:
+    text = client.get("/en/search", params={"q": "a", "page": 999}).text
+    last = re.search(r'rel="prev" href="[^"]*page=(\d+)', text)
+    assert last
+    assert client.get("/en/search", params={"q": "a", "page": last[1]}).text.count('class="card"') > 0
