@@ -14,6 +14,7 @@ import click
 from app.cli import server
 from app.cli.logs import log_config
 from app.cli.running import run
+from app.cli.shared_data import share_with_group
 from app.errors import SettingsError
 from app.metrics import DIRECTORY_VARIABLE
 from app.settings import OPTIONS, Option, Settings
@@ -42,6 +43,7 @@ def serve(**given: str | None) -> None:
         sys.exit(2)
     logging.config.dictConfig(log_config(settings.log_format))
     check_port(settings.host, settings.port)
+    share_with_group(settings.data)
     signal.signal(signal.SIGTERM, leave)
     try:
         if settings.workers == 1:

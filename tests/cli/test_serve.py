@@ -2,6 +2,7 @@
 
 import os
 import socket
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -140,3 +141,21 @@ def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) 
     for segment in RESERVED:
         with pytest.raises(SettingsError, match="JIEDA_ROOT_PATH"):
             Settings.load({**given, "JIEDA_ROOT_PATH": f"/{segment}/x"})
+
+
+@pytest.mark.parametrize(("mode", "shared"), [(0o775, True), (0o755, False)])
+def test_another_user_of_the_group_can_go_on_where_the_group_may_write(
+    start_server: Callable[..., Server], tmp_path: Path, mode: int, shared: bool
+) -> None:
+    """Some platforms give a container a user of their choosing, each time another, always in group 0."""
+    data = tmp_path / "data"
+    data.mkdir()
+    data.chmod(mode)
+    server = start_server(write(tmp_path / "content", ONE), data=str(data))
+    with server.client() as client:
+        assert client.post("/en/entries/roll/one", data={"solved": "yes"}).status_code == 303
+    server.stop()
+    made = {path.name: path.stat().st_mode for path in data.iterdir()}
+    for name in ("build.lock", "facts-1.sqlite", "votes-1.sqlite", "generations", "images", "workers"):
+        assert bool(made[name] & stat.S_IWGRP) == shared, name
+        assert not (shared and made[name] & stat.S_IRWXO), name

@@ -1,0 +1,27 @@
+"""A data directory that a group shares: some platforms run a container as another user each time, always in group 0."""
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from app.snapshot.facts import FILE_NAME as FACTS
+from app.votes import FILE_NAME as VOTES
+
+SHARED_FILE = 0o660
+
+
+def share_with_group(data: Path) -> None:
+    """Lets the group write what this process writes from now on, where it may write the directory itself; what was not
+    for everybody is not for everybody any more."""
+    try:
+        shared = data.is_dir() and data.stat().st_mode & stat.S_IWGRP
+    except OSError:
+        return
+    if not shared:
+        return
+    os.umask(0o007)
+    for name in (FACTS, VOTES):
+        # SQLite makes files that the group may only read, and leaves alone how a file is that is there.
+        with contextlib.suppress(OSError):
+            os.close(os.open(data / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, SHARED_FILE))
