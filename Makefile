@@ -22,6 +22,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .PHONY: help install semantic run test quick coverage lint types check format eval bench lock clean FORCE
+.PHONY: help install run test quick coverage lint types check format eval bench lock sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -94,6 +95,19 @@ lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra mcp --extra semantic -c requirements/runtime.txt -o requirements/semantic.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
+
+VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/version.py 2>/dev/null)
+sbom: install ## Write what is shipped to dist/, as CycloneDX
+	@mkdir -p dist
+	$(BIN)/python requirements/sbom.py > dist/jieda-$(VERSION).cdx.json
+	@echo dist/jieda-$(VERSION).cdx.json
+
+# What audits is not locked: it should know the newest, and it is never shipped. --strict: a package about which nothing
+# could be learned is a failure, for otherwise all would be well where nobody can be asked.
+audit: install ## Ask PyPI about known vulnerabilities in what is shipped (needs the internet)
+	$(BIN)/python -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet --upgrade pip-audit
+	$(VENV)/audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements/runtime.txt $(ARGS)
 
 clean: ## Remove .venv, the index and everything else that was made here
 	rm -rf $(VENV) .jieda .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results dist

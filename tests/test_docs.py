@@ -35,6 +35,7 @@ TWINS = (
     "docs/design-language.md",
     "docs/importing.md",
     "docs/operations.md",
+    "docs/releasing.md",
     "docs/self-hosting.md",
 )
 PATH_IN_BACKTICKS = re.compile(
