@@ -58,7 +58,7 @@ def packages(lock: str) -> list[Package]:
 def bill(locked: list[Package], version: str) -> dict[str, Any]:
     """The document."""
     root = f"pkg:generic/{PROJECT}@{version}"
-    needs: dict[str, list[str]] = {root: []} | {each.purl: [] for each in locked}
+    needs: dict[str, list[str]] = {ref: [] for ref in (root, *(each.purl for each in locked))}
     refs: dict[str, list[str]] = {PROJECT: [root]}
     for each in locked:
         refs.setdefault(normal(each.name), []).append(each.purl)
