@@ -138,9 +138,9 @@ NEAR_MISSES = 5
 
 # ---- meaning, where an embedder is installed (rank/meaning.py says how these work together)
 
-# Right first, in thousandths, with one value changed. Shipped: 456 queries, as they are and stripped of what was written
-# for search; reading: 1,190 questions in English and in Chinese, in five where their own language is hidden (zh→en,
-# en→zh); `bench/relevance.py`, 22 November 2026.
+# Right first, in thousandths, with one value changed. Shipped: 456 queries, as they are and stripped of what was
+# written for search; reading: 1,190 questions in each language, and the same in five where only editions in the other
+# language are there (zh→en: asked in Chinese); `bench/relevance.py`, 22 November 2026.
 #
 #                         shipped  stripped  reading en  zh   zh→en in five   en→zh in five
 #     without meaning         987       882         939 925      54       67    176      340
