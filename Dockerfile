@@ -5,7 +5,7 @@ ARG PYTHON_IMAGE=python:3.11-slim
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /srv/jieda
 ENV PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
-# --build-arg SEMANTIC=1 adds the extra that finds what says the same in other words: 32 MB, and 125 MiB for each worker.
+# --build-arg SEMANTIC=1 adds the extra that finds what says the same in other words: 32 MB, and 110 MiB for each worker.
 ARG SEMANTIC=0
 COPY requirements/build.txt requirements/runtime.txt requirements/semantic.txt requirements/
 # The build tools stay outside the environment that is shipped, and so does pip.
