@@ -40,6 +40,10 @@ def _flip(share: float) -> Callable[[bytes], bytes]:
     return change
 
 
+def _plant(path: Path, elsewhere: Path) -> None:
+    path.write_bytes(pickle.dumps(Planted(elsewhere / "it-ran")))
+
+
 DAMAGES: dict[str, Callable[[Path, Path], None]] = {
     "cut in half": _bytes(lambda content: content[: len(content) // 2]),
     "cut by a byte": _bytes(lambda content: content[:-1]),
@@ -50,7 +54,7 @@ DAMAGES: dict[str, Callable[[Path, Path], None]] = {
     "a bit at the end": _bytes(_flip(0.99)),
     "zeros": _bytes(lambda content: bytes(len(content))),
     "noise": _bytes(lambda content: random.Random(len(content)).randbytes(len(content))),
-    "a pickle": _instead(lambda path, elsewhere: _plant(path, elsewhere)),
+    "a pickle": _instead(_plant),
     "gone": _instead(lambda _path, _elsewhere: None),
     "a folder": _instead(lambda path, _elsewhere: path.mkdir()),
     "a pipe": _instead(lambda path, _elsewhere: os.mkfifo(path)),
@@ -58,7 +62,3 @@ DAMAGES: dict[str, Callable[[Path, Path], None]] = {
     "a loop": _instead(lambda path, _elsewhere: path.symlink_to(path.name)),
     "a link to another's": _instead(lambda path, elsewhere: path.symlink_to(elsewhere / "file")),
 }
-
-
-def _plant(path: Path, elsewhere: Path) -> None:
-    path.write_bytes(pickle.dumps(Planted(elsewhere / "it-ran")))
