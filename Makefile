@@ -22,6 +22,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
 .PHONY: help install semantic run test quick coverage lint types check format eval bench lock sbom audit clean FORCE
+.PHONY: help install run test quick coverage lint types check format eval bench chaos soak fuzz lock clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +84,15 @@ eval: install ## Measure relevance over judged queries (EVAL=file.jsonl)
 bench: install ## Run every benchmark in bench/
 	@for file in $$(grep -l __main__ bench/*.py); do \
 		echo "== $$file"; $(BIN)/python -m "bench.$$(basename "$$file" .py)" || exit 1; done
+
+chaos: install ## Kill it and damage its files; each next start must be right (ARGS, see trials/chaos.py)
+	$(BIN)/python -m trials.chaos $(ARGS)
+
+soak: install ## Serve under load and a content change a second (ARGS, see trials/soak.py)
+	$(BIN)/python -m trials.soak $(ARGS)
+
+fuzz: install ## Give nonsense to everything that reads what others write (ARGS, see trials/fuzz.py)
+	$(BIN)/python -m trials.fuzz $(ARGS)
 
 # uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it.
 LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 $(ARGS)

@@ -4,8 +4,9 @@
 
 First processes that build, start, reload or stop are killed (SIGKILL) at random moments; then every file of a data
 directory is damaged in every way that `trials.damage` knows, `--cases` of them at random where that is not 0. After
-each a start must succeed in the directory itself, answer exactly what it should, run nothing that was planted, and leave
-nothing of dead builders. Processes are forked from this one, which has everything imported: a moment is a moment of the work.
+each, a start must succeed in the directory itself, answer exactly what it should, run nothing that was planted, and
+leave nothing of dead builders. Processes are forked from this one, which has everything imported: a moment is a moment
+of the work.
 """
 
 import argparse

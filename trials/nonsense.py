@@ -6,7 +6,18 @@ from hypothesis import strategies as st
 
 ODD = st.text(max_size=20)
 HARD = st.sampled_from(
-    ["\0", "\ud800", "\u202e", "\u2028", "ﷺ" * 50, "𠀀", "́" * 40, "9" * 40, " " * 80, "\r", "\x1b[31m"]
+    [
+        "\0",
+        "\ud800",
+        "\u202e",
+        "\u2028",
+        "\ufdfa" * 50,
+        "\U00020000",
+        "\u0301" * 40,
+        "9" * 40,
+        " " * 80,
+        "\x1b[31m",
+    ]
 )
 
 
@@ -25,13 +36,15 @@ BODY_PIECES = """# |## Fix|## Answer|\n|\n\n|```python\n|```\n|~~~|`|**|*|_|[|](
 [x]: y\n|&amp;|&#0;|\\\\|- |1. |> |    |\t|https://example.com/|entry:roll/a|javascript:x|[[[[|((((|****|$$""".split(
     "|"
 )
-SIGNATURE_PIECES = "{int} {number} {word} {quoted} {path} {hex} {any} { } {{ }} Error: lost ( ) [ ] * + ? ^ $ . \\ | x 1".split(
-    " "
-)
+SIGNATURE_PIECES = [
+    *"{int} {number} {word} {quoted} {path} {hex} {any} { } {{ }} Error: lost ( ) [ ] * + ? ^ $ . \\ | x 1".split(),
+    " ",
+]
 WORDS = """out of memory|显存不足|怎么|KeyError: 1 node2pg|--max-tokens-per-gpu|entry0|"|'|-|+|:|/|.|_|(|)|AND|\t|\n
 frame0/entry-1|０１２|ＯＯＭ|のメモリ|학습|change000000""".split("|")
-LOG_PIECES = """Traceback (most recent call last):\n|  File "/a/b.py", line 12, in run\n|KeyError: 1\n|[rank3]: |Error: |\n
-During handling of the above exception, another exception occurred:\n|(W pid=1, ip=10.0.0.1) |E   assert x\n|\r\n
+LOG_PIECES = """Traceback (most recent call last):\n|  File "/a/b.py", line 12, in run\n|KeyError: 1\n|[rank3]: |\n
+During handling of the above exception, another exception occurred:\n|(W pid=1, ip=10.0.0.1) |E   assert x\n
+|\r\n|Error:
 2025-08-30 03:11:57,123 INFO a.py:1 -- |{"log":"KeyError: 1\\n"}\n|{"log": [[[[|CUDA out of memory. |Xid 79|{|}|"
 frame #0: f() + 0x| [repeated 7x across cluster]|\x1b]0;|显存不足|entry0 lost|chunk 12""".split("|")
 
@@ -58,8 +71,9 @@ class RawRequest:
     body: bytes
 
 
-PATHS = """/en/|/zh/search|/api/v1/search|/api/v1/suggest|/api/v1/entries|/api/v1/entries/frame0/entry-0|/api/v1/diagnose
-/en/diagnose|/en/entries/frame0/entry-0|/healthz|/readyz|/openapi.json|/en/feed.xml|/static/app.css|/mcp|/nope|/../etc
+PATHS = """/en/
+/zh/search|/api/v1/search|/api/v1/suggest|/api/v1/entries|/api/v1/entries/frame0/entry-0
+/api/v1/diagnose|/en/diagnose|/en/entries/frame0/entry-0|/healthz|/readyz|/openapi.json|/en/feed.xml|/static/app.css|/mcp|/nope|/../etc
 /en/entries/%2e%2e/x|//|/en/entries/frame0/entry-0.md|/api/v1/topics|/api/v1/reload""".replace(
     "\n", "|"
 ).split("|")

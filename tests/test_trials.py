@@ -1,0 +1,35 @@
+"""The trials of `trials/` in short: as in `make chaos`, `make soak` and `make fuzz`, for some seconds each."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.server import ROOT, free_port
+
+pytestmark = pytest.mark.slow
+
+
+def figures(module: str, *arguments: str) -> str:
+    """What a trial prints; it ends with 0 where nothing went wrong."""
+    command = [sys.executable, "-m", f"trials.{module}", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
+    return ended.stdout
+
+
+def test_a_few_kills_and_damages_do_no_harm() -> None:
+    assert "kills 4 " in figures("chaos", "--kills", "4", "--cases", "10", "--entries", "8")
+
+
+@pytest.mark.server
+def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
+    arguments = ("--minutes", "0.1", "--workers", "2", "--entries", "8", "--port", str(free_port()))
+    said = figures("soak", *arguments)
+    assert re.search(r"requests [1-9]\d*, failed 0, steps backwards 0", said)
+
+
+def test_a_little_nonsense_of_each_kind_does_no_harm() -> None:
+    said = figures("fuzz", "--seconds", "3")
+    assert len(re.findall(r"[1-9]\d* inputs, slowest \S+ s, escaped 0", said)) == 6
