@@ -36,10 +36,11 @@ TWINS = (
     "docs/importing.md",
     "docs/operations.md",
     "docs/releasing.md",
+    "docs/reliability.md",
     "docs/self-hosting.md",
 )
 PATH_IN_BACKTICKS = re.compile(
-    r"`((?:app|bench|content|docs|requirements|static|tests)/[\w./-]*|[A-Z][\w.-]+\.md)`"
+    r"`((?:app|bench|content|docs|requirements|static|tests|trials)/[\w./-]*|[A-Z][\w.-]+\.md)`"
 )
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

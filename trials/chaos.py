@@ -230,8 +230,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="jieda-chaos-") as folder:
         chaos = Chaos(Path(folder), given.entries, given.seed)
         killed = kill(chaos, given.kills, Path(folder) / "fresh")
+        print(f"kills {killed.total()} {dict(killed)}, faults {len(chaos.faults)}", flush=True)
         cases = corrupt(chaos, given.cases, Path(folder) / "fresh")
-    print(f"kills {killed.total()} {dict(killed)}, damages {cases}, faults {len(chaos.faults)}")
+    print(f"damages {cases}; faults in all {len(chaos.faults)}")
     print(*chaos.faults[:50], sep="\n")
     return 1 if chaos.faults else 0
 
