@@ -233,12 +233,12 @@ def test_nobody_waits_for_what_no_worker_knows(shared: Shared, unknown: str) -> 
 def test_what_is_the_same_in_two_generations_is_not_sent_again(shared: Shared) -> None:
     server, content = shared
     with server.client() as client:
-        tag = client.get("/api/v1/entries/roll/b").headers["ETag"]
+        tag = client.get("/api/v1/entries/roll/b.md").headers["ETag"]
         (content / "en/roll/a.md").write_text(edition("Something else"), encoding="utf-8")
         assert reload(server).json()["changed"]
-        again = client.get("/api/v1/entries/roll/b", headers={"If-None-Match": tag})
+        again = client.get("/api/v1/entries/roll/b.md", headers={"If-None-Match": tag})
         assert (again.status_code, again.headers["ETag"]) == (304, tag)
-        assert client.get("/api/v1/entries/roll/b").headers["ETag"] != tag
+        assert client.get("/api/v1/entries/roll/b.md").headers["ETag"] != tag
 
 
 def test_a_worker_that_hangs_keeps_no_other_from_being_replaced(server: Server) -> None:
