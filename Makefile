@@ -21,8 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install semantic run test quick coverage lint types check format eval bench lock sbom audit clean FORCE
-.PHONY: help install run test quick coverage lint types check format eval bench chaos soak fuzz lock clean FORCE
+.PHONY: help install semantic run test quick coverage lint types check format eval bench chaos soak fuzz lock sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
