@@ -25,12 +25,14 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is so at the moment of asking. `age`: seconds since the generation was built. Votes are kept on disk, for
-    all workers and beyond a restart."""
+    """What is so at the moment of asking. `age`: seconds since the generation was built; `builds` took `build_seconds`
+    together. Votes are kept on disk, for all workers and beyond a restart."""
 
     entries: int
     degraded: bool
     age: float
+    builds: int = 0
+    build_seconds: float = 0.0
     votes: Sequence[VoteCount] = ()
 
 
@@ -112,6 +114,12 @@ class _StateCollector(Collector):
         )
         yield GaugeMetricFamily(
             "jieda_generation_age_seconds", "Time since what is served was built.", value=state.age
+        )
+        yield CounterMetricFamily(
+            "jieda_builds", "Generations built since the builder started.", value=state.builds
+        )
+        yield CounterMetricFamily(
+            "jieda_build_seconds", "Time that these builds took.", value=state.build_seconds
         )
         votes = CounterMetricFamily(
             "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +18,15 @@ ROOM = 512
 @dataclass(frozen=True, slots=True)
 class BuilderStatus:
     """`state` is `idle`, `building` or `failed`; `reason` says without a path why it failed; `note` what is unusual
-    about where generations are kept; `at`: seconds since the epoch."""
+    about where generations are kept; `at`: seconds since the epoch. `builds`: how many new generations were built
+    since the builder started, which took `seconds` together."""
 
     state: str = "idle"
     reason: str = ""
     note: str = ""
     at: float = 0.0
+    builds: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +55,6 @@ def read_status(data: Path) -> BuilderStatus:
         return from_json(read_plain(data / STATUS), BuilderStatus)
     except (OSError, RecordUnreadable):
         return BuilderStatus()
-
-
-def now(state: str, reason: str = "", note: str = "") -> BuilderStatus:
-    """A status as of now."""
-    return BuilderStatus(state, reason, note, time.time())
 
 
 def reason_of(error: BaseException) -> str:

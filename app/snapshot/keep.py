@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 from app.errors import ContentError
@@ -13,7 +14,7 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.built import BuildAbandoned, Built
 from app.snapshot.facts import FactsUnreadable
-from app.snapshot.health import BuilderStatus, now, reason_of, tell_status
+from app.snapshot.health import BuilderStatus, reason_of, tell_status
 from app.snapshot.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -101,9 +102,11 @@ class Keeper:
             self._may_pass = isinstance(error, (OSError, FactsUnreadable))
             self._tell("failed", reason_of(error))
             raise
-        self._tell("idle")
         if built.changed:
             seconds = time.perf_counter() - started
+            self.status = replace(
+                self.status, builds=self.status.builds + 1, seconds=self.status.seconds + seconds
+            )
             log.info(
                 "built generation %s in %.2f s: %d entries, %d problems",
                 built.generation[:12],
@@ -111,6 +114,7 @@ class Keeper:
                 built.entries,
                 len(built.problems),
             )
+        self._tell("idle")
         if built.generation != self._told:
             for problem in built.problems:
                 log.warning("%s", problem)
@@ -118,7 +122,7 @@ class Keeper:
         return built
 
     def _tell(self, state: str, reason: str = "") -> None:
-        self.status = now(state, reason, self._note)
+        self.status = replace(self.status, state=state, reason=reason, note=self._note, at=time.time())
         tell_status(self._data, self.status)
 
     def _persist(self) -> None:

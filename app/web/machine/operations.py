@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from app.metrics import CONTENT_TYPE, State
 from app.snapshot.generation import CURRENT
+from app.snapshot.health import read_status
 from app.snapshot.knowledge import Knowledge
 from app.usecases.votes import vote_counts
 from app.version import VERSION
@@ -62,10 +63,13 @@ async def metrics(request: Request) -> Response:
 
 def state_of(site: Site) -> State:
     """What is so now, for `metrics`."""
+    builder = read_status(site.knowledge.data)
     return State(
         entries=len(site.knowledge.snapshot.library),
         degraded=bool(degraded_of(site.knowledge)),
         age=age_of(site.knowledge.data),
+        builds=builder.builds,
+        build_seconds=builder.seconds,
         votes=vote_counts(site.service),
     )
 

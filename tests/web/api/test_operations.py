@@ -107,6 +107,10 @@ def test_metrics_tell_what_an_operator_asks_for(serve: Callable[..., httpx.Clien
     assert 'jieda_diagnoses_total{confidence="none",verdict="no_error"} 2.0' in text
     assert re.search(r'jieda_diagnoses_total\{confidence="(exact|likely)",verdict="matched"\} 1.0', text)
     assert 'jieda_reloads_total{outcome="unchanged"} 1.0' in text
+    assert "jieda_builds_total 1.0" in text
+    assert re.search(
+        r"^jieda_build_seconds_total 0\.\d*[1-9]|^jieda_build_seconds_total [1-9]", text, re.MULTILINE
+    )
     age = re.search(r"^jieda_generation_age_seconds (\S+)$", text, re.MULTILINE)
     assert age
     assert 0 < float(age[1]) < 3600
