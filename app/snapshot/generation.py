@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -123,7 +124,8 @@ class NewGeneration:
         self._target = data / GENERATIONS / name
         self._target.parent.mkdir(parents=True, exist_ok=True)
         self._aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
-        self._aside.chmod(0o750)
+        # Whoever may write the data directory may remove it: another user of the group may be next to build.
+        self._aside.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
         self.index = self._aside / "index"
         self.index.mkdir()
 
