@@ -1,7 +1,7 @@
 """`jieda check`, `jieda new` and `jieda sync`: what the writers of entries use."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 import click
 
 from app.analysis.pipeline import Analyzer
-from app.cli.running import run
+from app.cli.running import run, writing
 from app.content.authoring.scaffold import write_skeletons
 from app.content.authoring.sync import sync_twins, twin_ids
-from app.content.check.everything import check_content
+from app.content.check.everything import Answers, check_content
 from app.content.read.load import load_corpus
-from app.entry import Kind
+from app.entry import Kind, Language
 from app.search.answers import Fit
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
@@ -40,7 +40,8 @@ def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
     "--search",
     "searches",
     is_flag=True,
-    help="Build an index as well, and note the glossary groups whose words find nothing. Takes longer.",
+    help="Build an index as well, and note samples that are not diagnosed as their entry and glossary groups whose"
+    " words find nothing. Takes longer.",
 )
 @click.pass_context
 def check(context: click.Context, directories: tuple[Path, ...], searches: bool) -> None:
@@ -49,8 +50,8 @@ def check(context: click.Context, directories: tuple[Path, ...], searches: bool)
     Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
     """
     chosen = content_directories(directories)
-    with search_in(chosen) if searches else nullcontext() as finds:
-        report = check_content(chosen, lambda dictionary: Analyzer(dictionary).keeps_whole, finds)
+    with answers_of(chosen) if searches else nullcontext() as answers:
+        report = check_content(chosen, lambda dictionary: Analyzer(dictionary).keeps_whole, answers)
     for problem in report.problems:
         click.echo(str(problem))
     for note in report.notes:
@@ -62,8 +63,8 @@ def check(context: click.Context, directories: tuple[Path, ...], searches: bool)
 
 
 @contextmanager
-def search_in(directories: tuple[Path, ...]) -> Iterator[Callable[[str], bool]]:
-    """Whether some words find anything in some content, by an index in a temporary directory.
+def answers_of(directories: tuple[Path, ...]) -> Iterator[Answers]:
+    """What some content answers, by an index in a temporary directory.
 
     Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
     """
@@ -71,8 +72,12 @@ def search_in(directories: tuple[Path, ...]) -> Iterator[Callable[[str], bool]]:
         given = {"content": os.pathsep.join(map(str, directories)), "data": data}
         knowledge = Knowledge(Settings.load(os.environ, **given))
         knowledge.build()
-        searcher = knowledge.snapshot.searcher
-        yield lambda text: searcher.fit(text) is not Fit.NOTHING
+        snapshot = knowledge.snapshot
+
+        def diagnosed(log: str) -> list[str]:
+            return [match.entry.id for match in snapshot.diagnoser.diagnose(log, Language.EN).matches]
+
+        yield Answers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed)
 
 
 @click.command()
@@ -89,8 +94,9 @@ def new(entry_id: str, kind: str, directories: tuple[Path, ...]) -> None:
     chosen = content_directories(directories)
     taxonomy = load_corpus(chosen).taxonomy
     today = datetime.now(UTC).date()
-    for path in write_skeletons(chosen[-1], taxonomy, entry_id, Kind(kind), today):
-        click.echo(str(path))
+    with writing():
+        for path in write_skeletons(chosen[-1], taxonomy, entry_id, Kind(kind), today):
+            click.echo(str(path))
 
 
 @click.command()
@@ -102,8 +108,9 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
     if every == bool(ids):
         raise click.UsageError("Name the entries, or say --all.")
     corpus = load_corpus(content_directories(directories))
-    for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
-        click.echo(str(path))
+    with writing():
+        for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
+            click.echo(str(path))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import click
 
 from app.cli.content_commands import content_directories, content_option
 from app.cli.import_report import WORDS, as_data, report, summary
-from app.cli.running import run
+from app.cli.running import run, writing
 from app.cli.terminal import terminal_language
 from app.entry import Language
 from app.importing.drafts import write_drafts
@@ -98,7 +98,8 @@ def command(context: click.Context, /, **given: Any) -> None:
     options = Options(**given)
     request, shown = options.request(), options.shown()
     found = plan_import(request, _Progress(shown))
-    written = [] if options.dry_run else _write(found, request.directories[-1], options.framework)
+    with writing():
+        written = [] if options.dry_run else _write(found, request.directories[-1], options.framework)
     if options.as_json:
         click.echo(json.dumps(as_data(found, written), ensure_ascii=False, indent=2))
     else:

@@ -1,11 +1,21 @@
 """How commands are run, one or all of them: as the group `jieda`, whose errors become messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import click
 
 from app.errors import JiedaError
 from app.version import VERSION
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """What is written within names the file that cannot be. Raises JiedaError."""
+    try:
+        yield
+    except OSError as error:
+        raise JiedaError(f"{error.filename}: cannot be written: {error.strerror}") from error
 
 
 class _Failure(click.ClickException):

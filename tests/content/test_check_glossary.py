@@ -58,3 +58,18 @@ def test_a_group_that_finds_nothing_is_noted_when_asked_for_and_is_nothing_wrong
     noted = CliRunner().invoke(main, ["check", "--search", "--content", str(quiet)], prog_name="jieda")
     assert (noted.exit_code, len(noted.stdout.splitlines())) == (0, 1)
     assert complaints(quiet) == []
+
+
+def test_a_sample_that_is_not_diagnosed_as_its_entry_is_noted(tmp_path: Path) -> None:
+    known = edition("Lost", "## Fix\n\nDo it.\n", kind="error", signatures="['LostError: gone']")
+    files = {
+        "en/roll/lost.md": known,
+        "samples/roll/lost/right.log": "LostError: gone\n",
+        "samples/roll/lost/wrong.log": "step 12 done\n",
+    }
+    folder = write(tmp_path, files)
+    checked = CliRunner().invoke(main, ["check", "--search", "--content", str(folder)], prog_name="jieda")
+    noted = [line for line in checked.stdout.splitlines() if "undiagnosed" in line]
+    assert noted == [
+        "samples/roll/lost/wrong.log:1: note: undiagnosed: in a diagnosis, this log is not explained by any entry"
+    ]

@@ -26,12 +26,19 @@ KeepsWhole = Callable[[tuple[str, ...]], Callable[[str], bool]]
 """From the lines of a dictionary, what says whether a tokenizer with that dictionary keeps a word whole."""
 
 
-Finds = Callable[[str], bool]
-"""Whether a search for some words in the content that is checked finds anything."""
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What visitors of the content that is checked are answered: whether a search for some words finds anything, and
+    the ids of the entries that a diagnosis of a log finds, best first."""
+
+    finds: Callable[[str], bool]
+    diagnosed: Callable[[str], Sequence[str]]
 
 
-def check_content(directories: Sequence[Path], keeps_whole: KeepsWhole, finds: Finds | None = None) -> Report:
-    """Without `finds`, what takes a search is left out.
+def check_content(
+    directories: Sequence[Path], keeps_whole: KeepsWhole, answers: Answers | None = None
+) -> Report:
+    """Without `answers`, what takes a search or a diagnosis is left out.
 
     Raises ContentError where a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
     """
@@ -56,14 +63,26 @@ def check_content(directories: Sequence[Path], keeps_whole: KeepsWhole, finds: F
                 *check_between(corpus, spoken, matches),
             )
         ),
-        notes=in_order(_unanswered_groups(loaded, finds)) if finds else (),
+        notes=in_order((*_unanswered_groups(loaded, answers), *_undiagnosed_samples(loaded, answers)))
+        if answers
+        else (),
     )
 
 
-def _unanswered_groups(loaded: Loaded, finds: Finds) -> Iterator[Problem]:
+def _undiagnosed_samples(loaded: Loaded, answers: Answers) -> Iterator[Problem]:
+    """Samples that a diagnosis does not explain by their entry."""
+    for entry_id in loaded.corpus.published:
+        for sample in loaded.corpus.samples.get(entry_id, ()):
+            found = answers.diagnosed(loaded.sample_texts[sample.path])
+            if entry_id not in found[:1]:
+                said = f"is taken for {found[0]}" if found else "is not explained by any entry"
+                yield Problem(sample.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
+
+
+def _unanswered_groups(loaded: Loaded, answers: Answers) -> Iterator[Problem]:
     """Groups of the glossaries that lead nowhere."""
     for text in loaded.glossaries:
-        for found in unanswered_groups(GLOSSARY, placed_words(text), finds):
+        for found in unanswered_groups(GLOSSARY, placed_words(text), answers.finds):
             yield Problem(GLOSSARY, found.line, "unanswered", found.message, served=True)
 
 
