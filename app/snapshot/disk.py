@@ -81,7 +81,7 @@ def remove(path: Path) -> None:
 
 def sync(path: Path) -> None:
     """Has the system write a file or folder to the disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         os.fsync(descriptor)
     finally:

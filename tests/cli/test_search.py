@@ -36,7 +36,8 @@ class Jieda:
     """The command over one content directory."""
 
     def __init__(self, content: Path, data: Path) -> None:
-        self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}
+        # Words only: what is found must not depend on which extras are installed.
+        self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data), "JIEDA_SEMANTIC": "0"}
 
     def __call__(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
         """In this process, which has imported everything already. What the command does not expect is raised here."""

@@ -71,6 +71,10 @@ ACROSS = {
 }
 
 
+def test_half_a_character_harms_no_question(semantic: Snapshot) -> None:
+    assert found(semantic, "怎样提高生成速度 \ud800")[:1] == ["speed"]
+
+
 @pytest.mark.parametrize(("query", "slug"), ACROSS.items())
 def test_an_entry_is_found_across_languages_and_says_why(
     semantic: Snapshot, lexical: Snapshot, query: str, slug: str

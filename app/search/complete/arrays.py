@@ -9,9 +9,7 @@
 Candidates are grouped by language (none, English, Chinese); in a group they are in the order in which they are shown.
 """
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from app.entry import Language
 from app.han import is_east_asian
 from app.search.answers import CompletionType
 from app.search.complete.candidates import Candidate
-from app.search.index.array_file import SUFFIX, Array, narrow, read_arrays, write_arrays
+from app.search.index.array_file import Array, link_arrays, narrow, read_arrays, write_arrays
 from app.search.index.lexicon import string_arrays
 
 GROUPS = (None, *Language)
@@ -93,11 +91,7 @@ def write_completions(directory: Path, candidates: Sequence[Candidate], fold: Fo
 
 def link_completions(target: Path, previous: Path, name: str) -> None:
     """Has `target` hold the file that `previous` has, by a hard link where that works. Raises OSError."""
-    place = previous / f"{name}{SUFFIX}"
-    try:
-        os.link(place, target / place.name)
-    except OSError:  # a file system without links, or another one
-        shutil.copy2(place, target / place.name)
+    link_arrays(previous, name, target)
 
 
 def read_completions(directory: Path, name: str) -> dict[str, Array]:

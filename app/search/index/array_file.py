@@ -6,10 +6,13 @@ The header names each array with its type, length and place, and has a CRC-32 of
 the digest of its header: a file that has been changed anywhere is noticed, and two files of one name are the same.
 """
 
+import errno
 import hashlib
 import json
 import mmap
 import os
+import shutil
+import stat
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,3 +95,15 @@ def narrow(values: Array) -> Array:
     """Whole numbers, none negative, in the smallest type that holds them all."""
     most = int(values.max(initial=0))
     return values.astype("|u1" if most < 1 << 8 else "<u2" if most < 1 << 16 else "<u4")
+
+
+def link_arrays(source: Path, name: str, target: Path) -> None:
+    """Has the directory `target` hold a file that `source` has, by a hard link where that works. Raises OSError, also
+    where something else stands in the file's place."""
+    place = source / f"{name}{SUFFIX}"
+    if not stat.S_ISREG(place.lstat().st_mode):
+        raise OSError(errno.EINVAL, "is no plain file", str(place))
+    try:
+        os.link(place, target / place.name)
+    except OSError:  # a file system without links, or another one
+        shutil.copy2(place, target / place.name)

@@ -5,8 +5,6 @@ there are several, larger ones by size: in thousands of edits a document is writ
 search looks into a dozen segments at most.
 """
 
-import os
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from app.errors import IndexUnreadable
-from app.search.index.array_file import SUFFIX, Array
+from app.search.index.array_file import SUFFIX, Array, link_arrays
 from app.search.index.contents import of_documents, of_segments
 from app.search.index.document import Document
 from app.search.index.manifest import IndexManifest, read_manifest, write_manifest
@@ -133,10 +131,5 @@ def _settle(target: Path, previous: Path, names: Collection[str]) -> None:
         if path.name.removesuffix(SUFFIX) not in names:
             path.unlink()
     for name in names:
-        place = target / f"{name}{SUFFIX}"
-        if place.exists():
-            continue
-        try:
-            os.link(previous / place.name, place)
-        except OSError:  # a file system without links, or another one
-            shutil.copy2(previous / place.name, place)
+        if not (target / f"{name}{SUFFIX}").exists():
+            link_arrays(previous, name, target)

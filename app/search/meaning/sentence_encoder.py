@@ -20,6 +20,8 @@ class SentenceEncoder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """A vector for each text."""
+        # Half of a surrogate pair, which JSON may hold, is no text to the tokenizer.
+        whole = [each.encode("utf-8", "replace").decode() for each in texts]
         with self._lock:
-            vectors: Vectors = self._encoder.encode(list(texts))
+            vectors: Vectors = self._encoder.encode(whole)
         return vectors
