@@ -17,8 +17,11 @@ import yaml
 from app.entry import Kind, Language
 from app.evaluation.figures import Judged, read_judged
 
-WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures", "synced_with")
-"""Front matter that a team's first entries lack; `synced_with` only keeps the check quiet."""
+WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures")
+"""Front matter that a team's first entries lack."""
+WORDS = ("glossary.yaml", "dictionary.txt")
+"""Files about words, which they lack as well."""
+TAXONOMY = "taxonomy.yaml"
 READING = "reading"
 """The framework that paragraphs are tagged with."""
 
@@ -36,18 +39,21 @@ class Bed:
     languages: frozenset[Language] = frozenset(Language)
 
 
-def stripped(shipped: Path, folder: Path) -> None:
-    """Writes the shipped entries without what was written for search below `folder`."""
+def stripped(
+    shipped: Path, folder: Path, fields: Sequence[str] = WRITTEN_FOR_SEARCH, words: Sequence[str] = WORDS
+) -> None:
+    """Writes the shipped entries without some fields of theirs, and without some files about words, below `folder`."""
     for path in shipped.glob("*/*/*.md"):
-        _write(folder / path.relative_to(shipped), _without(path.read_text(encoding="utf-8")))
-    shutil.copy(shipped / "taxonomy.yaml", folder / "taxonomy.yaml")
+        _write(folder / path.relative_to(shipped), _without(fields, path.read_text(encoding="utf-8")))
+    for name in {TAXONOMY, *WORDS}.difference(words):
+        shutil.copy(shipped / name, folder / name)
 
 
-def _without(text: str) -> str:
+def _without(fields: Sequence[str], text: str) -> str:
     match = FRONT.match(text)
     assert match, text[:80]
     front = yaml.safe_load(match[1])
-    kept = {key: value for key, value in front.items() if key not in WRITTEN_FOR_SEARCH}
+    kept = {key: value for key, value in front.items() if key not in fields}
     return f"---\n{yaml.safe_dump(kept, allow_unicode=True)}---\n{text[match.end() :]}"
 
 
@@ -79,7 +85,7 @@ def _page(title: str, text: str) -> str:
 
 def with_reading(folder: Path) -> None:
     """Adds the tags of paragraphs to the taxonomy below `folder`, or makes one."""
-    path = folder / "taxonomy.yaml"
+    path = folder / TAXONOMY
     taxonomy = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
     kinds = [("kinds", kind) for kind in Kind]
     for kind, name in (("frameworks", READING), ("topics", READING), *kinds):
@@ -100,6 +106,11 @@ def beds(shipped: Path, judged: Sequence[Path], source: Path | None, folder: Pat
     yield Bed("shipped", shipped, asked)
     stripped(shipped, folder / "stripped")
     yield Bed("stripped", folder / "stripped", asked)
+    for field in WRITTEN_FOR_SEARCH:
+        stripped(shipped, folder / field, (field,), ())
+        yield Bed(f"without {field}", folder / field, asked)
+    stripped(shipped, folder / "words", (), WORDS)
+    yield Bed("without glossary and dictionary", folder / "words", asked)
     if source is None:
         return
     questions = tuple(reading(source, folder / "reading"))

@@ -97,6 +97,7 @@ def measure(size: int, folder: Path) -> dict[str, float]:
         "JIEDA_WORKERS": str(WORKERS),
         "JIEDA_RELOAD_CONTENT": "1",
         "JIEDA_RELOAD_TOKEN": "bench",
+        "JIEDA_SEMANTIC": "0",
     }
     edited = content / "en/frame0/entry-0.md"
     figures = {

@@ -3,8 +3,8 @@
     python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--peers]
 
 DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`. The shipped entries, and the same without
-aliases, symptoms, signatures and glossary, are always measured, and everything again with the extra `semantic` where
-it is installed. With `--peers`, the others answer too, each with the
+aliases, symptoms, signatures and glossary, together and one at a time, are always measured, and everything again with
+the extra `semantic` where it is installed. With `--peers`, the others answer too, each with the
 title weight that suits it best, and the sign test says how likely a lead as large would be by luck: over the queries
 that only one of the two has right first, each as likely to be the one, two-sided.
 """
