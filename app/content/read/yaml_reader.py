@@ -6,7 +6,7 @@ switch is for whoever asks for it to say. PyYAML's constructors are never reache
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
@@ -27,11 +27,13 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A single value, as written."""
+    """A single value, as written. `start` and `end`: where it stands in the text that was read, quotes included."""
 
     text: str
     quoted: bool
     line: int
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
 
     @property
     def looks_like(self) -> str:
@@ -147,7 +149,8 @@ def _node(reader: _Reader, event: yaml.Event, depth: int) -> Node:
     if tag not in {None, "!"}:
         raise YamlError(line, f"tags such as {tag} are not read")
     if isinstance(event, yaml.ScalarEvent):
-        return Scalar(event.value, bool(event.style), line)
+        start, end = (mark.index if mark else 0 for mark in (event.start_mark, event.end_mark))
+        return Scalar(event.value, bool(event.style), line, start, end)
     if isinstance(event, yaml.SequenceStartEvent):
         return Items(tuple(_items(reader, depth)), line)
     return _fields(reader, line, depth)
