@@ -5,6 +5,7 @@
     ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
     ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
     ├── ImportingError      a page cannot be read, or be imported as asked
+    ├── GitError            git is missing, or does not know what it was asked about
     ├── JudgedFileError     a line of a file of judged queries is none
     ├── RemoteError         a server that was asked does not answer as Jieda does
     │   └── RemoteRefusal       it does, and says why it refuses
@@ -54,6 +55,10 @@ class AuthoringError(JiedaError):
 
 class ImportingError(JiedaError):
     """A page cannot be read, or cannot be imported as asked; nothing was written."""
+
+
+class GitError(JiedaError):
+    """The `git` command is missing, or a folder is no repository, or a revision is unknown."""
 
 
 class JudgedFileError(JiedaError):

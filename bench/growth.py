@@ -102,7 +102,7 @@ def measure(size: int, folder: Path) -> dict[str, float]:
     edited = content / "en/frame0/entry-0.md"
     figures = {
         "check, CPU s": _cpu_of(
-            [sys.executable, "-m", "app.cli.content_commands", "check", "--content", str(content)]
+            [sys.executable, "-m", "app.cli.check_command", "check", "--content", str(content)]
         )
     }
     took = _json_of([sys.executable, "-c", PROBE, str(content), str(data), str(edited)], environment)

@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "app.site_texts",
         "app.values",
     ),
-    ("app.taxonomy",),
+    ("app.taxonomy", "app.git"),
     ("app.settings",),
     ("app.votes",),
     ("app.analysis", "app.content", "app.metrics", "app.locales"),

@@ -17,7 +17,7 @@ PROGRAMS = {
     "index": "app.cli.search_commands",
     "diagnose": "app.cli.diagnose",
     "mcp": "app.cli.mcp_command",
-    "check": "app.cli.content_commands",
+    "check": "app.cli.check_command",
     "new": "app.cli.content_commands",
     "sync": "app.cli.content_commands",
     "mv": "app.cli.maintenance_commands",

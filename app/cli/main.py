@@ -3,6 +3,7 @@
 import click
 
 from app.cli import (
+    check_command,
     content_commands,
     diagnose,
     eval_command,
@@ -22,7 +23,7 @@ COMMANDS: tuple[click.Command, ...] = (
     diagnose.command,
     mcp_command.command,
     search_commands.index,
-    content_commands.check,
+    check_command.command,
     content_commands.new,
     content_commands.sync,
     maintenance_commands.mv,
