@@ -42,6 +42,10 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         Language.EN: "signatures come from what the page quotes: compare with real logs, put two into samples/{id}/",
         Language.ZH: "特征行取自页面里引用的报错：请对照真实日志，并在 samples/{id}/ 放两份",
     },
+    "shared": {
+        Language.EN: "{ids} has one of these signatures, too: make it more specific, or say `confidence: likely`",
+        Language.ZH: "{ids} 也有这里的某条特征行：请改得更具体，或者注明 `confidence: likely`",
+    },
     "symptoms": {
         Language.EN: "the page quotes no error text, so the title is the symptom: add signatures or better symptoms",
         Language.ZH: "页面没有引用报错原文，现象暂用标题：请补上特征行，或改写现象",

@@ -18,6 +18,7 @@ from app.importing.proposal import Candidate, PagePair, Proposal, Status
 from app.importing.propose import Proposer
 from app.importing.recognize import present_id, recognize, under_recorded_pages
 from app.importing.records import Imported
+from app.importing.shared import with_shared_signatures_named
 from app.importing.wording import fold_title
 
 Watch = Callable[[Iterable[int], int], Iterable[int]]
@@ -71,16 +72,18 @@ def make_plan(  # noqa: PLR0913 - what an import needs to know, each from anothe
     proposer = replace(proposer, titles=dict(proposer.titles) | _titles(candidates, ids, proposer.titles))
     targets = _all_targets(candidates, ids, proposer.framework.id)
     kept = {each.id: each for each in record}
-    rows: list[Row] = []
+    proposals: list[Proposal] = []
     for number in watch(range(len(candidates)), len(candidates)):
         candidate = candidates[number]
         entry_id, named = ids[number]
         aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
-        proposal = proposer.propose(candidate, entry_id, aimed, named=named)
+        proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
+    rows: list[Row] = []
+    for number, proposal in enumerate(with_shared_signatures_named(proposals, content.corpus)):
         row = _row(proposal, known.get(number), content)
         rows.append(row)
         if row.status is Status.NEW:
-            kept[entry_id] = _imported(proposal)
+            kept[proposal.id] = _imported(proposal)
         elif row.changes and (accept or all(each.standing is Standing.DONE for each in row.changes)):
             kept[known[number].id] = _imported(proposal)
     rows += _gone(candidates, record, {each.id for each in known.values()})

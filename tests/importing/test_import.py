@@ -138,6 +138,19 @@ def test_a_draft_says_what_is_known_and_passes_the_check_but_for_its_doubts(desk
     assert unnamed_problems(report.problems) == ()
 
 
+def test_a_signature_that_two_questions_quote_is_a_doubt_of_both(desk: Desk) -> None:
+    for page in (desk.en, desk.zh):
+        block = "```text\nRuntimeError: out of memory on device 17\n```\n"
+        text = page.read_text(encoding="utf-8")
+        page.write_text(
+            f"{text}\n### RuntimeError: again\n\n**Solution**: wait.\n\n{block}", encoding="utf-8"
+        )
+    desk.both()
+    drafts = [desk.read(name) for name in desk.files() if name.startswith("en/") and "again" in name]
+    assert "shared: roll/" in drafts[0]
+    assert unnamed_problems(check(desk.content).problems) == ()
+
+
 def test_doubts_are_said_in_the_language_of_the_draft(desk: Desk) -> None:
     desk.both()
     assert "- 'source: the license of the page was not given: fill in `source`'" in desk.read(
