@@ -20,8 +20,11 @@ from app.content.check.since import as_of
 from app.entry import Language, Problem
 from app.errors import ContentError
 from app.search.answers import Fit
-from app.settings import Settings
+from app.settings import ROOT, Settings
 from app.snapshot.knowledge import Knowledge
+
+SHIPPED = ROOT / "content"
+"""The entries that come with Jieda, in a checkout, in the image and in an installed package."""
 
 
 @click.command("check")
@@ -41,16 +44,29 @@ from app.snapshot.knowledge import Knowledge
     help="Only what the work since it left git revision REV is answerable for: problems of files that changed, those"
     " not committed yet included, and problems elsewhere that were not there before.",
 )
+@click.option(
+    "--shipped",
+    is_flag=True,
+    help="Check the content directories as they are served beside the entries that come with Jieda: the first of all"
+    " is then the one with these.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
 @click.pass_context
-def command(
-    context: click.Context, directories: tuple[Path, ...], searches: bool, revision: str, as_json: bool
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    directories: tuple[Path, ...],
+    searches: bool,
+    revision: str,
+    shipped: bool,
+    as_json: bool,
 ) -> None:
     """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any.
 
     Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
     """
-    chosen = content_directories(directories)
+    chosen = (*((SHIPPED,) if shipped else ()), *content_directories(directories))
     report = checked(chosen, searches=searches)
     whole = len(report.problems)
     if revision:
