@@ -1,16 +1,13 @@
-"""`jieda new` and `jieda sync`: what the writers of entries use."""
+"""`jieda sync`, and the option that says which content a command works on."""
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from app.cli.running import run, writing
-from app.content.authoring.scaffold import write_skeletons
 from app.content.authoring.sync import sync_twins, twin_ids
 from app.content.read.load import load_corpus
-from app.entry import Kind
 from app.settings import Settings
 
 content_option = click.option(
@@ -28,25 +25,6 @@ def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 @click.command()
-@click.argument("entry_id", metavar="ID")
-@click.option(
-    "--kind",
-    type=click.Choice([kind.value for kind in Kind]),
-    required=True,
-    help="What sort of question it answers.",
-)
-@content_option
-def new(entry_id: str, kind: str, directories: tuple[Path, ...]) -> None:
-    """Write skeletons of both editions of ID, <framework>/<slug>, into the (last) content directory."""
-    chosen = content_directories(directories)
-    taxonomy = load_corpus(chosen).taxonomy
-    today = datetime.now(UTC).date()
-    with writing():
-        for path in write_skeletons(chosen[-1], taxonomy, entry_id, Kind(kind), today):
-            click.echo(str(path))
-
-
-@click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Every entry that has both editions.")
 @content_option
@@ -61,4 +39,4 @@ def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> No
 
 
 if __name__ == "__main__":
-    run(new, sync)
+    run(sync)

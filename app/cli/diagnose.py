@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """
     if explain and (as_json or url):
         raise click.UsageError("--explain goes without --json and --url")
-    log = _read(file, Settings.load(os.environ).max_log_bytes)
+    log = read_log(file, Settings.load(os.environ).max_log_bytes)
     if not log:
         raise click.UsageError(
             "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     context.exit(0 if confidence in SURE else 1)
 
 
-def _read(file: Path, limit: int) -> bytes:
+def read_log(file: Path, limit: int) -> bytes:
     """The last `limit` bytes of the log, from the start of a line. Raises click.FileError, click.UsageError."""
     try:
         if str(file) == "-":

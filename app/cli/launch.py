@@ -18,7 +18,7 @@ PROGRAMS = {
     "diagnose": "app.cli.diagnose",
     "mcp": "app.cli.mcp_command",
     "check": "app.cli.check_command",
-    "new": "app.cli.content_commands",
+    "new": "app.cli.new_command",
     "sync": "app.cli.content_commands",
     "mv": "app.cli.maintenance_commands",
     "fmt": "app.cli.maintenance_commands",

@@ -42,6 +42,30 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         Language.EN: "signatures come from what the page quotes: compare with real logs, put two into samples/{id}/",
         Language.ZH: "特征行取自页面里引用的报错：请对照真实日志，并在 samples/{id}/ 放两份",
     },
+    "title-from-log": {
+        Language.EN: "the error line as it was printed: word it the way people ask",
+        Language.ZH: "就是打印出来的报错行：请改成大家提问的说法",
+    },
+    "framework-from-log": {
+        Language.EN: "{framework} is a guess from the paths in the log: `jieda mv` changes it",
+        Language.ZH: "{framework} 是按日志里的路径猜的：不对就用 `jieda mv` 改",
+    },
+    "duplicate-from-log": {
+        Language.EN: "{ids} may be about the same: join them, or tell them apart",
+        Language.ZH: "{ids} 说的可能是同一件事：请合并，或者改得能区分开",
+    },
+    "signature-from-log": {
+        Language.EN: "no line of the log made a good signature: add one",
+        Language.ZH: "日志里没有适合作特征行的内容：请补上",
+    },
+    "sample-from-log": {
+        Language.EN: "one log is in samples/{id}/: add a second, and look it through for names, hosts and paths",
+        Language.ZH: "samples/{id}/ 里只有一份日志：请再放一份，并检查其中的人名、主机名和路径",
+    },
+    "source-from-log": {
+        Language.EN: "name where the answer comes from",
+        Language.ZH: "请写明答案的来源",
+    },
     "shared": {
         Language.EN: "{ids} has one of these signatures, too: make it more specific, or say `confidence: likely`",
         Language.ZH: "{ids} 也有这里的某条特征行：请改得更具体，或者注明 `confidence: likely`",
@@ -83,6 +107,9 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
 
 MAX_CHARS = 300
 
+FROM_LOG = "-from-log"
+"""Ends the name of a text that says for an entry made from a log what its rule says otherwise for one from a page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -93,7 +120,7 @@ class Doubt:
 
     def say(self, lang: Language) -> str:
         """Rule and text, one line."""
-        text = f"{self.rule}: {TEXTS[self.rule][lang].format(**dict(self.values))}"
+        text = f"{self.rule.removesuffix(FROM_LOG)}: {TEXTS[self.rule][lang].format(**dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
 

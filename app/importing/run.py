@@ -17,7 +17,7 @@ from app.importing.proposal import Candidate
 from app.importing.propose import Proposer
 from app.importing.records import read_record
 from app.importing.sources import File, Given, is_named_for_questions, page_files, read_pair
-from app.importing.tags import TagFinder
+from app.importing.tags import finders_of
 from app.importing.wording import Wording, fold_title
 from app.taxonomy import Tag
 
@@ -86,22 +86,17 @@ def _proposer(
     request: Request, framework: Tag, content: Loaded, analyzer: Analyzer, wording: Wording
 ) -> Proposer:
     titles: dict[str, str] = {}
-    topics: dict[str, list[str]] = {}
-    types: dict[str, list[str]] = {}
-    corpus = content.corpus
-    for file in corpus.files:
+    for file in content.corpus.files:
         for name in (file.front.title, *file.front.aliases):
             titles.setdefault(fold_title(name), file.id)
-        for known, tags in ((topics, file.front.topics), (types, file.front.error_types)):
-            for tag in tags:
-                known.setdefault(tag, []).append(file.front.title)
+    topics, error_types = finders_of(content.corpus, analyzer)
     return Proposer(
         framework=framework,
         license=request.license,
         updated=request.updated,
         wording=wording,
-        topics=TagFinder(corpus.taxonomy.topic, topics, analyzer),
-        error_types=TagFinder(corpus.taxonomy.error_type, types, analyzer),
+        topics=topics,
+        error_types=error_types,
         samples=content.samples,
         titles=titles,
     )

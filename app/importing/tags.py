@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import TokenKind
+from app.content.read.corpus import Corpus
 from app.taxonomy import Tag
 
 ENOUGH = 3.0
@@ -50,3 +51,15 @@ class TagFinder:
     def _terms(self, text: str) -> set[str]:
         tokens = self._analyzer.analyze(text).tokens
         return {token.text for token in tokens if token.kind is TokenKind.TERM and len(token.text) > 1}
+
+
+def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder]:
+    """What finds topics and what finds error types, by the taxonomy and the titles of a corpus."""
+    topics: dict[str, list[str]] = {}
+    types: dict[str, list[str]] = {}
+    for file in corpus.files:
+        for known, tags in ((topics, file.front.topics), (types, file.front.error_types)):
+            for tag in tags:
+                known.setdefault(tag, []).append(file.front.title)
+    taxonomy = corpus.taxonomy
+    return TagFinder(taxonomy.topic, topics, analyzer), TagFinder(taxonomy.error_type, types, analyzer)

@@ -50,6 +50,7 @@ def _prefixed(name: str, pattern: str) -> Secret:
 
 
 SECRETS: tuple[Secret, ...] = (
+    _row("private key in lines", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)"),
     _row("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>.+)"),
     _row(
         "password in an address",

@@ -1,11 +1,14 @@
 """Skeletons of a new entry, one for each language: drafts, with everything to fill in."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from app.content.markdown.sections import SECTIONS
 from app.content.read.forms import ENTRY_ID
+from app.content.read.parse import edition_digest
 from app.entry import Kind, Language
 from app.errors import AuthoringError
 from app.taxonomy import Taxonomy
@@ -52,6 +55,78 @@ _BODY = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a new error before anybody has written a word; `doubts` by language. `text` is what was
+    printed, in lines."""
+
+    title: str
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[str, ...]
+    text: str
+    doubts: Mapping[Language, tuple[str, ...]]
+
+
+def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
+    """Raises AuthoringError for an id that no new entry can have."""
+    if not ENTRY_ID.fullmatch(entry_id):
+        raise AuthoringError(
+            f"{entry_id!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
+        )
+    framework = entry_id.partition("/")[0]
+    if framework not in taxonomy.framework:
+        known = ", ".join(taxonomy.framework)
+        raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
+
+
+def known_skeletons(taxonomy: Taxonomy, entry_id: str, known: Known, today: date) -> dict[Language, str]:
+    """Both editions of a new error of which something is known. They agree, so that they are stamped so."""
+    framework = entry_id.partition("/")[0]
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
+    bodies = {}
+    for lang in Language:
+        body = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[2]
+        todo = _BODY[lang]["symptom"]
+        bodies[lang] = body.replace(todo, f"{todo}\n\n{fence}text\n{known.text}\n{fence}", 1)
+    return {lang: _known_skeleton(taxonomy, framework, known, lang, today, bodies) for lang in Language}
+
+
+def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
+    taxonomy: Taxonomy,
+    framework: str,
+    known: Known,
+    lang: Language,
+    today: date,
+    bodies: Mapping[Language, str],
+) -> str:
+    front = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[0]
+    signatures = _listed("signatures", known.signatures)
+    for old, new in (
+        (f"title: '{_TITLE[lang][Kind.ERROR]}'\n", f"title: {_quoted(known.title)}\n"),
+        ("topics: []\n", _listed("topics", known.topics)),
+        ("error_types: []\n", _listed("error_types", known.error_types)),
+        ("signatures: []\n", signatures),
+        (f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if known.signatures else "\0", ""),
+        (
+            "draft: true",
+            f"synced_with: '{edition_digest(known.title, bodies[lang.other])}'\ndraft: true\n"
+            + _listed("doubts", known.doubts[lang]).rstrip("\n"),
+        ),
+    ):
+        front = front.replace(old, new, 1)
+    return f"{front}\n---\n\n{bodies[lang]}"
+
+
+def _listed(name: str, values: Iterable[str]) -> str:
+    items = "".join(f"  - {_quoted(value)}\n" for value in values)
+    return f"{name}:\n{items}" if items else f"{name}: []\n"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 def write_skeletons(
     directory: Path, taxonomy: Taxonomy, entry_id: str, kind: Kind, today: date
 ) -> tuple[Path, ...]:
@@ -61,13 +136,7 @@ def write_skeletons(
     is there already.
     """
     framework, _, slug = entry_id.partition("/")
-    if not ENTRY_ID.fullmatch(entry_id):
-        raise AuthoringError(
-            f"{entry_id!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
-        )
-    if framework not in taxonomy.framework:
-        known = ", ".join(taxonomy.framework)
-        raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
+    check_id(taxonomy, entry_id)
     paths = {lang: directory / lang / framework / f"{slug}.md" for lang in Language}
     for path in paths.values():
         if path.exists() or path.is_symlink():

@@ -1,0 +1,114 @@
+"""A log that no entry explains becomes a draft of one: what it tells is filled in, and every guess is named."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from app.analysis.pipeline import Analyzer
+from app.content.authoring.scaffold import Known, check_id, known_skeletons
+from app.content.authoring.steps import Create
+from app.content.read.forms import MAX_TITLE_CHARS
+from app.content.read.load import Loaded
+from app.diagnosis.answers import Diagnosis, LogError
+from app.diagnosis.formats import compile_formats
+from app.entry import Language
+from app.errors import AuthoringError
+from app.importing.doubts import Doubt, doubt
+from app.importing.naming import Slugs
+from app.importing.signatures import propose_signatures
+from app.importing.tags import finders_of
+from app.signature.line import compile_signature_line
+from app.usecases.secrets import masked
+
+SAMPLE = "first.log"
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LogDraft:
+    """An entry that could be written: both editions and its sample, by their path below a content directory."""
+
+    id: str
+    files: Mapping[str, str]
+    has_secrets: bool
+    """Whether something in the log was masked."""
+
+    def steps(self, directory: Path) -> tuple[Create, ...]:
+        """What writes it into a content directory."""
+        return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is said about the entry: its id and its framework, each perhaps empty, and the day."""
+
+    id: str
+    framework: str
+    today: date
+
+
+def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Wanted) -> LogDraft:
+    """The draft for a log with its diagnosis. Without an id its slug is made of the error; without a framework
+    that is the one which the log seems to come from.
+
+    Raises AuthoringError where the log tells of no error, or nothing tells which framework it is about.
+    """
+    text = masked(log.replace("\r\n", "\n").replace("\r", "\n"))
+    line = _error_line(diagnosis, content)
+    guessed = not (wanted.id or wanted.framework)
+    framework = wanted.id.partition("/")[0] or wanted.framework or diagnosis.framework
+    if framework not in content.corpus.taxonomy.framework:
+        raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
+    taken = (each.partition("/")[2] for each in content.corpus.by_id)
+    slug, named = Slugs(taken).take(line, "", "", "error")
+    entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
+    check_id(content.corpus.taxonomy, entry_id)
+    known = _known(line, text, content, entry_id)
+    doubts = (
+        doubt("title-from-log"),
+        *(() if named else (doubt("slug", slug=slug),)),
+        *((doubt("framework-from-log", framework=framework),) if guessed else ()),
+        *_close(diagnosis),
+        doubt("topics", topics=", ".join(known.topics) or "–"),
+        doubt("error-types", types=", ".join(known.error_types) or "–"),
+        *(() if known.signatures else (doubt("signature-from-log"),)),
+        doubt("sample-from-log", id=entry_id),
+        doubt("source-from-log"),
+    )
+    return LogDraft(entry_id, _files(content, entry_id, known, doubts, text, wanted.today), text != log)
+
+
+def _error_line(diagnosis: Diagnosis, content: Loaded) -> str:
+    """The line of the last error that is not just the wrapper of another."""
+    if not diagnosis.errors:
+        raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
+    wrappers = compile_formats(content.vocabulary.logs.failures).wrappers
+    causes = [each for each in diagnosis.errors if each.type.rpartition(".")[2] not in wrappers]
+    error: LogError = (causes or diagnosis.errors)[-1]
+    line = f"{error.type}: {error.message}" if error.message else error.type
+    return " ".join(masked(line).split())[:MAX_TITLE_CHARS].strip()
+
+
+def _known(line: str, text: str, content: Loaded, entry_id: str) -> Known:
+    topics, types = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
+    others = [sample for sample in content.samples if sample.entry_id != entry_id]
+    fence = "`" * 3
+    proposed = propose_signatures([], [f"{fence}text\n{line}\n{fence}"], others)
+    signatures = tuple(each for each in proposed if compile_signature_line(each).matches(text))
+    return Known(line, topics.find(line), types.find(line), signatures, line, {})
+
+
+def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
+    ids = [each.entry.id for each in diagnosis.matches][:MOST_NAMED]
+    return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
+
+
+def _files(  # noqa: PLR0913, PLR0917 - what the files are made of
+    content: Loaded, entry_id: str, known: Known, doubts: tuple[Doubt, ...], text: str, today: date
+) -> dict[str, str]:
+    said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
+    whole = Known(known.title, known.topics, known.error_types, known.signatures, known.text, said)
+    texts = known_skeletons(content.corpus.taxonomy, entry_id, whole, today)
+    files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
+    return files | {f"samples/{entry_id}/{SAMPLE}": text if text.endswith("\n") else f"{text}\n"}

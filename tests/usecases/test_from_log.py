@@ -1,0 +1,114 @@
+"""`jieda new --from-log`: a draft made of a log that no entry explains."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli.main import main
+from bench.importing import check, unnamed_problems
+from tests.support.small_content import edition, write
+
+LOG = """\
+\x1b[31mTraceback (most recent call last):
+  File "/opt/train.py", line 7, in <module>
+    main()
+RuntimeError: shard 17 of /data/x/it's.bin is not aligned with `plan`\x1b[0m
+export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567
+-----BEGIN PRIVATE KEY-----
+MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj
+AgEAAoIBAQC7VJTUt9Us8cKj
+-----END PRIVATE KEY-----
+"""
+KNOWN = {
+    "en/roll/known.md": edition(
+        "Known", "## Fix\n\nDo it.\n", kind="error", signatures="['the moon {int} is missing']"
+    ),
+    **{f"samples/roll/known/{name}.log": f"RuntimeError: the moon {name} is missing\n" for name in "12"},
+}
+
+
+class Desk:
+    """A content directory and the command."""
+
+    def __init__(self, folder: Path) -> None:
+        self.content = write(folder / "content", KNOWN)
+        self.data = folder / "data"
+
+    def new(self, *arguments: str, log: str = LOG) -> Result:
+        environ = {"JIEDA_DATA": str(self.data), "JIEDA_SEMANTIC": "0"}
+        given = ["new", *arguments, "--from-log", "-", "--content", str(self.content)]
+        return CliRunner().invoke(main, given, input=log, env=environ)
+
+    def files(self) -> dict[str, str]:
+        return {
+            path.relative_to(self.content).as_posix(): path.read_text(encoding="utf-8")
+            for path in self.content.rglob("*")
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:
+    before = desk.files()
+    run = desk.new("roll/shard")
+    assert run.exit_code == 0, run.output
+    new = {name: text for name, text in desk.files().items() if name not in before}
+    assert set(new) == {"en/roll/shard.md", "zh/roll/shard.md", "samples/roll/shard/first.log"}
+    assert all(str(desk.content / name) in run.stdout for name in new)
+    for lang in ("en", "zh"):
+        text = new[f"{lang}/roll/shard.md"]
+        assert "\ndraft: true\n" in text
+        assert "title: 'RuntimeError: shard 17 of /data/x/it''s.bin is not aligned with `plan`'\n" in text
+        assert "\nsignatures:\n  - 'RuntimeError: shard {int} of " in text
+    assert "\n  - 'title: 就是打印出来的报错行" in new["zh/roll/shard.md"]
+    assert unnamed_problems(check(desk.content).problems) == ()
+
+
+def test_secrets_are_masked_and_that_is_said(desk: Desk) -> None:
+    run = desk.new("roll/shard")
+    sample = desk.files()["samples/roll/shard/first.log"]
+    assert "were masked" in run.stderr
+    for secret in ("0123456789abcdef", "MIIEvQ", "AgEAAoIBAQ"):
+        assert not any(secret in text for text in desk.files().values())
+    assert "shard 17 of /data/x/it's.bin" in sample
+    assert "were masked" not in desk.new("roll/other", log="ValueError: nothing secret here at all\n").stderr
+
+
+def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: Desk) -> None:
+    before, log = desk.files(), "RuntimeError: the moon 99 is missing\n"
+    run = desk.new("roll/again", log=log)
+    assert run.exit_code == 1
+    assert run.stdout == "roll/known explains this log already (exact): Known\n"
+    assert desk.files() == before
+    assert desk.new("roll/again", "--force", log=log).exit_code == 0
+    assert "duplicate: roll/known may be about the same" in desk.files()["en/roll/again.md"]
+
+
+def test_an_id_can_be_left_out(desk: Desk) -> None:
+    run = desk.new("--framework", "roll")
+    assert run.exit_code == 0, run.output
+    assert any(name.startswith("en/roll/runtime-error-shard-17") for name in desk.files())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "log", "words"),
+    [
+        ((), LOG, "does not tell which framework it is about"),
+        (("roll/x",), "step 1\nstep 2\n", "tells of no error"),
+        (("roll/x",), "", "the log is empty"),
+        (("roll/Bad",), LOG, "must be <framework>/<slug>"),
+        (("roll/known",), LOG, "is there already"),
+        (("roll/x", "--kind", "concept"), LOG, "leave --kind out"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(desk: Desk, arguments: tuple[str, ...], log: str, words: str) -> None:
+    before = desk.files()
+    run = desk.new(*arguments, log=log)
+    assert run.exit_code == 2
+    assert words in run.output
+    assert desk.files() == before
