@@ -69,9 +69,15 @@ def propose_signatures(
     """
     lines = [line for title in titles for line in _from_title(title)]
     lines += [line for answer in answers for line in _from_code(answer)]
-    made = (signature for line in lines if (signature := _signature(line)))
-    fit = (each for each in dict.fromkeys(made) if not _matches_any(each, samples))
-    return tuple(list(fit)[:MAX_SIGNATURES])
+    return tuple(dict.fromkeys(signatures_of(lines, samples)))[:MAX_SIGNATURES]
+
+
+def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
+    """Lines of error text with placeholders for their values; those left out that say nothing specific or that one of
+    `samples` has."""
+    for line in lines:
+        if (signature := _signature(line)) and not _matches_any(signature, samples):
+            yield signature
 
 
 def _from_title(title: str) -> Iterator[str]:

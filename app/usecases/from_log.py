@@ -16,7 +16,7 @@ from app.entry import Language
 from app.errors import AuthoringError
 from app.importing.doubts import Doubt, doubt
 from app.importing.naming import Slugs
-from app.importing.signatures import propose_signatures
+from app.importing.signatures import signatures_of
 from app.importing.tags import finders_of
 from app.signature.line import compile_signature_line
 from app.usecases.secrets import masked
@@ -93,8 +93,7 @@ def _error_line(diagnosis: Diagnosis, content: Loaded) -> str:
 def _known(line: str, text: str, content: Loaded, entry_id: str) -> Known:
     topics, types = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
     others = [sample for sample in content.samples if sample.entry_id != entry_id]
-    fence = "`" * 3
-    proposed = propose_signatures([], [f"{fence}text\n{line}\n{fence}"], others)
+    proposed = signatures_of([line], others)
     signatures = tuple(each for each in proposed if compile_signature_line(each).matches(text))
     return Known(line, topics.find(line), types.find(line), signatures, line, {})
 

@@ -53,6 +53,12 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+def test_an_exception_gives_a_signature_whatever_its_name_ends_in(desk: Desk) -> None:
+    log = LOG.replace("RuntimeError: shard", "app.errors.ShardMismatch: shard")
+    assert desk.new("roll/shard", log=log).exit_code == 0
+    assert "'app.errors.ShardMismatch: shard {int} of " in desk.files()["en/roll/shard.md"]
+
+
 def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:
     before = desk.files()
     run = desk.new("roll/shard")
