@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from app.cli.http_protocol import TypedAddresses
 from app.cli.logs import log_config
 from app.cli.supervisor import Supervisor
 from app.settings import Settings
@@ -47,7 +47,7 @@ class Bounds:
         return cls(most, MOST_OF_ONE_CLIENT if settings.limits else most, settings.trusted_proxies)
 
 
-class Connection(H11Protocol):
+class Connection(TypedAddresses):
     """A connection that is looked after every two seconds, for as long as it is open."""
 
     def __init__(self, *arguments: Any, bounds: Bounds, **options: Any) -> None:
