@@ -131,6 +131,8 @@ class HeadAsGet:
             return
 
         async def without_body(message: Message) -> None:
+            # The server goes by it: a GET without the body that its headers announce is a failure.
+            scope["method"] = "HEAD"
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
         # In place: routing writes into the scope what `Observe` reads from it.
