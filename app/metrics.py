@@ -48,6 +48,7 @@ class Metrics:
     reloads: Counter
     refused: Counter
     cache: Counter
+    repeated: Counter
 
     @classmethod
     def create(cls) -> Self:
@@ -79,6 +80,11 @@ class Metrics:
             cache=counter(
                 "jieda_cache",
                 "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
+                ["outcome"],
+            ),
+            repeated=counter(
+                "jieda_search_cache",
+                "Searches whose answer was kept (hit), and those that were searched (miss).",
                 ["outcome"],
             ),
         )

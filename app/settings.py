@@ -57,6 +57,8 @@ class Settings:
     reload_content: bool
     watch: str
     semantic: bool
+    cache: int
+    """MiB."""
     static: Path = ROOT / "static"
 
     @classmethod
@@ -217,5 +219,11 @@ OPTIONS: tuple[Option, ...] = (
         "1",
         switch,
         "Find what says the same in other words, where the extra jieda[semantic] is installed; 0: words only.",
+    ),
+    Option(
+        "cache",
+        "16",
+        whole_number(0, 4096),
+        "MiB of answers to searches and of entries that each worker keeps for whoever asks again; 0: none.",
     ),
 )

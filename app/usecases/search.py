@@ -21,6 +21,7 @@ from app.search.show.snippet import joined
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
 from app.usecases.entries import admits, listed
+from app.usecases.repeated import KeptAnswer
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
 from app.usecases.tags import check_filters
@@ -43,6 +44,11 @@ class Found:
     diagnosis: tuple[Match, ...] = ()
     """What explains the query, where it is one line that reads like an error."""
 
+    @property
+    def outcome(self) -> str:
+        """How it went, in a word that searches are counted by."""
+        return "weak" if self.answer.weak else "found" if self.answer.total else "nothing"
+
 
 async def search(service: Service, request: SearchRequest) -> Found:
     """What a query finds. Raises UnknownTag.
@@ -53,13 +59,27 @@ async def search(service: Service, request: SearchRequest) -> Found:
     snapshot = service.current()
     check_filters(request.filters, snapshot.library)
     read = replace(request, text=clip(service, request.text))
-    if within(read.text, LONG) != read.text:
-        answer = await service.offload(lambda: snapshot.searcher.search(read))
+    kept: KeptAnswer | None = service.repeated.get(snapshot.generation, read)
+    service.metrics.repeated.labels("hit" if kept else "miss").inc()
+    if kept:
+        found = Found(read, kept.restored(snapshot.library), snapshot, kept.diagnosis)
     else:
-        answer = snapshot.searcher.search(read)
-    outcome = "weak" if answer.weak else "found" if answer.total else "nothing"
-    service.metrics.searches.labels(outcome).inc()
-    return Found(read, answer, snapshot, await _explained(service, snapshot, read))
+        found = await _find(service, snapshot, read)
+    service.metrics.searches.labels(found.outcome).inc()
+    return found
+
+
+async def _find(service: Service, snapshot: Snapshot, request: SearchRequest) -> Found:
+    """What a query finds, and keeps it for the next who asks."""
+    if within(request.text, LONG) != request.text:
+        answer = await service.offload(lambda: snapshot.searcher.search(request))
+    else:
+        answer = snapshot.searcher.search(request)
+    diagnosis = await _explained(service, snapshot, request)
+    if service.repeated.room:
+        kept = KeptAnswer.of(answer, diagnosis)
+        service.repeated.put(snapshot.generation, request, kept, kept.size)
+    return Found(request, answer, snapshot, diagnosis)
 
 
 async def _explained(service: Service, snapshot: Snapshot, request: SearchRequest) -> tuple[Match, ...]:

@@ -11,6 +11,7 @@ from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import Snapshot
 from app.usecases.once import Offload, at_once
+from app.usecases.repeated import Repeated
 
 DIAGNOSES_AT_ONCE = 2
 """Logs worked on at a time. They share one interpreter lock with the searches, so more would only be slower."""
@@ -60,6 +61,7 @@ class Service:
     metrics: Metrics
     limits: Limits
     offload: Offload
+    repeated: Repeated
     diagnosing: Turns = field(default_factory=lambda: Turns(DIAGNOSES_AT_ONCE, DIAGNOSES_WAITING))
 
     @classmethod
@@ -70,6 +72,7 @@ class Service:
             metrics=Metrics.create(),
             limits=Limits(settings.max_query_chars, settings.max_log_bytes),
             offload=offload,
+            repeated=Repeated(settings.cache << 20),
         )
 
     def current(self) -> Snapshot:

@@ -46,7 +46,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     site = create_site(settings, knowledge or Knowledge(settings))
     app = FastAPI(
         lifespan=lifespan(site, alone=alone),
-        middleware=middleware.stack(site.metrics, settings, site.knowledge),
+        middleware=middleware.stack(site.service, settings),
         exception_handlers=dict.fromkeys(HANDLED, on_failure),
         openapi_url=None,
         # The framework's way from /path/ to /path takes the host from the request.

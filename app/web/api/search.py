@@ -35,6 +35,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
         unfinished=parameters.unfinished,
     )
     found = await search_for(site_of(request).service, wanted)
+    request.state.outcome = found.outcome
     return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
 
 

@@ -15,12 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.errors import frames_of
 from app.metrics import Metrics
 from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
+from app.usecases.service import Service
 from app.web.http.clients import address_of
 from app.web.http.generations import Generations
 from app.web.http.hosting import HostingPath, HostNames
 from app.web.http.limits import RateLimits, buckets_of
 from app.web.http.problems import Problem, render
+from app.web.http.repeats import Repeats
 
 ACCESS = logging.getLogger("jieda.access")
 ERRORS = logging.getLogger("jieda.errors")
@@ -46,8 +47,9 @@ HUNG_UP = 499
 """Logged for a client that went before it was answered, as nginx does: no failure of ours."""
 
 
-def stack(metrics: Metrics, settings: Settings, knowledge: Knowledge) -> list[Middleware]:
+def stack(service: Service, settings: Settings) -> list[Middleware]:
     """All of it in the order in which a request passes."""
+    metrics = service.metrics
     return [
         Middleware(Observe, metrics=metrics),
         Middleware(HeadAsGet),
@@ -56,7 +58,8 @@ def stack(metrics: Metrics, settings: Settings, knowledge: Knowledge) -> list[Mi
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
-        Middleware(Generations, knowledge=knowledge),
+        Middleware(Generations, knowledge=service.knowledge),
+        *([Middleware(Repeats, service=service)] if service.repeated.room else []),
     ]
 
 
