@@ -41,13 +41,14 @@ class Pool:
         starts = np.searchsorted(self.documents, np.array(numbers, dtype=np.int32))
         ends = np.searchsorted(self.documents, np.array(numbers, dtype=np.int32), side="right")
         return [
-            [self._share(row) for row in range(start, end)]
+            [
+                Share(self.terms[source // len(ZONES)], ZONES[source % len(ZONES)], amount)
+                for source, amount in zip(
+                    self.sources[start:end].tolist(), self.amounts[start:end].tolist(), strict=True
+                )
+            ]
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
-
-    def _share(self, row: int) -> Share:
-        term, zone = divmod(int(self.sources[row]), len(ZONES))
-        return Share(self.terms[term], ZONES[zone], float(self.amounts[row]))
 
 
 def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:

@@ -7,7 +7,7 @@ what that call found. So an index across a network is asked twice at most.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,8 +129,7 @@ class Candidate:
     lift: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """What a term brought to tf~ of a document in a zone."""
 
     term: str

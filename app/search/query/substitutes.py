@@ -46,14 +46,16 @@ class Substitutes:
 
     def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
         """`rollout batch size` may be `rollout_batch_size`."""
+        parts = [word.text.strip("-_") for word in words]
+        ends = [is_han(part) or part.isdigit() for part in parts]
+        serve = [is_function_word(part) for part in parts]
         for first in range(len(words)):
             for last in range(first + 1, min(first + LONGEST_JOINED, len(words))):
-                parts = [word.text.strip("-_") for word in words[first : last + 1]]
-                if any(is_han(part) or part.isdigit() for part in parts):
+                if ends[first] or ends[last]:
                     break
-                if all(is_function_word(part) for part in parts):
+                if all(serve[first : last + 1]):
                     continue
-                label = "_".join(parts)
+                label = "_".join(parts[first : last + 1])
                 stems = "_".join(word.stem for word in words[first : last + 1])
                 names = (TokenKind.TERM.term(canonical(label)), TokenKind.PART.term(stems))
                 variants = tuple(name for name in names if self._frequency(name))

@@ -1,7 +1,9 @@
 """Why documents scored what they did, by word and zone: read from the columns that they were scored from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +13,7 @@ from app.search.rank.scoring import Scorer, Variants
 from app.search.weights import K1
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """Why a document scored: what a term of an alternative brought in a zone of `fields.ZONES`."""
 
     label: str
@@ -22,8 +23,7 @@ class Contribution:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """What a word brought to one document."""
 
     score: float
@@ -73,12 +73,14 @@ def _add_best(
 ) -> None:
     """The terms of the clause's best alternative, document by document."""
     ways = [_term_scores(way, scorer, numbers) for way in clause.alternatives]
-    best = np.argmax([np.sum(scores, axis=0) for scores in ways], axis=0)
-    for row, way in enumerate(best.tolist()):
+    whole = [reduce(add, scores) for scores in ways]
+    best = np.argmax(whole, axis=0).tolist() if len(whole) > 1 else [0] * len(parts)
+    brought = [[scores.tolist() for scores in of_way] for of_way in ways]
+    for row, way in enumerate(best):
         alternative = clause.alternatives[way]
-        for term, scores in zip(alternative.terms, ways[way], strict=True):
+        for term, scores in zip(alternative.terms, brought[way], strict=True):
             if scores[row] > 0:
-                parts[row].append(_Part(float(scores[row]), term, alternative.source))
+                parts[row].append(_Part(scores[row], term, alternative.source))
 
 
 def _term_scores(
@@ -105,7 +107,5 @@ def _worth(parts: Sequence[_Part], least: float) -> list[_Part]:
 
 def _by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
     total = sum(share.amount for share in shares)
-    return [
-        Contribution(part.term.label, part.source, share.zone, share.term, part.score * share.amount / total)
-        for share in shares
-    ]
+    label, source, score = part.term.label, part.source, part.score
+    return [Contribution(label, source, zone, term, score * amount / total) for term, zone, amount in shares]

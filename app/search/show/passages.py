@@ -41,6 +41,17 @@ class Concordance:
         """Line number, start and end in that line's text, of each occurrence in order."""
         return PLACE.iter_unpack(self.packed.get(term, b""))
 
+    def present(self, weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+        """Those of some terms that occur."""
+        return (pair for pair in weights.items() if pair[0] in self.packed)
+
+    def in_title(self, term: str) -> Iterator[tuple[int, int]]:
+        """Start and end of each occurrence in the title, whose line is the first."""
+        for number, start, end in self.places(term):
+            if number:
+                break
+            yield start, end
+
     def surface(self, term: str) -> str:
         """How an index term first reads; empty where it doesn't occur."""
         place = next(self.places(term), None)

@@ -64,8 +64,11 @@ def exact_elsewhere(exact: Sequence[Reason], edition: Edition) -> frozenset[str]
 
 def in_other_title(contributions: Sequence[Contribution], lang: Language) -> frozenset[str]:
     """The words that the title in the other language has, and the one in `lang` has not."""
-    words = {each: {one.label for one in contributions if one.zone == f"title_{each}"} for each in Language}
-    return frozenset(words[lang.other] - words[lang])
+    here, there = f"title_{lang}", f"title_{lang.other}"
+    titled = [(one.zone, one.label) for one in contributions if one.zone in {here, there}]
+    return frozenset({label for zone, label in titled if zone == there}).difference(
+        label for zone, label in titled if zone == here
+    )
 
 
 def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:

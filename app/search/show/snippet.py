@@ -33,7 +33,7 @@ def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
     lines = concordance.lines
     worth = [0.0] * len(lines)
     spans: dict[int, list[tuple[int, int]]] = {}
-    for term, weight in weights.items():
+    for term, weight in concordance.present(weights):
         held = set()
         for number, start, end in concordance.places(term):
             spans.setdefault(number, []).append((start, end))
@@ -53,8 +53,8 @@ def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
 def marked_title(concordance: Concordance, weights: Mapping[str, float]) -> str:
     """The title, with what matched in it marked."""
     title = concordance.lines[0].text
-    places = (place for term in weights for place in concordance.places(term))
-    return _marked(title, merged((start, end) for number, start, end in places if not number), len(title))
+    spans = (span for term, _ in concordance.present(weights) for span in concordance.in_title(term))
+    return _marked(title, merged(spans), len(title))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -71,7 +71,7 @@ def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:
     body = range(1, len(lines))
     if not body:
         return body
-    best = max(body, key=lambda number: (worth[number], -number))
+    best = worth.index(max(worth[1:]), 1)
     if not worth[best]:
         best = next((number for number in body if lines[number].section in ANSWERS), 1)
     end = next((n for n in range(best, len(lines)) if lines[n].section != lines[best].section), len(lines))
