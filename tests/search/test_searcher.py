@@ -316,6 +316,11 @@ def test_nothing_but_signs_finds_nothing(spelled: Snapshot, typed: str) -> None:
     assert (answer.total, answer.hits, answer.weak, answer.suggestions) == (0, (), False, ())
 
 
+def test_marks_above_han_characters_do_no_harm_to_a_search(small: MakeSnapshot) -> None:
+    answer = ask(small(FILLERS), "不足\u0301\u0301\ufdfa")
+    assert answer.total == len(answer.hits)
+
+
 def test_a_draft_is_found_by_nothing(small: MakeSnapshot) -> None:
     files = {
         "en/draft": concept("Zebra draft", "Zebra.", draft="true"),

@@ -74,7 +74,8 @@ def _code_word(piece: Piece, parts: Sequence[Token]) -> Word:
     stems = tuple(
         WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
     )
-    alternatives.append(Alternative(stems, *CODE_WORDS))
+    if stems:
+        alternatives.append(Alternative(stems, *CODE_WORDS))
     stem = JOINED_STEMS.join(token.text for token in by_word)
     return Word(exact.text, exact.start, exact.end, tuple(alternatives), stem)
 
@@ -110,10 +111,10 @@ def _dictionary_word(word: Token, grams: Grams) -> Word:
     weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
     literal = Alternative((WeightedTerm((word.term,), word.text, weight),))
     pairs = _bigrams(word.start, word.end, grams)
-    cut_otherwise = Alternative(
-        tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs), *BIGRAMS
-    )
-    return Word(word.text, word.start, word.end, (literal, cut_otherwise))
+    cut = tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs)
+    # Marks above a character can leave no pair that spans what the word spans.
+    cut_otherwise = (Alternative(cut, *BIGRAMS),) if cut else ()
+    return Word(word.text, word.start, word.end, (literal, *cut_otherwise))
 
 
 def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
