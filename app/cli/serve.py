@@ -5,13 +5,13 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 from dataclasses import replace
 from types import FrameType
 
 import click
 
 from app.cli import server
+from app.cli.figures import figures_folder
 from app.cli.logs import log_config
 from app.cli.running import run
 from app.cli.shared_data import share_with_group
@@ -68,10 +68,7 @@ def serve_together(settings: Settings) -> None:
     knowledge.open()
     settings = replace(settings, data=knowledge.data)
     try:
-        # Below the data directory, for a hardened container has no other place to write to.
-        with tempfile.TemporaryDirectory(
-            prefix="metrics-", dir=settings.data, ignore_cleanup_errors=True
-        ) as directory:
+        with figures_folder(settings.data) as directory:
             os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})
             knowledge.lead()
             server.run("app.web.app:create_app_from_environ", settings)

@@ -1,7 +1,12 @@
 """Looks after workers without waiting for any of them: one that starts, hangs or dies holds up nobody else."""
 
 import logging
+import multiprocessing
+import os
+import signal
+import threading
 import time
+from socket import socket
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
@@ -11,6 +16,27 @@ log = logging.getLogger("uvicorn.error")
 
 SECONDS_TO_END = 1.0
 """What a worker may take to end after its last answer."""
+
+
+class Worker(Process):
+    """A process that answers requests, for as long as the one that started it lives."""
+
+    def target(self, sockets: list[socket] | None = None) -> None:
+        """Serve. What follows is imports, so the parent is looked at before them."""
+        threading.Thread(target=self._end_with_parent, daemon=True).start()
+        super().target(sockets)
+
+    def _end_with_parent(self) -> None:
+        parent = multiprocessing.parent_process()
+        if parent is None:
+            return
+        parent.join()
+        log.warning("the parent process is gone: stopping")
+        if self.server.started:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep((self.config.timeout_graceful_shutdown or 0) + SECONDS_TO_END)
+        # It has nothing to finish yet, or will not finish: nobody is left to end it but itself.
+        os._exit(1)
 
 
 class Supervisor(Multiprocess):
@@ -23,6 +49,34 @@ class Supervisor(Multiprocess):
         self._answered: dict[Process, float] = {}
         """When each worker was last known to answer, in seconds of the monotonic clock."""
         self._asked: set[Process] = set()
+
+    def init_processes(self) -> None:
+        """Starts all workers."""
+        for _ in range(self.processes_num):
+            self.processes.append(self._started())
+
+    def handle_ttin(self) -> None:
+        """SIGTTIN: one worker more."""
+        self.processes_num += 1
+        self.processes.append(self._started())
+
+    def restart_all(self) -> None:
+        """SIGHUP: replaces the workers one after another, each when the new one answers."""
+        for place, old in enumerate(self.processes):
+            new = self._started()
+            if not new.wait_until_ready(self.config.timeout_worker_healthcheck, self.should_exit):
+                log.error("New child process [%s] does not answer: the others stay", new.pid)
+                new.kill()
+                new.join()
+                return
+            old.terminate()
+            old.join()
+            self.processes[place] = new
+
+    def _started(self) -> Worker:
+        worker = Worker(self.config, self.sockets)
+        worker.start()
+        return worker
 
     def keep_subprocess_alive(self) -> None:
         """Replaces workers that died or have not answered for too long; ends all where one cannot start."""
@@ -38,8 +92,7 @@ class Supervisor(Multiprocess):
                 self.should_exit.set()
                 return
             log.info("Child process [%s] died", process.pid)
-            self.processes[place] = Process(self.config, self.sockets)
-            self.processes[place].start()
+            self.processes[place] = self._started()
 
     def _is_well(self, process: Process) -> bool:
         if not process.process.is_alive():

@@ -1,9 +1,6 @@
 """What a process knows: the snapshot that it serves, and the builder where it has one."""
 
 import logging
-import multiprocessing
-import os
-import signal
 import tempfile
 import threading
 import time
@@ -236,13 +233,3 @@ def _temporary_folders() -> Iterator[Path]:
             yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
         except OSError:
             continue
-
-
-def end_with_parent() -> None:
-    """Ends this process, as if told to, once the process that started it is gone. For a thread of its own."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        # Returns at once where it was gone before this process had finished its imports.
-        parent.join()
-        log.warning("the parent process is gone: stopping")
-        os.kill(os.getpid(), signal.SIGTERM)

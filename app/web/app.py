@@ -1,7 +1,6 @@
 """The composition root: every part made once, every address in one place."""
 
 import os
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
@@ -18,7 +17,7 @@ from app.presentation.shaper import Shapers
 from app.presentation.urls import Urls
 from app.search.answers import SearchRequest
 from app.settings import Settings
-from app.snapshot.knowledge import Knowledge, end_with_parent
+from app.snapshot.knowledge import Knowledge
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
 from app.web.agents import AgentsEndpoint
@@ -104,10 +103,7 @@ def open_and_warm(knowledge: Knowledge) -> None:
 
 
 def create_app_from_environ() -> FastAPI:
-    """The application of a worker process, whose settings stand in its environment.
-
-    It serves what the process that started it builds, and ends when that one is gone.
-    """
+    """The application of a worker process, whose settings stand in its environment: it serves what the process that
+    started it builds."""
     settings = Settings.load(os.environ)
-    threading.Thread(target=end_with_parent, daemon=True).start()
     return create_app(settings, Knowledge(settings, follow_only=True), alone=True)

@@ -261,10 +261,32 @@ def test_a_worker_that_hangs_does_not_keep_the_server_from_stopping(server: Serv
 
 
 def test_workers_end_with_their_parent(server: Server) -> None:
+    """Those that it started at first, those that a SIGHUP put in their place, and one that a SIGTTIN added."""
+    first = children(server.process.pid)
+    assert len(first) == WORKERS
+    os.kill(server.process.pid, signal.SIGHUP)
+    until(lambda: not any(map(is_alive, first)) and len(children(server.process.pid)) == WORKERS)
+    os.kill(server.process.pid, signal.SIGTTIN)
+    until(lambda: len(children(server.process.pid)) == WORKERS + 1)
     workers = children(server.process.pid)
-    assert len(workers) == WORKERS
     server.process.kill()
     until(lambda: not any(map(is_alive, workers)))
+
+
+def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(
+    start_server: Callable[..., Server], content: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "kept"
+    start_server(content, workers="2", data=str(data)).stop(signal.SIGKILL)
+    (left,) = data.glob("metrics-*")
+    first = start_server(content, workers="2", data=str(data))
+    (ours,) = data.glob("metrics-*")
+    assert ours != left
+    # A second server on the same directory leaves alone what the first one uses.
+    start_server(content, workers="2", data=str(data)).stop()
+    assert [ours] == list(data.glob("metrics-*"))
+    first.stop()
+    assert not list(data.glob("metrics-*"))
 
 
 def test_a_stop_does_not_wait_for_a_build(start_server: Callable[..., Server], content: Path) -> None:
