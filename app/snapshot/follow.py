@@ -22,6 +22,7 @@ from app.snapshot.generation import (
     read_pointer,
 )
 from app.snapshot.health import BuilderStatus, Health, read_status
+from app.snapshot.questions import Questions
 from app.snapshot.records import RecordUnreadable
 from app.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
 from app.snapshot.workers import Announcement
@@ -34,6 +35,9 @@ LOOK_AT_FILES = 1.0
 """Seconds between two looks at the files that are mapped into memory: one system call for each of them."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
 """Seconds between two tries to open a generation that could not be opened."""
+
+CHANGED, WRONG = "was changed on disk", "does not answer as it should"
+"""What may speak against what is served."""
 
 UNREADABLE = (GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable, OSError)
 
@@ -57,8 +61,9 @@ class Follower:
         self._at = Pointer()
         """Where the pointer stood when what is served was opened."""
         self._files: Stamps = frozenset()
-        self._is_suspect = False
-        """Whether the files that are served were changed on disk."""
+        self._suspicion = ""
+        """What speaks against what is served, where anything does."""
+        self._questions = Questions()
         self._failure = ""
         self._swap = threading.Lock()
 
@@ -104,7 +109,7 @@ class Follower:
             before = self._before(generation)
             snapshot = open_snapshot(generation, self._data, self._store(), self._analyzers, before)
             self._snapshot, self._at, self._failure = snapshot, pointer, ""
-            self._files, self._is_suspect = files, False
+            self._files, self._suspicion = files, ""
             if self._announcement is not None:
                 self._announcement.say(pointer.name)
         log.info("serving generation %s: %d entries", pointer.name[:SHOWN], len(snapshot.library))
@@ -113,7 +118,7 @@ class Follower:
     def _before(self, generation: Generation) -> Opened | None:
         """What is open and may be taken over: not what was changed on disk, nor what was made anew because of it."""
         made_anew = generation.name == self._at.name
-        return self._snapshot.opened if self._snapshot and not (self._is_suspect or made_anew) else None
+        return self._snapshot.opened if self._snapshot and not (self._suspicion or made_anew) else None
 
     def announce(self) -> None:
         """Tells the other processes from now on what is served here."""
@@ -137,9 +142,9 @@ class Follower:
                 if at < look:
                     continue
                 look = at + LOOK_AT_FILES
-                if stamps(self._data, self._at.name) == self._files:
+                self._suspicion = self._suspect()
+                if not self._suspicion:
                     continue
-                self._is_suspect = True
             try:
                 self._catch_up_or_examine()
             except UNREADABLE as error:
@@ -151,15 +156,39 @@ class Follower:
             again = time.monotonic() + patience if self._failure else 0.0
             seen = pointer
 
+    def _suspect(self) -> str:
+        """What speaks against what is served; empty where nothing does."""
+        if stamps(self._data, self._at.name) != self._files:
+            return CHANGED
+        if not self._questions.are_due(self.snapshot):
+            return ""
+        try:
+            # What was asked before is asked of the same files read anew: answers may be remembered.
+            known = self._questions.know(self.snapshot)
+            is_right = self._questions.are_answered_by(self._read_anew() if known else self.snapshot)
+        except Exception:  # noqa: BLE001 - noise in an index may make anything of a search
+            is_right = False
+        return "" if is_right else WRONG
+
+    def _read_anew(self) -> Snapshot:
+        """What is served, from its files. Raises one of UNREADABLE."""
+        generation = read_generation(self._data, self._at.name)
+        return open_snapshot(generation, self._data, self._store(), self._analyzers)
+
     def _catch_up_or_examine(self) -> None:
-        if not self.catch_up() and self._is_suspect:
-            name = self._at.name
-            log.warning("the files of generation %s were changed on disk: they are examined", name[:SHOWN])
-            self._failure = "what is served was changed on disk"
+        if not self.catch_up() and self._suspicion:
+            name, suspicion, before = self._at.name, self._suspicion, self._snapshot
+            log.warning("generation %s %s: it is examined", name[:SHOWN], suspicion)
+            self._failure = f"what is served {suspicion}"
             files = stamps(self._data, name)
             self._mend(name)
-            if not self._failure:
-                self._files, self._is_suspect = files, False
+            if self._failure or self._snapshot is not before:
+                return
+            # Nothing is wrong with the files; if anything is, it is with what was made of them.
+            if suspicion == WRONG and not self._questions.are_answered_by(self._read_anew()):
+                self._failure, self._suspicion = f"what is served {suspicion}", suspicion
+                return
+            self._files, self._suspicion = files, ""
 
     def _give_notice(self, error: BaseException) -> None:
         name = current_name(self._data)
