@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.han", "app.version"),
     (
         "app.errors",
+        "app.disk",
         "app.entry",
         "app.log_knowledge",
         "app.signature",

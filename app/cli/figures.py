@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.snapshot.disk import remove
+from app.disk import remove
 
 PREFIX = "metrics-"
 

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from app.content.check.samples import Spoken
+from app.disk import clear_the_way, set_aside
 from app.errors import ContentError, IndexUnreadable
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.built import BuildAbandoned, Built
-from app.snapshot.disk import clear_the_way, set_aside
 from app.snapshot.entries import EntryFacts, keys_of
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.files import Reading

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.snapshot.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
+from app.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
 from app.snapshot.records import EntryRow, Header, RecordUnreadable, from_json, to_json
 
 GENERATIONS = "generations"

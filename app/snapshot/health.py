@@ -5,8 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.disk import read_plain, write_aside
 from app.errors import ContentError, JiedaError
-from app.snapshot.disk import read_plain, write_aside
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.records import RecordUnreadable, from_json, to_json
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.snapshot.disk import make_room
+from app.disk import make_room
 
 LOCK = "build.lock"
 LOOK_AGAIN = 0.05

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from app.content.read.corpus import Image
 from app.content.read.load import content_hash
+from app.disk import make_room, read_plain, write_aside
 from app.search.index.document import Document
-from app.snapshot.disk import make_room, read_plain, write_aside
 from app.snapshot.entries import file_key, keys_of
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from app.disk import clear_the_way, make_room, read_plain, remove, write_aside
 from app.errors import JiedaError
 from app.snapshot.built import Built
-from app.snapshot.disk import clear_the_way, make_room, read_plain, remove, write_aside
 from app.snapshot.records import RecordUnreadable, from_json, to_json
 
 REQUESTS = "requests"

@@ -10,8 +10,8 @@ from app.content.read.parse import SourceFile
 from app.diagnosis.collect import FactReader
 from app.diagnosis.formats import compile_formats
 from app.diagnosis.words import WordReader
+from app.disk import make_room, set_aside
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.disk import make_room, set_aside
 from app.snapshot.entries import EntryFacts, FactWriter, Tools, learn_edition, read_files
 from app.snapshot.facts import FILE_NAME, FactStore
 from app.snapshot.files import FileReader, KnownFile, Reading

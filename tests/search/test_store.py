@@ -297,3 +297,16 @@ def test_what_a_dead_process_left_behind_is_removed_and_what_a_living_one_builds
     store.open("next", lambda: DOCUMENTS)
     left = {path.name for path in root.iterdir() if path.name.startswith(".")}
     assert left == {".building-new"}
+
+
+def test_nothing_of_others_is_removed_behind_a_link(store: IndexStore, tmp_path: Path) -> None:
+    others = tmp_path / "others"
+    for name in ("one", "two", "three", ".damaged-four"):
+        (others / name).mkdir(parents=True)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "index").symlink_to(others)
+    for number in range(4):
+        assert found(store.open(f"digest{number}", lambda: DOCUMENTS), "t:a") == ["f/first", "f/second"]
+    (tmp_path / "data" / "index" / "digest9").symlink_to(others)
+    store.open("digest9", lambda: DOCUMENTS)
+    assert {path.name for path in others.iterdir()} == {"one", "two", "three", ".damaged-four"}

@@ -2,13 +2,13 @@
 
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from app.disk import BUILDING, DAMAGED, clear_the_way, remove, set_aside
 from app.errors import IndexUnreadable, JiedaError
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
@@ -43,6 +43,8 @@ class IndexStore:
 
     def _build(self, target: Path, documents: Callable[[], Iterable[Document]]) -> EmbeddedIndex:
         try:
+            # What is not in use is removed below, so it must be ours, and no link to another's.
+            clear_the_way(self._root.parent, self._root.name)
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():
                 try:
@@ -55,14 +57,14 @@ class IndexStore:
         return EmbeddedIndex(target, self._weighting)
 
     def _swap_in(self, target: Path, documents: Iterable[Document]) -> None:
-        aside = Path(tempfile.mkdtemp(prefix=".building-", dir=self._root))
+        aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._root))
         try:
             update_index(aside, None, {document.id: document for document in documents}, (), ())
-            if target.exists():
-                target.rename(Path(tempfile.mkdtemp(prefix=".damaged-", dir=self._root)) / target.name)
+            if os.path.lexists(target):
+                set_aside(target)
             aside.rename(target)
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
+            remove(aside)
 
     def _prune(self, current: Path) -> None:
         """Removes indexes that nobody opens any more and what dead processes left behind."""
@@ -71,15 +73,15 @@ class IndexStore:
         left_behind = [
             path
             for path in self._root.glob(".*-*")
-            if path.name.startswith(".damaged-") or time.time() - path.stat().st_mtime > ABANDONED_AFTER
+            if path.name.startswith(DAMAGED) or time.time() - path.stat().st_mtime > ABANDONED_AFTER
         ]
         for path in newest_first[KEPT:] + left_behind:
-            shutil.rmtree(path, ignore_errors=True)
+            remove(path)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Holds the store's lock; the system releases it when the process ends, however it ends."""
-        descriptor = os.open(self._root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self._root / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
