@@ -20,7 +20,17 @@ def figures(module: str, *arguments: str) -> str:
 
 
 def test_a_few_kills_and_damages_do_no_harm() -> None:
-    assert "kills 4 " in figures("chaos", "--kills", "4", "--cases", "10", "--entries", "8")
+    said = figures("chaos", "--kills", "4", "--cases", "10", "--entries", "8", "--servers", "0")
+    assert "kills 4 " in said
+    assert "damages 10, faults 0" in said
+
+
+@pytest.mark.server
+def test_a_few_killed_servers_leave_nothing_and_the_next_ones_answer_rightly() -> None:
+    """How long they take to end is measured by `make chaos`, on a machine that has time for it."""
+    few = ("--kills", "0", "--cases", "1", "--entries", "4", "--servers", "4")
+    said = figures("chaos", *few, "--port", str(free_port()), "--patience", "100")
+    assert re.search(r"servers killed 4 .*, faults 0", said)
 
 
 @pytest.mark.server

@@ -1,12 +1,13 @@
 """Kills and damage: whatever happens to a data directory, the next start answers rightly and leaves nothing behind.
 
-    python -m trials.chaos [--kills 100] [--cases 0] [--entries 24] [--seed 1]
+    python -m trials.chaos [--kills 100] [--cases 0] [--servers 100] [--entries 24] [--seed 1] [--port 8767]
+                           [--patience 10]
 
 First processes that build, start, reload or stop are killed (SIGKILL) at random moments; then every file of a data
 directory is damaged in every way that `trials.damage` knows, `--cases` of them at random where that is not 0. After
 each, a start must succeed in the directory itself, answer exactly what it should, run nothing that was planted, and
 leave nothing of dead builders. Processes are forked from this one, which has everything imported: a moment is a moment
-of the work.
+of the work. Last, `--servers` whole servers are hit, which must end within `--patience` seconds: see `trials.servers`.
 """
 
 import argparse
@@ -30,9 +31,12 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.follow import Follower
 from trials.damage import DAMAGES
+from trials.servers import attack
 from trials.site import Place, answers
 
 WORDS = ("entry0", "error", "lost", "训练")
+USUAL = {"kills": 100, "cases": 0, "servers": 100, "entries": 24, "seed": 1, "port": 8767, "patience": 10}
+"""What is done where nothing else is asked for. No cases means all there are."""
 SECONDS_TO_ANSWER = 120
 """A start that takes longer hangs."""
 
@@ -223,7 +227,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name, usual in (("kills", 100), ("cases", 0), ("entries", 24), ("seed", 1)):
+    for name, usual in USUAL.items():
         parser.add_argument(f"--{name}", type=int, default=usual)
     given = parser.parse_args()
     logging.disable(logging.ERROR)
@@ -232,9 +236,12 @@ def main() -> int:
         killed = kill(chaos, given.kills, Path(folder) / "fresh")
         print(f"kills {killed.total()} {dict(killed)}, faults {len(chaos.faults)}", flush=True)
         cases = corrupt(chaos, given.cases, Path(folder) / "fresh")
-    print(f"damages {cases}; faults in all {len(chaos.faults)}")
-    print(*chaos.faults[:50], sep="\n")
-    return 1 if chaos.faults else 0
+        print(f"damages {cases}, faults {len(chaos.faults)}", *chaos.faults[:50], sep="\n", flush=True)
+        faults = chaos.faults
+        if given.servers:
+            place = Path(folder) / "servers"
+            faults += attack(place, given.servers, given.entries, given.seed, given.port, given.patience)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
