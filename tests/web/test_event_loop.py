@@ -79,7 +79,6 @@ STEPS = 30_000
 """Some hundredths of a second. What is done away from the loop takes ten times as many, or more."""
 LARGE = {
     "a long search": ("GET", "/api/v1/search?q={}", quote("训练显存不足 a.b.c "), 120),
-    "a search for ligatures": ("GET", "/api/v1/search?q={}", quote("\ufdfa"), 110),
     "a page of a long search": ("GET", "/en/search?q={}", "KeyError:+node2pg+", 100),
     "a large form": ("POST", "/en/diagnose", "%41", 900_000),
     "a form of what is escaped": ("POST", "/en/diagnose", "%3C", 900_000),
@@ -107,6 +106,47 @@ async def test_what_is_large_takes_no_more_steps_than_what_is_small(tmp_path: Pa
         await steps(unit)
         small, large = await steps(unit * 3), await steps(unit * times)
     assert large < small + STEPS
+
+
+class Called:
+    """The functions that have been called on one thread."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            self.names.add(frame.f_code.co_qualname)
+
+
+LIGATURE = "\ufdfa"
+"""A character that is eighteen when it is written out."""
+MESSAGE = '{{"jsonrpc": "2.0", "params": {{"text": "{}"}}}}'
+"""No message of the protocol for want of a method, which is known when it has been read."""
+AWAY = {
+    "a search for ligatures": ("GET", f"/api/v1/search?q={LIGATURE * 2}", "", "Searcher.search", True),
+    "a search for more of them": ("GET", f"/api/v1/search?q={LIGATURE * 6}", "", "Searcher.search", False),
+    "a message of an agent": ("POST", "/mcp", MESSAGE.format("x"), "check_message", True),
+    "a large message of an agent": ("POST", "/mcp", MESSAGE.format("x" * 70_000), "check_message", False),
+}
+"""Method, address, body, the function of ours that does the work, and whether on the loop: so it is where there is
+little to do, which shows that this would be seen."""
+
+
+@pytest.mark.parametrize("name", AWAY)
+async def test_what_one_call_does_for_long_is_called_away_from_the_loop(tmp_path: Path, name: str) -> None:
+    method, address, body, work, is_on_the_loop = AWAY[name]
+    app = application(tmp_path, 8)
+    called = Called()
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        headers = {"Content-Type": "application/json"} if body else {}
+        sys.setprofile(called)
+        try:
+            answer = await client.request(method, address, content=body, headers=headers)
+        finally:
+            sys.setprofile(None)
+    assert answer.status_code == (400 if body else 200)
+    assert (work in called.names) == is_on_the_loop
 
 
 async def test_no_request_but_a_search_takes_more_steps_where_there_are_more_entries(tmp_path: Path) -> None:

@@ -1,8 +1,12 @@
 """Schemathesis over the description of the API: what it promises is what is answered.
 
-Its own pytest plugin is passed by: it reaches into parts of pytest that have changed.
+Its own pytest plugin is passed by: it reaches into parts of pytest that have changed. `SCHEMA_CASES=250` in the
+environment has it make as many cases of each kind for each operation instead of 15, and `pytest -s` tells how many
+there were in all.
 """
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -36,6 +40,17 @@ CHECKS = [
 ]
 
 
+EACH = int(os.environ.get("SCHEMA_CASES", "15"))
+
+
+@pytest.fixture(scope="module")
+def cases() -> Iterator[list[str]]:
+    """The operations of all cases that were tried."""
+    tried: list[str] = []
+    yield tried
+    print(f"\n{len(tried)} cases over {len(set(tried))} operations")
+
+
 @pytest.fixture(scope="module")
 def described(server: Server) -> schemathesis.BaseSchema:
     """The API of the shared server as it describes itself."""
@@ -45,13 +60,13 @@ def described(server: Server) -> schemathesis.BaseSchema:
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode), ids=lambda mode: mode.value)
 def test_every_operation_keeps_its_description(
-    described: schemathesis.BaseSchema, route: ApiRoute, mode: schemathesis.GenerationMode
+    described: schemathesis.BaseSchema, route: ApiRoute, mode: schemathesis.GenerationMode, cases: list[str]
 ) -> None:
     operation = described[route.path][route.method]
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(
-        max_examples=15,
+        max_examples=EACH,
         deadline=None,
         derandomize=True,
         database=None,
@@ -59,6 +74,7 @@ def test_every_operation_keeps_its_description(
         suppress_health_check=list(HealthCheck),
     )
     def keeps(case: schemathesis.Case[Any]) -> None:
+        cases.append(route.operation)
         case.call_and_validate(checks=CHECKS)
 
     keeps()
