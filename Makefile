@@ -49,7 +49,7 @@ semantic: install ## Install the extra that finds what says the same in other wo
 	$(PIP) install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/semantic.txt
 
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
-	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
+	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
 # Three processes on two cores: the suite waits for servers and browsers as much as it computes. A module stays in one of them.
 PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0

@@ -1,7 +1,7 @@
 """Settings: one table. Each row is an environment variable and an option of `jieda serve`."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ from app.address import HOST, PORT, set_in
 from app.errors import SettingsError
 from app.values import (
     NOBODY,
+    Option,
     address_with,
     addresses,
     base_url,
     directories,
     edit_urls,
+    new_url,
     one_of,
     proxies,
     root_path,
@@ -25,6 +27,12 @@ from app.values import (
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout, or the folder of the image that stands for it."""
+
+
+UNGUARDED_WRITING = (
+    "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set JIEDA_WORKBENCH_TOKEN to "
+    "a long random text as well, such as what `openssl rand -hex 16` prints"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +53,12 @@ class Settings:
     """Addresses and networks that may ask for the figures."""
     edit_url: tuple[str, ...]
     """Editors of the last content directories, in the order of those; often one, for the last."""
+    new_url: str
     help_url: str
     issue_url: str
+    workbench: bool
+    workbench_token: str
+    workbench_write: bool
     log_format: str
     max_log_bytes: int
     max_query_chars: int
@@ -78,6 +90,8 @@ class Settings:
                 values[option.name] = option.parse(text.strip())
             except ValueError as error:
                 problems.append(f"{option.env} ({option.flag}): {error}; it is {text!r}")
+        if values.get("workbench_write") and not values.get("workbench_token"):
+            problems.append(UNGUARDED_WRITING)
         if problems:
             raise SettingsError(problems)
         return cls(**values)
@@ -93,31 +107,6 @@ def _as_text(value: object) -> str:
         separator = os.pathsep if value and isinstance(value[0], Path) else " "
         return separator.join(str(part) for part in value)
     return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One row: `parse` turns the text into the field's value or raises ValueError with what it must be."""
-
-    name: str
-    default: str
-    parse: Callable[[str], Any]
-    help: str
-
-    @property
-    def env(self) -> str:
-        """The environment variable."""
-        return f"JIEDA_{self.name.upper()}"
-
-    @property
-    def flag(self) -> str:
-        """The option of `jieda serve`."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def is_switch(self) -> bool:
-        """Whether it is on or off, so that the option needs no value."""
-        return self.parse is switch
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -165,6 +154,13 @@ OPTIONS: tuple[Option, ...] = (
         "several, separated by spaces, belong to the last content directories in their order.",
     ),
     Option(
+        "new_url",
+        "",
+        new_url,
+        "Form of your git host for a new file, with {path} and {content}, such as "
+        "https://git.example.com/faq/new/main?filename=content/{path}&value={content}.",
+    ),
+    Option(
         "help_url",
         "",
         address_with("query"),
@@ -176,6 +172,19 @@ OPTIONS: tuple[Option, ...] = (
         address_with("title"),
         "Form for a new issue, with {title} and perhaps {body}, such as "
         "https://git.example.com/faq/issues/new?title={title}&body={body}.",
+    ),
+    Option("workbench", "0", switch, "Serve the pages for maintainers, where entries are written."),
+    Option(
+        "workbench_token",
+        "",
+        str,
+        "Secret for the pages for maintainers: the password that the browser asks for; empty: open to everybody.",
+    ),
+    Option(
+        "workbench_write",
+        "0",
+        switch,
+        "Let the workbench write entries into the content directory and commit them; needs the token.",
     ),
     Option("log_format", "text", one_of("text", "json"), "Log lines as text or json."),
     Option(

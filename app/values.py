@@ -1,10 +1,12 @@
-"""What the text of a setting says. Each parser raises ValueError with what the text must be."""
+"""Rows of the table of settings, and what their text says. A parser raises ValueError with what the text must be."""
 
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 NOBODY = "none"
 
@@ -62,6 +64,13 @@ def edit_urls(text: str) -> tuple[str, ...]:
     return addresses
 
 
+def new_url(text: str) -> str:
+    """An address with `{path}` and `{content}`, or nothing."""
+    if text and not (re.fullmatch(r"https?://\S+", text) and "{path}" in text and "{content}" in text):
+        raise ValueError("must be an http(s) address with {path} and {content} in it")
+    return text
+
+
 def address_with(name: str) -> Callable[[str], str]:
     """A parser of addresses with `{name}` in them, or nothing."""
 
@@ -89,6 +98,31 @@ def switch(text: str) -> bool:
     if text.lower() not in {"0", "1", "true", "false", "yes", "no", ""}:
         raise ValueError("must be 1 or 0")
     return text.lower() in {"1", "true", "yes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One row: `parse` turns the text into the field's value or raises ValueError with what it must be."""
+
+    name: str
+    default: str
+    parse: Callable[[str], Any]
+    help: str
+
+    @property
+    def env(self) -> str:
+        """The environment variable."""
+        return f"JIEDA_{self.name.upper()}"
+
+    @property
+    def flag(self) -> str:
+        """The option of `jieda serve`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is on or off, so that the option needs no value."""
+        return self.parse is switch
 
 
 def proxies(text: str) -> tuple[str, ...]:
