@@ -88,7 +88,7 @@ function busy(isBusy) {
 }
 
 form.addEventListener("submit", async (event) => {
-  if (event.defaultPrevented) return;
+  if (event.defaultPrevented || event.submitter?.hasAttribute("formaction")) return;
   event.preventDefault();
   if (form.classList.contains("busy")) return;
   if (!area.value.trim()) { say(form.dataset.empty, true); area.focus(); return; }

@@ -38,6 +38,7 @@ TWINS = (
     "docs/releasing.md",
     "docs/reliability.md",
     "docs/self-hosting.md",
+    "docs/workbench.md",
 )
 PATH_IN_BACKTICKS = re.compile(
     r"`((?:app|bench|content|docs|requirements|static|tests|trials)/[\w./-]*|[A-Z][\w.-]+\.md)`"

@@ -77,13 +77,14 @@ class Diagnoser:
 
     def __init__(self, library: Library, known: Known, words: WordReader) -> None:
         """`known` is about the library's entries, by the same analysis and glossary as `words`."""
+        self.known = known
+        self.words = words
         self._formats = compile_formats(known.knowledge.failures)
         self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
         self._signatures = SignatureIndex(known.signatures.items())
         self._rates = SignatureRates(known)
         self._words = WordModel(known.words, known.background, words)
-        self._reader = words
 
     def reads_like_error(self, text: str) -> bool:
         """Whether a line is something that a program printed when it failed: a failure, or a known error text."""
@@ -177,7 +178,7 @@ class Diagnoser:
         """The words of the log that speak for an entry, as the log spells them."""
         if not one.told:
             return ()
-        spelled = self._reader.spelled(one.told.passage.text)
+        spelled = self.words.spelled(one.told.passage.text)
         return tuple(dict.fromkeys(spelled.get(word, word) for word in one.told.shared))
 
 

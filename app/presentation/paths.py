@@ -18,6 +18,8 @@ TAG_PAGES: Mapping[str, str] = {
 """By facet. A kind has no page: it is a search with a filter."""
 ABOUT = "/{lang}/about"
 PREFERENCES = "/preferences"
+WORKBENCH = "/{lang}/workbench"
+"""Where entries are written."""
 
 FEED = "/{lang}/feed.xml"
 OPENSEARCH = "/{lang}/opensearch.xml"

@@ -93,6 +93,10 @@ class Urls:
         """What this is, and what is done with what readers send."""
         return self.path(paths.ABOUT, lang=lang)
 
+    def workbench(self, lang: Language, **params: Parameter) -> str:
+        """Where an entry is written."""
+        return self.path(paths.WORKBENCH, lang=lang) + _query(params)
+
     def feed(self, lang: Language) -> str:
         """New and changed entries, as Atom."""
         return self.path(paths.FEED, lang=lang)

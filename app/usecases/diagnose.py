@@ -43,7 +43,7 @@ async def diagnose(service: Service, text: str, lang: Language, framework: str) 
     if framework:
         check_tag("framework", framework, snapshot.library)
     diagnoser = snapshot.diagnoser
-    async with _turn(service):
+    async with turn(service):
         diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
@@ -51,7 +51,8 @@ async def diagnose(service: Service, text: str, lang: Language, framework: str) 
 
 
 @asynccontextmanager
-async def _turn(service: Service) -> AsyncIterator[None]:
+async def turn(service: Service) -> AsyncIterator[None]:
+    """Entered when it is one's turn to do work that takes long. Raises TooBusy, which is counted."""
     try:
         async with service.diagnosing.turn():
             yield

@@ -20,14 +20,17 @@ from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
+from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
 from app.web.api.body import most_json_bytes
 from app.web.api.routes import add_api_routes
 from app.web.http import middleware
+from app.web.http.maintainers import for_maintainers
 from app.web.http.problems import HANDLED, on_failure
 from app.web.http.routing import add_routes
 from app.web.machine.routes import machine_routes
 from app.web.pages.errors import error_page
+from app.web.pages.routes import MAINTAINER_ROUTES
 from app.web.pages.routes import ROUTES as PAGE_ROUTES
 from app.web.pauses import short_pauses
 from app.web.site import Site
@@ -58,6 +61,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     add_api_routes(app)
     add_routes(app, machine_routes(settings))
     add_routes(app, PAGE_ROUTES)
+    add_routes(app, for_maintainers(settings, MAINTAINER_ROUTES))
     return app
 
 
@@ -75,6 +79,7 @@ def create_site(settings: Settings, knowledge: Knowledge) -> Site:
         shapers=shapers,
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         error_page=error_page,
+        desk=Desk(settings.content),
         agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
     )
 

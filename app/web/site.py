@@ -13,6 +13,7 @@ from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
+from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
 from app.web.http.respond import Resource
 from app.web.templating import Renderer
@@ -24,7 +25,7 @@ ErrorPage = Callable[[Request, int, str, str], str]
 @dataclass(frozen=True, slots=True)
 class Site:
     """Complete when made. `resources` are the answers that depend on nothing but the generation; `agents` is None
-    where the SDK for them is not installed."""
+    where the SDK for them is not installed; `desk` holds nothing before somebody writes."""
 
     settings: Settings
     urls: Urls
@@ -34,6 +35,7 @@ class Site:
     resources: OncePerGeneration[Resource]
     error_page: ErrorPage
     agents: AgentsEndpoint | None
+    desk: Desk
 
     @property
     def knowledge(self) -> Knowledge:

@@ -44,20 +44,27 @@ def _twins(corpus: Corpus, entry_id: str) -> Editions:
 
 
 def stamp(file: Outline, digest: str) -> bytes:
-    """The file's bytes with `synced_with` set: its line replaced, or added as the last of the front matter."""
-    content = file.path.read_bytes()
+    """The file's bytes with `synced_with` set."""
+    try:
+        return stamped(file.path.read_bytes(), file.lines.get("synced_with", 0), digest)
+    except AuthoringError as error:
+        raise AuthoringError(f"{file.path}: {error}") from error
+
+
+def stamped(content: bytes, number: int, digest: str) -> bytes:
+    """An edition with `synced_with` set: its line, the `number`th, replaced, or added as the last of the front matter
+    where that is 0. Raises AuthoringError."""
     ends = list(_LINE_END.finditer(content))
-    line_end = ends[0][0]
     value = f"synced_with: '{digest}'".encode()
-    if number := file.lines.get("synced_with"):
+    if number:
         start, end = ends[number - 2].end(), ends[number - 1].start()
         return content[:start] + value + content[end:]
     fence = re.compile(rb"^---[ \t]*(?=[\r\n]|\Z)", re.MULTILINE)
     # The first match may be the opening one, unless a byte order mark stands before it.
-    closing = fence.search(content, ends[0].end())
+    closing = fence.search(content, ends[0].end()) if ends else None
     if closing is None:
-        raise AuthoringError(f"{file.path}: the front matter has no end")
-    return content[: closing.start()] + value + line_end + content[closing.start() :]
+        raise AuthoringError("the front matter has no end")
+    return content[: closing.start()] + value + ends[0][0] + content[closing.start() :]
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -3,10 +3,13 @@
 A server opens a generation instead (`app.snapshot`), which is built from the same parts.
 """
 
+import copy
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 from app.content.library import Holdings, Library
 from app.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
@@ -105,6 +108,33 @@ class Loaded:
                 ),
                 digest=self._digest(heads),
             )
+        )
+
+    def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
+        """All this as it would be with `sources` in place of the editions of an entry, and more `samples` of it."""
+        other = copy.copy(self)
+        other._put(entry_id, sources, samples)  # noqa: SLF001 - a copy of its own, which nobody else has seen
+        return other
+
+    def _put(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> None:
+        places = {file.where for file in (*sources, *samples)}
+        self._sources, self.sample_texts = dict(self._sources), dict(self.sample_texts)
+        self._problems = [problem for problem in self._problems if problem.path not in places]
+        corpus = self.corpus
+        by_id = {each: editions for each, editions in corpus.by_id.items() if each != entry_id}
+        files = [self._parse(source) for source in sources]
+        chosen = choose([files], corpus.taxonomy, collisions([*by_id, entry_id]))
+        self._problems += chosen.problems
+        if chosen.editions:
+            by_id[entry_id] = chosen.editions
+        logs = dict(corpus.samples)
+        if more := tuple(log for source in samples if (log := self._log(source, entry_id))):
+            logs[entry_id] = corpus.samples.get(entry_id, ()) + more
+        self.corpus = replace(
+            corpus,
+            by_id=dict(sorted(by_id.items())),
+            published={each: shown for each, editions in by_id.items() if (shown := published(editions))},
+            samples=logs,
         )
 
     def _read(self, number: int, listing: Listing) -> dict[str, list[SourceFile]]:

@@ -44,6 +44,7 @@ KINDS = tuple(
         ("POST", paths.API_DIAGNOSE, Kind.DIAGNOSIS),
         ("POST", paths.DIAGNOSE, Kind.DIAGNOSIS),
         ("POST", paths.SEARCH, Kind.DIAGNOSIS),
+        ("POST", paths.WORKBENCH, Kind.DIAGNOSIS),
     )
 )
 """What is not here is a page."""

@@ -80,6 +80,8 @@ class DiagnoseView:
     errors: tuple[ErrorLine, ...]
     guessed: Link | None
     exits: tuple[Link, ...]
+    workbench: str
+    """Where an answer to the paste is written, or empty."""
     search: str
     """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
 
@@ -118,6 +120,7 @@ def _question(context: PageContext, paste: Paste | None) -> DiagnoseView:
         errors=(),
         guessed=None,
         exits=(),
+        workbench="",
         search="",
     )
 
@@ -146,6 +149,7 @@ def _answer(context: PageContext, paste: Paste, answered: Answered) -> DiagnoseV
         errors=tuple(_error(context, error) for error in diagnosis.errors[:ERRORS]) if unsure else (),
         guessed=_guessed(context, diagnosis.framework) if unsure else None,
         exits=exits(context, of_diagnosis(context, diagnosis)) if unsure else (),
+        workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
         search=diagnosis.query if unsure or diagnosis.near else "",
     )
 

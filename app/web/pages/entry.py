@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from app.entry import Edition, Entry, Heading, Section, Source, Summary
+from app.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from app.presentation.links import rewrite
 from app.presentation.outward import filled
+from app.settings import Settings
 from app.usecases.entries import ReadEntry
 from app.web.pages.context import PageContext
 from app.web.pages.headings import phrased
@@ -72,6 +74,8 @@ class EntryView:
     updated: str
     updated_iso: str
     edit: str
+    workbench: str
+    """Where an entry is edited in place, or empty."""
     report: str
     """Where something wrong on this page is reported, or empty."""
     vote: str
@@ -125,7 +129,10 @@ def _view(
         sources=edition.source,
         updated=context.day(edition.updated),
         updated_iso=edition.updated.isoformat(),
-        edit=_edit_address(context, entry, edition),
+        edit=edit_address(context.site.settings, entry.id, edition.lang, edition.path),
+        workbench=context.urls.workbench(context.lang, entry=entry.id)
+        if context.site.settings.workbench
+        else "",
         report=_report_address(context, entry, edition),
         vote=context.urls.entry(context.lang, entry.id),
         voted=voted,
@@ -203,13 +210,12 @@ def _description(edition: Edition) -> str:
     return " ".join(parts) or edition.title
 
 
-def _edit_address(context: PageContext, entry: Entry, edition: Edition) -> str:
+def edit_address(settings: Settings, entry_id: str, lang: Language, path: Path) -> str:
     """Where the file of an edition is edited, empty where nobody said: addresses belong to directories."""
-    settings = context.site.settings
-    path = quote(f"{edition.lang}/{entry.id}.md")
+    where = quote(f"{lang}/{entry_id}.md")
     for directory, address in zip(reversed(settings.content), reversed(settings.edit_url), strict=False):
-        if edition.path.is_relative_to(directory.resolve()):
-            return address.replace("{path}", path)
+        if path.is_relative_to(directory.resolve()):
+            return address.replace("{path}", where)
     return ""
 
 

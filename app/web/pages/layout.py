@@ -20,6 +20,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "diagnose": ("log.js", "reading.js"),
     "docs": ("reading.js",),
     "agents": ("reading.js",),
+    "workbench": ("workbench.js",),
 }
 """What a page loads beside the scripts of every page."""
 
@@ -81,13 +82,15 @@ class Links:
     docs: str
     llms: str
     agents: str
+    workbench: str
+    """Empty where there is none."""
     suggest: str
     api_search: str
     preferences: str
 
     @classmethod
-    def of(cls, urls: Urls, lang: Language, name: str) -> "Links":
-        """Those of a page called `name`, for a reader of `lang`."""
+    def of(cls, urls: Urls, lang: Language, name: str, *, workbench: bool) -> "Links":
+        """Those of a page called `name`, for a reader of `lang`; `workbench`: there is one."""
         scripts = ("app.js", "search.js", *SCRIPTS.get(name, ()))
         return cls(
             style=urls.static("app.css"),
@@ -103,6 +106,7 @@ class Links:
             docs=urls.docs(),
             llms=urls.llms(lang),
             agents=urls.agents(lang),
+            workbench=urls.workbench(lang) if workbench else "",
             suggest=urls.api_suggest(),
             api_search=urls.api_search(),
             preferences=urls.preferences(),
@@ -176,7 +180,7 @@ def build_layout(context: PageContext, head: Head) -> Layout:
         kind=head.kind,
         name=head.name,
         json_ld=data_block(head.data),
-        links=Links.of(urls, lang, head.name),
+        links=Links.of(urls, lang, head.name, workbench=settings.workbench),
         here=head.here(lang),
         printed=urls.absolute(head.here(lang)),
         switch=Switch(lang.other, lang.other.tag, lang.other.own_name, head.here(lang.other)),

@@ -2,7 +2,7 @@
 
 from app.presentation import paths
 from app.web.http.routing import Route
-from app.web.pages import forms, handlers
+from app.web.pages import forms, handlers, workbench_forms
 
 ROUTES: tuple[Route, ...] = (
     Route(paths.ROOT, handlers.root),
@@ -21,3 +21,9 @@ ROUTES: tuple[Route, ...] = (
     Route(paths.AGENTS_FILE, handlers.agents_file),
     Route(paths.PREFERENCES, forms.preferences, "POST"),
 )
+
+MAINTAINER_ROUTES: tuple[Route, ...] = (
+    Route(paths.WORKBENCH, workbench_forms.ask),
+    Route(paths.WORKBENCH, workbench_forms.answer, "POST"),
+)
+"""Those that only maintainers have, behind their guard."""

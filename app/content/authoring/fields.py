@@ -1,0 +1,73 @@
+"""One field of a front matter rewritten in its text; every other byte of the file stays as it is."""
+
+import re
+
+from app.content.read.yaml_reader import Fields, Items, Scalar, YamlError, read_fields
+from app.errors import AuthoringError
+
+_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_BARE = re.compile(r"[A-Za-z][\w.-]*")
+_FIRST_BODY_LINE = 2
+
+
+def values_of(text: str, key: str) -> tuple[str, ...]:
+    """What a field of an edition holds: one value, or those of a list; nothing where it cannot be made out."""
+    try:
+        node = _fields(text).values.get(key)
+    except AuthoringError:
+        return ()
+    items = node.items if isinstance(node, Items) else (node,)
+    return tuple(item.text for item in items if isinstance(item, Scalar) and item.text)
+
+
+def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
+    """An edition whose list `key` has these values, each in quotes where it is more than a name. A field that is
+    missing comes after the field `after`. Raises AuthoringError where the front matter cannot be read."""
+    if all(_BARE.fullmatch(value) for value in values):
+        return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
+    lines = "".join(f"  - {_quoted(value)}\n" for value in values)
+    return _with(text, key, f"{key}:\n{lines}", after)
+
+
+def with_value(text: str, key: str, value: str, after: str) -> str:
+    """An edition whose field `key` has this value, as `with_list`."""
+    shown = value if _BARE.fullmatch(value) else _quoted(value)
+    return _with(text, key, f"{key}: {shown}\n", after)
+
+
+def _with(text: str, key: str, written: str, after: str) -> str:
+    fields = _fields(text)
+    lines = text.splitlines(keepends=True)
+    first, last = _span(fields, lines, key if key in fields.key_lines else after)
+    if key not in fields.key_lines:
+        first = last
+    return "".join([*lines[:first], written, *lines[last:]])
+
+
+def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
+    """The lines of a field, from 0, without blank lines and comments that stand before the next one."""
+    closing = next(
+        number for number, line in enumerate(lines) if number and re.match(r"---[ \t]*(?:\r?\n|\Z)", line)
+    )
+    if key not in fields.key_lines:
+        return closing, closing
+    first = fields.key_lines[key] - 1
+    later = [line - 1 for line in fields.key_lines.values() if line - 1 > first]
+    last = min([*later, closing])
+    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
+        last -= 1
+    return first, last
+
+
+def _fields(text: str) -> Fields:
+    match = _FRONT.match(text)
+    if not match:
+        raise AuthoringError("the front matter must stand between two lines of `---`")
+    try:
+        return read_fields(match[1], first_line=_FIRST_BODY_LINE)
+    except YamlError as error:
+        raise AuthoringError(f"line {error.line}: {error.message}") from error
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,139 @@
+"""Writing files into a content directory: none outside of it, none through a link, each whole or not at all."""
+
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from app.errors import AuthoringError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+ABSENT = ""
+"""The digest of a file that is not there."""
+MOST_BYTES = 4 << 20
+
+
+def digest_of(content: bytes | None) -> str:
+    """What tells one content of a file from another."""
+    return ABSENT if content is None else hashlib.sha256(content).hexdigest()
+
+
+class Place:
+    """A content directory that is being written to, by nobody else who comes through here."""
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+
+    def read(self, where: str) -> bytes | None:
+        """A file below the directory, None where there is none. Raises AuthoringError for anything but a file."""
+        try:
+            with self._folder(where, make=False) as (folder, name):
+                descriptor = os.open(
+                    name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
+                )
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise AuthoringError(f"{where}: {error.strerror}") from error
+        with os.fdopen(descriptor, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise AuthoringError(f"{where} is not a file")
+            return opened.read(MOST_BYTES)
+
+    def write(self, files: Mapping[str, bytes]) -> None:
+        """Puts files below the directory in place of what is there. All are written aside before the first is renamed.
+
+        Raises AuthoringError; then those not named in it are as they were.
+        """
+        aside: list[str] = []
+        try:
+            for where, content in files.items():
+                self._write_aside(where, content)
+                aside.append(where)
+            while aside:
+                self._put(aside[0])
+                aside.pop(0)
+        except OSError as error:
+            done = [where for where in files if where not in aside] if len(aside) < len(files) else []
+            told = f"; written already: {', '.join(done)}" if done else "; nothing was written"
+            raise AuthoringError(f"{error.strerror or error}{told}") from error
+
+    def _write_aside(self, where: str, content: bytes) -> None:
+        with self._folder(where, make=True) as (folder, name):
+            self._check_target(folder, name)
+            remove_leftover(_aside(name), folder)
+            descriptor = os.open(_aside(name), _NEW, 0o644, dir_fd=folder)
+            with os.fdopen(descriptor, "wb") as opened:
+                opened.write(content)
+                opened.flush()
+                os.fsync(descriptor)
+
+    def _put(self, where: str) -> None:
+        with self._folder(where, make=False) as (folder, name):
+            os.replace(_aside(name), name, src_dir_fd=folder, dst_dir_fd=folder)
+
+    @staticmethod
+    def _check_target(folder: int, name: str) -> None:
+        try:
+            mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return
+        if not stat.S_ISREG(mode):
+            raise OSError(0, f"{name} is a link or no file: it is not written through")
+
+    @contextmanager
+    def _folder(self, where: str, *, make: bool) -> Iterator[tuple[int, str]]:
+        """The folder of a file, opened one name at a time so that no link is followed, and the file's name."""
+        *folders, name = PurePosixPath(where).parts
+        if any(part in {"..", ".", "/"} for part in (*folders, name)):
+            raise AuthoringError(f"{where} leads out of the content directory")
+        current = os.dup(self._root)
+        try:
+            for folder in folders:
+                if make:
+                    make_folder(folder, current)
+                following = os.open(folder, _FOLDER, dir_fd=current)
+                os.close(current)
+                current = following
+            yield current, name
+        finally:
+            os.close(current)
+
+
+@contextmanager
+def opened(directory: Path) -> Iterator[Place]:
+    """A content directory to write to; others who want to wait. Raises AuthoringError where it cannot be opened."""
+    try:
+        root = os.open(directory.resolve(), _FOLDER)
+    except OSError as error:
+        raise AuthoringError(f"{directory}: {error.strerror}") from error
+    try:
+        fcntl.flock(root, fcntl.LOCK_EX)
+        yield Place(root)
+    finally:
+        os.close(root)
+
+
+def make_folder(folder: str, parent: int) -> None:
+    """Makes a folder unless it is there."""
+    try:
+        os.mkdir(folder, 0o755, dir_fd=parent)
+    except FileExistsError:
+        return
+
+
+def remove_leftover(name: str, folder: int) -> None:
+    """Removes what an earlier, interrupted attempt left."""
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+
+
+def _aside(name: str) -> str:
+    # Hidden files are passed over when content is read.
+    return f".{name}.new"

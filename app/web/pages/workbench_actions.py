@@ -1,0 +1,199 @@
+"""What the buttons of the workbench do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from app.content.authoring.repository import Author
+from app.content.read.forms import ENTRY_ID
+from app.entry import Kind, Language
+from app.errors import AuthoringError, ContentError
+from app.snapshot.built import BuildAbandoned
+from app.snapshot.facts import FactsUnreadable
+from app.snapshot.requests import BuildRefused
+from app.usecases.diagnose import excerpt, turn
+from app.usecases.workbench import skeletons
+from app.usecases.workbench.editing import agreed, with_kind, with_tag
+from app.usecases.workbench.finishing import Committed, Conflict, Uncommitted, Wish, patch, write
+from app.web.http.problems import Problem, Refusal
+from app.web.http.respond import NO_STORE
+from app.web.pages.context import PageContext
+from app.web.pages.parts import Link
+from app.web.pages.requests import MARKDOWN
+from app.web.pages.workbench_answers import broken_content_told, draft_of, reviewed, send, shown
+from app.web.pages.workbench_views import Form, Said
+
+PATCH = "text/x-diff"
+
+Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
+Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
+
+
+async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Nothing but a look at the draft."""
+    return await shown(request, context, form)
+
+
+async def begin(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The skeleton of a new entry; one that is there already is opened."""
+    taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
+    if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
+        return await shown(request, context, replace(form, texts={}), Said(warning=context.t("bench.bad_id")))
+    if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
+        address = context.urls.workbench(context.lang, entry=form.id)
+        return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
+    chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
+    today = datetime.now(UTC).date()
+    texts = skeletons.empty(taxonomy, form.framework, form.slug, chosen, today).texts
+    return await shown(
+        request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
+    )
+
+
+async def begin_from_log(
+    request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+) -> Response:
+    """A skeleton with what is understood of a log, which the page for logs calls `text`."""
+    service, desk = context.site.service, context.site.desk
+    log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
+    if not log.strip():
+        return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
+    snapshot, today = context.served, datetime.now(UTC).date()
+    with broken_content_told():
+        async with turn(service):
+            draft = await service.offload(
+                lambda: skeletons.from_log(snapshot, desk.material(snapshot), log, form.framework, today)
+            )
+    framework, _, slug = draft.id.partition("/")
+    begun = Form(
+        draft=f"{draft.id} {draft.sample_place.rpartition('/')[2]}",
+        framework=framework,
+        slug=slug,
+        texts=draft.texts,
+        log=draft.sample,
+        keep=True,
+    )
+    return await shown(request, context, begun, Said(note=context.t("bench.from_log_done"), begun=True))
+
+
+def changing(change: Change) -> Action:
+    """An action that changes the texts of the editions."""
+
+    async def changed(
+        request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+    ) -> Response:
+        try:
+            return await shown(request, context, replace(form, texts=change(form, fields)))
+        except AuthoringError as error:
+            warning = context.t("bench.unreadable", reason=str(error))
+            return await shown(request, context, form, Said(warning=warning))
+
+    return changed
+
+
+async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The draft as a patch, or one of its files as it is."""
+    draft, wanted = draft_of(form), fields["do"].partition("-")[2]
+    if not draft.is_named or not draft.texts:
+        return await shown(request, context, form)
+    name = draft.id.replace("/", "-")
+    if wanted in set(Language):
+        lang = Language(wanted)
+        return await send(request, form.texts.get(lang, ""), MARKDOWN, f"{lang}-{name}.md")
+    try:
+        text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
+    except AuthoringError as error:
+        return await shown(request, context, form, Said(warning=str(error)))
+    if not text:
+        return await shown(request, context, form, Said(note=context.t("bench.unchanged")))
+    return await send(request, text, PATCH, f"{name}.patch")
+
+
+async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Writes the draft into its content directory and commits it, where that is allowed."""
+    if not context.site.settings.workbench_write:
+        raise Refusal(Problem(403, "problem.write_closed"))
+    found = await reviewed(context, form)
+    try:
+        author = Author(form.author, form.email)
+    except ValueError:
+        return await shown(request, context, form, Said(warning=context.t("bench.no_author")))
+    if found is None or found.checked.unserved or found.read is None:
+        return await shown(request, context, form, Said(warning=context.t("bench.not_written")))
+    expected = {
+        lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
+        for lang in Language
+    }
+    wish = Wish(draft_of(form), expected, author, form.message)
+    desk = context.site.desk
+    try:
+        done = await context.site.service.offload(lambda: write(desk, wish))
+    except AuthoringError as error:
+        return await shown(request, context, form, Said(warning=context.t("bench.failed", reason=str(error))))
+    if isinstance(done, Conflict):
+        return await shown(
+            request, context, form, Said(warning=context.t("bench.conflict"), theirs=done.theirs)
+        )
+    return await told(request, context, form, done)
+
+
+async def told(request: Request, context: PageContext, form: Form, done: Committed | Uncommitted) -> Response:
+    """The page after files were written: taken up by all workers, and opened as they are now."""
+    reason = await take_up(context)
+    held = await context.site.service.offload(lambda: context.site.desk.open(form.id))
+    finished = form.draft
+    form = replace(
+        form,
+        entry=form.id,
+        draft=form.id,
+        texts={lang: each.text for lang, each in held.items()},
+        opened={lang: each.digest for lang, each in held.items()},
+        seen={},
+        keep=False,
+        message="",
+    )
+    context = context.at(context.site.service.current())
+    served = form.id in context.library and not reason
+    address = context.urls.entry(context.lang, form.id)
+    files = context.t("list.join").join(done.files)
+    if isinstance(done, Committed):
+        note = context.t("bench.committed", commit=done.commit, files=files)
+        warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
+    else:
+        note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
+    link = Link(context.t("bench.read_it"), address) if served else None
+    return await shown(request, context, form, Said(note, warning, link, done=finished))
+
+
+async def take_up(context: PageContext) -> str:
+    """Has every worker serve what was written; why that failed, or nothing."""
+    knowledge = context.site.knowledge
+    try:
+        # Not on a thread of the pool: requests that wait for one build would fill it.
+        built = await asyncio.wrap_future(knowledge.rebuild())
+    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+        return str(error) or type(error).__name__
+    await context.site.service.offload(lambda: knowledge.spread(built))
+    return ""
+
+
+ACTIONS: Mapping[str, Action] = {
+    "check": check,
+    "new": begin,
+    "log": begin_from_log,
+    "kind": changing(lambda form, fields: with_kind(form.texts, fields.get("kind", ""))),
+    "topic": changing(lambda form, fields: with_tag(form.texts, "topics", fields.get("topic", ""))),
+    "error-type": changing(
+        lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
+    ),
+    "agree": changing(lambda form, _: agreed(form.texts, form.id)),
+    "take-patch": download,
+    "take-en": download,
+    "take-zh": download,
+    "commit": commit,
+}
+"""By the value of the button `do`. Enter in a field is a look at the draft."""

@@ -1,0 +1,253 @@
+"""The workbench in a real browser: from a log that nobody explains to a served entry, and no text lost on the way."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.e2e.conftest import OpenPage, until
+from tests.e2e.test_accessibility import violations
+from tests.support import server as servers
+from tests.support.server import Server
+from tests.support.small_content import edition, write
+
+TOKEN = "bench-token"
+LOG = (
+    "step 41\nTraceback (most recent call last):\n"
+    '  File "/opt/ours/trainer/data.py", line 88, in load\n'
+    "trainer.ShardMismatchError: shard 17 of 64 has 4093 rows, manifest says 4096\n"
+)
+OPENED = "/en/workbench?entry=roll/memory"
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = write(
+        tmp_path_factory.mktemp("content"),
+        {
+            "en/roll/memory.md": edition("Out of memory in node2pg", aliases="[the card is full]"),
+            "zh/roll/memory.md": edition("node2pg 显存不足", body="## 回答\n\n是。\n"),
+        },
+    )
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "start"]):
+        git(folder, *arguments)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bench_server(content: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server whose workbench may write."""
+    folder = tmp_path_factory.mktemp("bench")
+    running = servers.start(
+        folder, content, workbench="1", workbench_token=TOKEN, workbench_write="1", reload_content="0"
+    )
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def open_bench(open_page: OpenPage, bench_server: Server) -> Callable[..., Page]:
+    """Opens an address of that server, with the token."""
+
+    def opened(address: str, **options: object) -> Page:
+        credentials = {"username": "anybody", "password": TOKEN}
+        return open_page(bench_server.base + address, http_credentials=credentials, **options)
+
+    return opened
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = {
+        f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    run = subprocess.run(
+        ["git", *arguments], cwd=folder, env=os.environ | identity, capture_output=True, text=True, check=True
+    )
+    return run.stdout
+
+
+def status(page: Page) -> Locator:
+    return page.locator("#bench-status")
+
+
+def test_from_an_unanswered_log_to_an_entry_in_both_languages(
+    open_bench: Callable[..., Page], content: Path
+) -> None:
+    page = open_bench("/en/diagnose")
+    page.locator("#log").fill(LOG)
+    page.locator("form.paste button[type=submit]").click()
+    page.get_by_role("button", name="Write the answer in the workbench").click()
+    expect(page.locator("#en")).to_have_value(
+        re.compile(re.escape("ShardMismatchError: shard {int} of {int}"))
+    )
+    slug = page.locator("#slug").input_value()
+    assert slug.startswith("shard-mismatch-error")
+    for lang, title, symptom, cause, fix in (
+        (
+            "en",
+            "The shards do not match",
+            "Training stops at a shard.",
+            "A copy broke off.",
+            "Run `resync` again.",
+        ),
+        ("zh", "分片不一致", "训练停在某个分片。", "复制中断了。", "重新运行 `resync`。"),
+    ):
+        text = page.locator(f"#{lang}").input_value()
+        front = text.split("---\n")[1]
+        left = ("title:", "symptoms:", "draft:", "  - 'TODO", "  - '待填")
+        kept = "\n".join(line for line in front.splitlines() if not line.startswith(left)).replace(
+            "'TODO'", "MIT"
+        )
+        heads = ("Symptom", "Cause", "Fix") if lang == "en" else ("现象", "原因", "解决办法")
+        body = "\n\n".join(
+            f"## {head}\n\n{said}" for head, said in zip(heads, (symptom, cause, fix), strict=True)
+        )
+        page.locator(f"#{lang}").fill(f"---\ntitle: {title}\n{kept}\n---\n\n{body}\n")
+    page.get_by_role("button", name="The two editions agree").click()
+    expect(page.locator("#en")).to_have_value(re.compile(re.escape("synced_with: '")))
+    expect(page.locator("#tried .own .confidence")).to_have_text("Likely")
+    expect(page.frame_locator("#preview-zh iframe").locator("h1")).to_have_text("分片不一致")
+    page.get_by_label("Your name").fill("王小明")
+    page.get_by_label("Your e-mail address").fill("wang@example.com")
+    page.get_by_role("button", name="Write and commit").click()
+    page.get_by_role("link", name="Read it as it is served").click()
+    expect(page.locator("h1")).to_have_text("The shards do not match")
+    page.locator(".language").click()
+    expect(page.locator("h1")).to_have_text("分片不一致")
+    assert "王小明 <wang@example.com>" in git(content, "log", "-1", "--format=%an <%ae>")
+    page.goto(page.url.partition("/zh/")[0] + "/zh/diagnose")
+    page.locator("#log").fill(LOG)
+    page.locator("form.paste button[type=submit]").click()
+    expect(page.locator("#best")).to_have_text("分片不一致")
+
+
+def test_a_broken_signature_is_reported_while_it_is_typed(open_bench: Callable[..., Page]) -> None:
+    page = open_bench(OPENED)
+    area = page.locator("#en")
+    area.evaluate(
+        "area => { area.focus(); const at = area.value.indexOf('topics:'); area.setSelectionRange(at, at); }"
+    )
+    page.keyboard.type("signatures: ['shard {integer} is torn']\n")
+    expect(page.locator("#findings-en")).to_contain_text("{integer} is not one of {int}")
+    page.locator("#findings-en li", has_text="{integer}").locator("a").click()
+    chosen = area.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
+    assert chosen == "signatures: ['shard {integer} is torn']"
+    assert area.evaluate("area => document.activeElement === area")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") != "en"
+
+
+def test_a_composition_loses_no_character_and_nothing_is_sent_meanwhile(
+    open_bench: Callable[..., Page],
+) -> None:
+    page = open_bench(OPENED)
+    sent: list[str] = []
+    page.on(
+        "request", lambda request: sent.append(request.post_data or "") if request.method == "POST" else None
+    )
+    area = page.locator("#zh")
+    area.evaluate("area => { area.focus(); area.setSelectionRange(area.value.length, area.value.length); }")
+    before = area.input_value()
+    client = page.context.new_cdp_session(page)
+    for typed in ("x", "xian", "xiancun"):
+        client.send(
+            "Input.imeSetComposition",
+            {"selectionStart": len(typed), "selectionEnd": len(typed), "text": typed},
+        )
+        page.wait_for_timeout(900)
+    assert sent == []
+    client.send("Input.insertText", {"text": "显存不足"})
+    expect(status(page)).not_to_be_empty()
+    until(page, lambda: len(sent) > 0)
+    assert area.input_value() == f"{before}显存不足"
+    until(page, lambda: "%E6%98%BE%E5%AD%98%E4%B8%8D%E8%B6%B3" in sent[-1])
+    expect(page.frame_locator("#preview-zh iframe").locator(".article")).to_contain_text("显存不足")
+
+
+def test_a_lost_connection_loses_no_text(open_bench: Callable[..., Page]) -> None:
+    page = open_bench(OPENED)
+    area = page.locator("#en")
+
+    def away(route: Route) -> None:
+        route.abort()
+
+    page.route("**/workbench", away)
+    area.evaluate("area => { area.focus(); area.setSelectionRange(area.value.length, area.value.length); }")
+    page.keyboard.type("Written in a tunnel.")
+    expect(status(page)).to_contain_text("The server cannot be reached. Your text is still here")
+    assert area.input_value().endswith("Written in a tunnel.")
+    page.unroute("**/workbench", away)
+    expect(page.frame_locator("#preview-en iframe").locator(".article")).to_contain_text(
+        "Written in a tunnel."
+    )
+    expect(status(page)).to_contain_text("problem")
+
+
+def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..., Page]) -> None:
+    page = open_bench(OPENED)
+    original = page.locator("#en").input_value()
+    page.locator("#en").fill(f"{original}Half a thought")
+    expect(page.locator("#bench-kept")).to_contain_text("Draft kept in this browser")
+    page.reload()
+    expect(page.locator("#en")).to_have_value(f"{original}Half a thought")
+    expect(page.locator("#bench-kept")).to_contain_text("was restored")
+    base = page.url.partition("/en/")[0]
+    page.close()
+    again = page.context.new_page()
+    again.goto(f"{base}/zh/workbench")
+    again.locator("#drafts button", has_text="roll/memory").first.click()
+    expect(again.locator("#en")).to_have_value(re.compile(re.escape("Half a thought")))
+    again.goto(f"{base}{OPENED}")
+    expect(again.locator("#en")).to_have_value(re.compile(re.escape("Half a thought")))
+    again.locator("#discard").click()
+    expect(again.locator("#en")).to_have_value(original)
+    again.goto(f"{base}/en/workbench")
+    expect(again.locator("#drafts")).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    open_bench: Callable[..., Page], lang: str, theme: str
+) -> None:
+    page = open_bench(f"/{lang}/workbench", color_scheme=theme, locale=lang)
+    found = {}
+    for name in ("start", "entry", "log"):
+        if name == "entry":
+            page.goto(page.url + "?entry=roll/memory")
+            page.locator("#log").fill(LOG)
+            page.wait_for_selector("#tried-after")
+        if name == "log":
+            page.goto(page.url.partition("?")[0])
+            page.locator("#text").fill(LOG)
+            page.locator("button[value=log]").click()
+            page.wait_for_selector("#tried-after")
+        page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
+        for width in (1440, 320):
+            page.set_viewport_size({"width": width, "height": 900})
+            if problems := violations(page):
+                found[name, width] = problems
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+    assert found == {}
+
+
+def test_every_control_is_reached_by_tab(open_bench: Callable[..., Page]) -> None:
+    page = open_bench(OPENED)
+    wanted = set(
+        page.evaluate(
+            """[...document.querySelectorAll("#bench :is(button, select, textarea, input:not([type=hidden]))")]
+              .filter((each) => each.offsetParent).map((each) => each.id || each.value)"""
+        )
+    )
+    seen = set()
+    page.locator("h1").focus()
+    for _ in range(250):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.id || document.activeElement.value"))
+        if wanted <= seen:
+            break
+    assert wanted - seen == set()
