@@ -13,6 +13,7 @@ SECONDS = 30
 """For one command; hooks of the repository take their time."""
 MOST_TOLD = 600
 """Characters of what git says that are told."""
+_NOT_HANDED_ON = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _NAME = re.compile(r"[^\x00-\x1f\x7f<>]{1,100}")
 _EMAIL = re.compile(r"[^\s\x00-\x1f\x7f<>@]{1,100}@[^\s\x00-\x1f\x7f<>@]{1,100}")
 
@@ -35,7 +36,7 @@ def commit(directory: Path, wheres: Sequence[str], author: Author, message: str)
     Raises AuthoringError with what git says. The files are left as they are.
     """
     environ = {
-        **os.environ,
+        **_environ(),
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_AUTHOR_NAME": author.name,
         "GIT_AUTHOR_EMAIL": author.email,
@@ -56,7 +57,13 @@ def commit(directory: Path, wheres: Sequence[str], author: Author, message: str)
 
 def check_repository(directory: Path, environ: Mapping[str, str] | None = None) -> None:
     """Raises AuthoringError where git is missing or a directory is in no repository."""
-    _git(directory, environ or os.environ, "rev-parse", "--git-dir")
+    _git(directory, environ or _environ(), "rev-parse", "--git-dir")
+
+
+def _environ() -> dict[str, str]:
+    """The environment without our settings, some of which are secrets: hooks are programs of others. Nor does it name
+    another repository than the directory's."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(_NOT_HANDED_ON)}
 
 
 def _git(directory: Path, environ: Mapping[str, str], *arguments: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from app.analysis.normalize import within
 from app.content.library import Library
 from app.content.read.outline import LEFT_TO_WRITE
 from app.diagnosis.answers import Confidence, Match
@@ -18,6 +19,8 @@ from app.usecases.workbench.desk import Material
 from app.usecases.workbench.draft import Draft
 
 MOST_QUERIES = 24
+LONGEST_QUERY = 300
+"""Characters of a title or an alias that are searched for."""
 MOST_HITS = 10
 MOST_ALIKE = 4
 SURE = (Confidence.EXACT, Confidence.LIKELY)
@@ -107,7 +110,8 @@ def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
         for edition in entry.editions.values():
             said = getattr(edition, field)
             lines = (said,) if isinstance(said, str) else said
-            yield from ((field, each) for each in lines if not LEFT_TO_WRITE.search(each))
+            written = (within(each, LONGEST_QUERY) for each in lines if not LEFT_TO_WRITE.search(each))
+            yield from ((field, each) for each in written)
 
 
 def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> Rank:
@@ -124,7 +128,7 @@ def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[Rank]) -> tuple[Summ
     found = [each.winner for each in ranks if each.winner and not each.weak and each.field != "symptoms"]
     found += [
         snapshot.library.summary(match.entry.id)
-        for line in entry.signature_lines
+        for line in entry.signature_lines[:MOST_QUERIES]
         for match in _explained(snapshot, literal_text(line))
         if match.entry.id != entry.id
     ]

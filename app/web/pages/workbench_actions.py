@@ -87,17 +87,19 @@ def changing(change: Change) -> Action:
         request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
     ) -> Response:
         try:
-            return await shown(request, context, replace(form, texts=change(form, fields)))
+            # To find out whether two editions agree, both are read.
+            texts = await context.site.service.offload(lambda: change(form, fields))
         except AuthoringError as error:
             warning = context.t("bench.unreadable", reason=str(error))
             return await shown(request, context, form, Said(warning=warning))
+        return await shown(request, context, replace(form, texts=texts))
 
     return changed
 
 
 async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
     """The draft as a patch, or one of its files as it is."""
-    draft, wanted = draft_of(form), fields["do"].partition("-")[2]
+    draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
     if not draft.is_named or not draft.texts:
         return await shown(request, context, form)
     name = draft.id.replace("/", "-")
@@ -128,7 +130,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
         lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
         for lang in Language
     }
-    wish = Wish(draft_of(form), expected, author, form.message)
+    wish = Wish(await draft_of(context, form), expected, author, form.message)
     desk = context.site.desk
     try:
         done = await context.site.service.offload(lambda: write(desk, wish))

@@ -19,9 +19,11 @@ from app.web.pages.workbench import workbench_page
 from app.web.pages.workbench_views import Form, Said
 
 
-def draft_of(form: Form) -> Draft:
+async def draft_of(context: PageContext, form: Form) -> Draft:
     """The entry that a form holds; what is secret in a log is masked before it is kept with one."""
-    sample = tidied(masked(form.log)) if form.keep else ""
+    kept = form.log if form.keep else ""
+    # A megabyte takes a while.
+    sample = tidied(await context.site.service.offload(lambda: masked(kept))) if kept.strip() else ""
     return Draft(form.id, {lang: text for lang, text in form.texts.items() if text}, sample)
 
 
@@ -37,7 +39,7 @@ def broken_content_told() -> Iterator[None]:
 async def reviewed(context: PageContext, form: Form) -> Review | None:
     """What is to be said of a draft; None where it has no id or no text. Raises TooBusy, and Refusal where what all
     entries share is broken."""
-    draft = draft_of(form)
+    draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
     log, _ = excerpt(context.site.service, form.log)

@@ -46,7 +46,9 @@ def content(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bench(serve: Served, content: Path) -> httpx.Client:
+def bench(serve: Served, content: Path, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    # A server has its settings in its environment; programs that it starts have not.
+    monkeypatch.setenv("JIEDA_WORKBENCH_TOKEN", TOKEN)
     client = serve(content, workbench="1", workbench_token=TOKEN, workbench_write="1")
     client.auth = ("wang", TOKEN)
     return client
@@ -325,11 +327,14 @@ def test_no_link_is_written_through(bench: httpx.Client, content: Path, tmp_path
 def test_a_commit_that_fails_says_how_the_files_are(bench: httpx.Client, content: Path) -> None:
     hook = content / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho no entry without a ticket >&2\nexit 1\n")
+    hook.write_text(
+        "#!/bin/sh\necho settings: $(env | grep -c ^JIEDA_) >&2\necho no entry without a ticket >&2\nexit 1\n"
+    )
     hook.chmod(0o755)
     page = sent(bench, draft(**AUTHOR), "commit").text
     assert "The files are written (en/roll/torn-shard.md, zh/roll/torn-shard.md) but not committed" in page
     assert "no entry without a ticket" in page
+    assert "settings: 0" in page
     assert git(content, "status", "--porcelain").splitlines() == [
         "?? en/roll/torn-shard.md",
         "?? zh/roll/torn-shard.md",
