@@ -49,6 +49,7 @@ class Metrics:
     refused: Counter
     cache: Counter
     repeated: Counter
+    gaps: Counter
 
     @classmethod
     def create(cls) -> Self:
@@ -85,6 +86,12 @@ class Metrics:
             repeated=counter(
                 "jieda_search_cache",
                 "Searches whose answer was kept (hit), and those that were searched (miss).",
+                ["outcome"],
+            ),
+            gaps=counter(
+                "jieda_gaps",
+                "Questions asked in vain: kept, dropped (too many at once), unreadable (no word of them may be kept), "
+                "lost (the disk took none).",
                 ["outcome"],
             ),
         )

@@ -59,6 +59,9 @@ class Settings:
     workbench: bool
     workbench_token: str
     workbench_write: bool
+    gaps: bool
+    gaps_days: int
+    gaps_megabytes: int
     log_format: str
     max_log_bytes: int
     max_query_chars: int
@@ -185,6 +188,19 @@ OPTIONS: tuple[Option, ...] = (
         "0",
         switch,
         "Let the workbench write entries into the content directory and commit them; needs the token.",
+    ),
+    Option(
+        "gaps",
+        "0",
+        switch,
+        "Keep what was asked in vain, redacted, and count what was read; see docs/maintaining.md.",
+    ),
+    Option("gaps_days", "90", whole_number(1, 3650), "Days after which that is forgotten."),
+    Option(
+        "gaps_megabytes",
+        "16",
+        whole_number(1, 1024),
+        "Megabytes that it may take; what is rarest goes first.",
     ),
     Option("log_format", "text", one_of("text", "json"), "Log lines as text or json."),
     Option(

@@ -3,19 +3,16 @@
 They lie in a file of their own in the data directory, which every worker writes to.
 """
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
+from app.day_file import Connection, CountsUnusable, opened, today
 from app.entry import Language
 
 FILE_NAME = "votes-1.sqlite"
 """The number goes up when the table changes."""
-SECONDS_TO_WAIT = 5.0
-"""For another worker that is writing at the moment."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS votes (
@@ -58,10 +55,9 @@ class Votes:
 
     def add(self, entry: str, lang: Language, *, solved: bool) -> None:
         """Counts a vote for today, in UTC."""
-        day = datetime.now(UTC).date().isoformat()
         with self._opened() as connection, connection:
             connection.execute(_TABLE)
-            connection.execute(_ADD, (day, entry, lang.value, int(solved)))
+            connection.execute(_ADD, (today().isoformat(), entry, lang.value, int(solved)))
 
     def totals(self, since: str = "") -> tuple[VoteCount, ...]:
         """All votes from the day `since` (ISO 8601) on, by entry and language."""
@@ -76,9 +72,9 @@ class Votes:
         return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self) -> Iterator[Connection]:
         try:
-            with closing(sqlite3.connect(self.directory / FILE_NAME, timeout=SECONDS_TO_WAIT)) as connection:
+            with opened(self.directory / FILE_NAME) as connection:
                 yield connection
-        except sqlite3.Error as error:
-            raise VotesUnreadable(type(error).__name__) from error
+        except CountsUnusable as error:
+            raise VotesUnreadable(str(error)) from error

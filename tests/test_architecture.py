@@ -31,7 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("app.taxonomy", "app.git"),
     ("app.settings",),
-    ("app.votes",),
+    ("app.day_file",),
+    ("app.votes", "app.gaps"),
     ("app.analysis", "app.content", "app.metrics", "app.locales"),
     ("app.search", "app.importing"),
     ("app.diagnosis",),
@@ -74,6 +75,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "numpy": ("app.search.", "app.analysis.english", "app.diagnosis."),
     "spellchecker": ("app.analysis.english",),
     "msgspec": ("app.snapshot.records",),
+    "sqlite3": ("app.day_file", "app.snapshot.facts"),
     "watchfiles": ("app.snapshot.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""

@@ -57,7 +57,7 @@ TOOLS: tuple[Tool, ...] = (
         "`verdict` is `matched` (use the first match: `exact` is proven by error text that only this entry has, "
         "`likely` fits but other causes exist, `possible` has to be checked first), `near` or `unknown` (no known "
         "entry explains it: say so, do not guess a fix from entries with similar wording), or `no_error` (no sign "
-        "of an error in the text). What you send is neither stored nor logged.",
+        "of an error in the text). What you send is never logged, and never stored as it was sent.",
         questions.DiagnoseQuestion,
         answers.Diagnosis,
         answering.diagnose,

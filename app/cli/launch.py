@@ -26,6 +26,7 @@ PROGRAMS = {
     "import": "app.cli.import_command",
     "eval": "app.cli.eval_command",
     "votes": "app.cli.votes_command",
+    "gaps": "app.cli.gaps_command",
 }
 """The module that runs each command; `app.cli.main` runs any, and says which there are."""
 

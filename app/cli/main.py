@@ -7,6 +7,7 @@ from app.cli import (
     content_commands,
     diagnose,
     eval_command,
+    gaps_command,
     import_command,
     maintenance_commands,
     mcp_command,
@@ -33,6 +34,7 @@ COMMANDS: tuple[click.Command, ...] = (
     import_command.command,
     eval_command.command,
     votes_command.command,
+    gaps_command.command,
 )
 
 main = program(COMMANDS)

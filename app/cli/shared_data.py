@@ -5,6 +5,7 @@ import os
 import stat
 from pathlib import Path
 
+from app.gaps.file import FILE_NAME as GAPS
 from app.snapshot.facts import FILE_NAME as FACTS
 from app.votes import FILE_NAME as VOTES
 
@@ -21,7 +22,7 @@ def share_with_group(data: Path) -> None:
     if not shared:
         return
     os.umask(0o007)
-    for name in (FACTS, VOTES):
+    for name in (FACTS, VOTES, GAPS):
         # SQLite makes files that the group may only read, and leaves alone how a file is that is there.
         with contextlib.suppress(OSError):
             os.close(os.open(data / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, SHARED_FILE))

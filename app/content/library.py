@@ -40,6 +40,7 @@ class Holdings:
     samples_of: Callable[[str], tuple[Sample, ...]]
     background: Callable[[], tuple[Background, ...]]
     digest: str
+    drafts: tuple[str, ...] = ()
 
 
 class Library:
@@ -49,6 +50,8 @@ class Library:
     def __init__(self, holdings: Holdings) -> None:
         self._holdings = holdings
         self._recent = _Recent(holdings.read)
+        self.drafts = holdings.drafts
+        """Files that readers are not to see, relative to their content directories."""
         self.ids: tuple[str, ...] = tuple(holdings.summaries)
         self.summaries: tuple[Summary, ...] = tuple(holdings.summaries.values())
         self.entries: Mapping[str, Entry] = _Entries(self)

@@ -20,6 +20,8 @@ ABOUT = "/{lang}/about"
 PREFERENCES = "/preferences"
 WORKBENCH = "/{lang}/workbench"
 """Where entries are written."""
+MAINTAIN = "/{lang}/maintain"
+"""What there is to do for those who write them."""
 
 FEED = "/{lang}/feed.xml"
 OPENSEARCH = "/{lang}/opensearch.xml"

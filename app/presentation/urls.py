@@ -97,6 +97,10 @@ class Urls:
         """Where an entry is written."""
         return self.path(paths.WORKBENCH, lang=lang) + _query(params)
 
+    def maintain(self, lang: Language, **params: Parameter) -> str:
+        """What there is to do for those who write entries."""
+        return self.path(paths.MAINTAIN, lang=lang) + _query(params)
+
     def feed(self, lang: Language) -> str:
         """New and changed entries, as Atom."""
         return self.path(paths.FEED, lang=lang)

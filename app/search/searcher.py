@@ -89,6 +89,15 @@ class Searcher:
     def _is_known(self, word: str) -> bool:
         return self._analyzer.is_word(word) or bool(self._lexicon.frequency(TokenKind.EXACT.term(word)))
 
+    def says(self, word: str) -> bool:
+        """Whether some entry has a case-folded word, in any inflection, or an identifier as it is written."""
+        pieces = self._analyzer.analyze(word).pieces
+        tokens = (token for piece in pieces for token in piece.tokens if token.end - token.start == len(word))
+        kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.GRAM)
+        return len(pieces) == 1 and any(
+            token.kind in kinds and self._lexicon.frequency(token.term) for token in tokens
+        )
+
     def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
         """What an entry among the first `window` scores for a query, by word and zone, largest first; empty where it
         isn't among them."""

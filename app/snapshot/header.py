@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from app.content.check.rules import check_between
 from app.content.check.samples import Matches, Spoken
-from app.content.read.corpus import SampleFile
+from app.content.read.corpus import SampleFile, draft_files
 from app.content.read.gather import in_order
 from app.diagnosis.facts import SignatureCount
 from app.snapshot.files import Reading
@@ -41,6 +41,7 @@ def make_header(  # noqa: PLR0913, PLR0917 - all that a header is made of
         background=tuple(map(_row, state.corpus.background)),
         background_words=background_words,
         counts=counts,
+        drafts=draft_files(state.corpus.by_id),
     )
 
 

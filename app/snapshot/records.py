@@ -68,6 +68,7 @@ class Header:
     background_words: tuple[str, ...]
     counts: tuple[SignatureCount, ...]
     completions: str = ""
+    drafts: tuple[str, ...] = ()
 
 
 def to_json(value: object) -> bytes:

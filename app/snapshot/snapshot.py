@@ -110,6 +110,7 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
             samples_of=lambda entry_id: tuple(_samples(samples.get(entry_id, []))),
             background=lambda: tuple(_background(header.background)),
             digest=generation.name,
+            drafts=header.drafts,
         )
     )
 

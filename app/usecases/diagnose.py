@@ -1,5 +1,6 @@
 """Diagnosis for a visitor. The text is read, matched and forgotten: it reaches no file, log or metric, and what is
-shown of it has no secrets in it."""
+shown of it has no secrets in it. Where gaps are kept, the type of an unexplained failure is, and its message, redacted.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,8 @@ from app.diagnosis.answers import Diagnosis
 from app.entry import Language
 from app.errors import TooBusy, TooLarge
 from app.snapshot.snapshot import Snapshot
+from app.usecases.gaps.notes import of_diagnosis
+from app.usecases.gaps.recorder import NOBODY
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
 from app.usecases.tags import check_tag
@@ -33,8 +36,10 @@ class Diagnosed:
         return matches[0].confidence.value if matches else NONE
 
 
-async def diagnose(service: Service, text: str, lang: Language, framework: str) -> Diagnosed:
-    """The entries that explain a log. `framework`: where it is said to come from, or empty.
+async def diagnose(
+    service: Service, text: str, lang: Language, framework: str, asker: bytes = NOBODY
+) -> Diagnosed:
+    """The entries that explain a log. `framework`: where it is said to come from, or empty; `asker` as in `search`.
 
     Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
     are worked on at once, so that searches go on.
@@ -47,6 +52,8 @@ async def diagnose(service: Service, text: str, lang: Language, framework: str) 
         diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
+    if service.recorder:
+        service.note(of_diagnosis(asker, diagnosis, lang))
     return found
 
 

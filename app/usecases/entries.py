@@ -10,6 +10,7 @@ from app.errors import UnknownEntry
 from app.search.answers import Filters
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS, facet_values
+from app.usecases.gaps.recorder import NOBODY, Read
 from app.usecases.service import Service
 from app.usecases.window import Window
 
@@ -38,8 +39,10 @@ class Listing:
     entries: Sequence[Summary]
 
 
-async def read(service: Service, snapshot: Snapshot, wanted: str) -> ReadEntry | MovedTo:
-    """An entry, or the id that it has today. Raises UnknownEntry."""
+async def read(
+    service: Service, snapshot: Snapshot, wanted: str, asker: bytes = NOBODY
+) -> ReadEntry | MovedTo:
+    """An entry, or the id that it has today. Raises UnknownEntry. `asker` as in `search`."""
     library = snapshot.library
     if wanted not in library:
         today = library.resolve(wanted)
@@ -53,7 +56,10 @@ async def read(service: Service, snapshot: Snapshot, wanted: str) -> ReadEntry |
             raise UnknownEntry(id=wanted[:200])
         return ReadEntry(entry, library.summary(wanted), library.related(wanted))
 
-    return await service.offload(whole)
+    found = await service.offload(whole)
+    if service.recorder:
+        service.note(Read(asker, wanted))
+    return found
 
 
 async def list_entries(

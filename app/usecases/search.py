@@ -21,6 +21,8 @@ from app.search.show.snippet import joined
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
 from app.usecases.entries import admits, listed
+from app.usecases.gaps.notes import of_search
+from app.usecases.gaps.recorder import NOBODY
 from app.usecases.repeated import KeptAnswer
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
@@ -50,8 +52,8 @@ class Found:
         return "weak" if self.answer.weak else "found" if self.answer.total else "nothing"
 
 
-async def search(service: Service, request: SearchRequest) -> Found:
-    """What a query finds. Raises UnknownTag.
+async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY) -> Found:
+    """What a query finds. Raises UnknownTag. `asker` stands for whoever asks, where what is asked in vain is kept.
 
     Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
     searched, and an error line diagnosed.
@@ -66,6 +68,8 @@ async def search(service: Service, request: SearchRequest) -> Found:
     else:
         found = await _find(service, snapshot, read)
     service.metrics.searches.labels(found.outcome).inc()
+    if service.recorder:
+        service.note(of_search(asker, read, found.answer, found.diagnosis))
     return found
 
 

@@ -10,6 +10,7 @@ from app.metrics import Metrics
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import Snapshot
+from app.usecases.gaps.recorder import Keeping, Note, Recorder
 from app.usecases.once import Offload, at_once
 from app.usecases.repeated import Repeated
 
@@ -62,18 +63,29 @@ class Service:
     limits: Limits
     offload: Offload
     repeated: Repeated
+    recorder: Recorder | None = None
+    """Takes down what is asked in vain, where that is wanted and once it is started."""
     diagnosing: Turns = field(default_factory=lambda: Turns(DIAGNOSES_AT_ONCE, DIAGNOSES_WAITING))
 
     @classmethod
     def of(cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once) -> "Service":
         """The service of one process."""
+        metrics = Metrics.create()
+        keeping = Keeping(settings.gaps_days, settings.gaps_megabytes)
+        recorder = Recorder(keeping, lambda: knowledge.data, lambda: knowledge.snapshot, metrics)
         return cls(
             knowledge=knowledge,
-            metrics=Metrics.create(),
+            metrics=metrics,
             limits=Limits(settings.max_query_chars, settings.max_log_bytes),
             offload=offload,
             repeated=Repeated(settings.cache << 20),
+            recorder=recorder if settings.gaps else None,
         )
+
+    def note(self, note: Note | None) -> None:
+        """Takes something down, if anything is."""
+        if self.recorder is not None and note is not None:
+            self.recorder.note(note)
 
     def current(self) -> Snapshot:
         """What is served now. A request takes it once, at its start, so that no answer mixes two generations.

@@ -25,6 +25,7 @@ from app.web.agents import AgentsEndpoint
 from app.web.api.body import most_json_bytes
 from app.web.api.routes import add_api_routes
 from app.web.http import middleware
+from app.web.http.askers import Askers
 from app.web.http.maintainers import for_maintainers
 from app.web.http.problems import HANDLED, on_failure
 from app.web.http.routing import add_routes
@@ -81,6 +82,7 @@ def create_site(settings: Settings, knowledge: Knowledge) -> Site:
         error_page=error_page,
         desk=Desk(settings.content),
         agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
+        askers=Askers(),
     )
 
 
@@ -91,9 +93,13 @@ def lifespan(site: Site, *, alone: bool) -> Lifespan:
     async def running(_app: FastAPI) -> AsyncIterator[None]:
         await run_sync(open_and_warm, site.knowledge)
         site.knowledge.start()
+        if site.service.recorder:
+            site.service.recorder.start()
         agents = site.agents.running() if site.agents else nullcontext()
         async with agents, short_pauses(site.knowledge) if alone else nullcontext():
             yield
+        if site.service.recorder:
+            await run_sync(site.service.recorder.stop)
         await run_sync(site.knowledge.stop)
 
     return running

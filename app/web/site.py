@@ -11,10 +11,12 @@ from app.presentation.shaper import Shapers
 from app.presentation.urls import Urls
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
+from app.usecases.gaps.recorder import NOBODY
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
 from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
+from app.web.http.askers import Askers
 from app.web.http.respond import Resource
 from app.web.templating import Renderer
 
@@ -36,6 +38,7 @@ class Site:
     error_page: ErrorPage
     agents: AgentsEndpoint | None
     desk: Desk
+    askers: Askers
 
     @property
     def knowledge(self) -> Knowledge:
@@ -51,6 +54,12 @@ class Site:
     def translations(self) -> Translations:
         """The words of both languages."""
         return self.renderer.translations
+
+
+def asker_of(request: Request) -> bytes:
+    """Who asks, told by nothing but this process and for as long as it lives; nobody where gaps are not kept."""
+    site = site_of(request)
+    return site.askers.of(request) if site.service.recorder else NOBODY
 
 
 def site_of(request: Request) -> Site:

@@ -54,6 +54,12 @@ class Corpus:
         return (file for editions in self.by_id.values() for file in editions.values())
 
 
+def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
+    """The files that are drafts, in the order of their entries."""
+    files = (file for editions in by_id.values() for file in editions.values())
+    return tuple(file.where for file in files if file.front.draft)
+
+
 def published(editions: Editions) -> Editions:
     """The editions that are not drafts."""
     return {lang: file for lang, file in editions.items() if not file.front.draft}

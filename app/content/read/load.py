@@ -13,7 +13,7 @@ from typing import Self
 
 from app.content.library import Holdings, Library
 from app.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
-from app.content.read.corpus import Corpus, Editions, Image, SampleFile, published
+from app.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
 from app.content.read.directory import FoundFile, Listing, list_directory, read_file, unreadable
 from app.content.read.gather import (
     GLOSSARY,
@@ -107,6 +107,7 @@ class Loaded:
                     Background(file.where, self.sample_texts[file.path]) for file in corpus.background
                 ),
                 digest=self._digest(heads),
+                drafts=draft_files(corpus.by_id),
             )
         )
 

@@ -17,7 +17,7 @@ from app.web.api.parameters import DiagnoseParameters
 from app.web.http.negotiation import preferred_media_type
 from app.web.http.problems import Problem, Refusal, told_in
 from app.web.http.respond import NO_STORE, respond
-from app.web.site import Site, site_of
+from app.web.site import Site, asker_of, site_of
 
 
 async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
@@ -32,7 +32,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
     lang = asked(request, paste.lang)
     with told_in(lang):
         accepted = accepted_type(request, paste)
-        found = await diagnose_for(site.service, paste.text, lang, paste.framework)
+        found = await diagnose_for(site.service, paste.text, lang, paste.framework, asker_of(request))
     return await respond(
         request,
         plain(site, found, lang) if accepted == TEXT else shaped(request, found, lang),

@@ -14,7 +14,7 @@ from app.web.api.parameters import EntryParameters, OneEntry
 from app.web.http.negotiation import preferred_media_type
 from app.web.http.problems import Problem, Refusal
 from app.web.http.respond import respond
-from app.web.site import site_of
+from app.web.site import asker_of, site_of
 
 
 async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
@@ -40,7 +40,7 @@ async def entry(
     """
     service = site_of(request).service
     snapshot = service.current()
-    found = await read(service, snapshot, f"{framework}/{slug}")
+    found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=False)
     accepted = preferred_media_type(request.headers.get("accept", ""), (JSON, MARKDOWN))
@@ -59,7 +59,7 @@ async def entry_markdown(
 ) -> Response:
     """Read one entry as Markdown with its front matter, exactly as its file contains it."""
     service = site_of(request).service
-    found = await read(service, service.current(), f"{framework}/{slug}")
+    found = await read(service, service.current(), f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(asked(request, parameters.lang))

@@ -14,7 +14,7 @@ from app.usecases.search import suggest as suggest_for
 from app.web.api.answers import JSON, asked, json_answer, shaper
 from app.web.api.parameters import SearchParameters, SuggestParameters
 from app.web.http.respond import respond
-from app.web.site import site_of
+from app.web.site import asker_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.Completion, ...])
 
@@ -34,7 +34,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
         verbatim=parameters.verbatim,
         unfinished=parameters.unfinished,
     )
-    found = await search_for(site_of(request).service, wanted)
+    found = await search_for(site_of(request).service, wanted, asker_of(request))
     request.state.outcome = found.outcome
     return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
 

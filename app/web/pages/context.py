@@ -15,6 +15,14 @@ from app.snapshot.snapshot import Snapshot
 from app.web.http.preferences import Theme, chosen_theme
 from app.web.site import Site, site_of
 
+WHERE_GAPS_ARE_KEPT = {
+    "about.privacy_paste": "about.privacy_paste.gaps",
+    "about.privacy_search": "about.privacy_search.gaps",
+    "agents.safety_text": "agents.safety_text.gaps",
+    "diagnose.privacy": "diagnose.privacy.gaps",
+}
+"""What is said about what visitors send, and what is true instead where redacted gaps are kept."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
@@ -56,6 +64,8 @@ class PageContext:
 
     def t(self, key: str, **args: str | int) -> str:
         """A text in the reader's language, the content's own where it has one."""
+        if self.site.settings.gaps:
+            key = WHERE_GAPS_ARE_KEPT.get(key, key)
         said = said_by(self.library.site, self.lang, key) if self.snapshot else ""
         return filled(said, args) if said else self.site.translations.translate(self.lang, key, **args)
 

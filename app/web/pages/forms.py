@@ -19,7 +19,7 @@ from app.web.pages.context import PageContext, context_of
 from app.web.pages.diagnose import Answered, Paste, diagnose_page
 from app.web.pages.entry import VOTE, VOTED
 from app.web.pages.requests import HTML, page_answer, read_form
-from app.web.site import Site, site_of
+from app.web.site import Site, asker_of, site_of
 
 FORM_LIMIT = 8192
 """Bytes of a form that holds no log."""
@@ -61,7 +61,7 @@ async def answer(request: Request, context: PageContext, fields: Mapping[str, st
         context = replace(context, theme=chosen_theme(chosen))
     answered = None
     if text.strip():
-        found = await diagnose_for(service, text, context.lang, paste.framework)
+        found = await diagnose_for(service, text, context.lang, paste.framework, asker_of(request))
         context = context.at(found.snapshot)
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))

@@ -36,7 +36,7 @@ from app.web.pages.requests import (
     page_answer,
 )
 from app.web.pages.search import PAGE_SIZE, search_page
-from app.web.site import site_of
+from app.web.site import asker_of, site_of
 
 IMAGE_TYPES = {
     "png": "image/png",
@@ -76,7 +76,7 @@ async def search(request: Request) -> Response:
     service = context.site.service
     wanted = asked_search(request, context.lang, PAGE_SIZE)
     if clip(service, wanted.text).strip():
-        found = await search_for(service, wanted)
+        found = await search_for(service, wanted, asker_of(request))
         html = search_page(context.at(found.snapshot), found)
     else:
         found = await browse(service, wanted)
@@ -117,7 +117,7 @@ async def entry(request: Request) -> Response:
         return await send_image(request, context, image)
     as_markdown = name.endswith(".md")
     wanted = f"{framework}/{name.removesuffix('.md')}"
-    found = await read(context.site.service, context.served, wanted)
+    found = await read(context.site.service, context.served, wanted, asker_of(request))
     if isinstance(found, MovedTo):
         address = context.urls.entry_markdown if as_markdown else context.urls.entry
         return RedirectResponse(address(context.lang, found.id), 308)

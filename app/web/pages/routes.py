@@ -3,6 +3,7 @@
 from app.presentation import paths
 from app.web.http.routing import Route
 from app.web.pages import forms, handlers, workbench_forms
+from app.web.pages.maintain import maintain
 
 ROUTES: tuple[Route, ...] = (
     Route(paths.ROOT, handlers.root),
@@ -25,5 +26,6 @@ ROUTES: tuple[Route, ...] = (
 MAINTAINER_ROUTES: tuple[Route, ...] = (
     Route(paths.WORKBENCH, workbench_forms.ask),
     Route(paths.WORKBENCH, workbench_forms.answer, "POST"),
+    Route(paths.MAINTAIN, maintain),
 )
 """Those that only maintainers have, behind their guard."""

@@ -1,0 +1,63 @@
+"""`jieda gaps`: what people asked in vain, and what else those who maintain the entries may do next."""
+
+import json
+
+import click
+
+from app.cli.asking import settings_of
+from app.cli.running import run
+from app.day_file import CountsUnusable
+from app.errors import JiedaError
+from app.gaps.file import GapFile
+from app.presentation.maintenance import as_data, as_text
+from app.snapshot.knowledge import Knowledge
+from app.usecases.gaps.maintenance import maintenance
+from app.usecases.service import Service
+
+OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
+
+
+@click.command("gaps")
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="How far to look back."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines of each list."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--forget", is_flag=True, help="Forget all that was asked in vain and read. Votes stay.")
+@click.pass_context
+def command(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
+    """Print what was asked in vain, most often first, and what else is to be done; exit 1 where nothing was asked.
+
+    Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
+    """
+    settings = settings_of(())
+    file = GapFile(settings.data)
+    if forget:
+        _forget(file)
+        click.echo(f"{file.path}: emptied", err=True)
+        return
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    found = maintenance(Service.of(settings, knowledge), knowledge.snapshot, days)
+    if found.unreadable:
+        raise JiedaError(f"{settings.data}: what was counted there cannot be read: {found.unreadable}")
+    if as_json:
+        click.echo(json.dumps(as_data(found, str(settings.data), limit), ensure_ascii=False, indent=2))
+    else:
+        click.echo(as_text(found, limit))
+    # Another process may keep them, so this says how it is set here, and no more.
+    click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
+    context.exit(0 if found.gaps else 1)
+
+
+def _forget(file: GapFile) -> None:
+    try:
+        file.forget()
+    except CountsUnusable as error:
+        raise JiedaError(f"{file.path}: cannot be emptied: {error}") from error
+
+
+if __name__ == "__main__":
+    run(command)

@@ -1,0 +1,92 @@
+"""What those who maintain the entries may do next: what was asked in vain, and what ails the entries there are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.analysis.glossary import Glossary
+from app.content.library import Library
+from app.day_file import CountsUnusable, first_day
+from app.diagnosis.words import WordReader
+from app.entry import Language, Problem, Summary
+from app.gaps.file import GapFile
+from app.gaps.gap import Counted
+from app.snapshot.snapshot import Snapshot
+from app.usecases.gaps.grouping import GapGroup, grouped
+from app.usecases.service import Service
+from app.votes import VoteCount, Votes, VotesUnreadable
+
+
+@dataclass(frozen=True, slots=True)
+class VotedDown:
+    """An edition that did not solve its readers' problems at least as often as it did."""
+
+    entry: Summary
+    lang: Language
+    solved: int
+    unsolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Gaps, votes and reads are those of the last `days`; everything else is of now.
+
+    `never_read` is None where no read was counted at all, so that nothing can be said of any entry. `stale` and
+    `missing` name the language of the edition to be brought in step, or to be written. `drafts` are files, relative to
+    their content directories. `unreadable` says why counts are missing, or is empty.
+    """
+
+    days: int
+    gaps: Sequence[GapGroup]
+    voted_down: Sequence[VotedDown]
+    never_read: Sequence[Summary] | None
+    stale: Sequence[tuple[Summary, Language]]
+    missing: Sequence[tuple[Summary, Language]]
+    problems: Sequence[Problem]
+    drafts: Sequence[str]
+    unreadable: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    asked: Sequence[Counted] = ()
+    reads: Mapping[str, int] | None = None
+    votes: Sequence[VoteCount] = ()
+    unreadable: str = ""
+
+
+def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
+    """All of it. Reads files and analyzes what is in them, so it is for a thread."""
+    library, counts = snapshot.library, _counts(service, days)
+    analyzer = snapshot.searcher.analyzer
+    groups = grouped(counts.asked, WordReader(analyzer, Glossary(library.glossary, analyzer)))
+    summaries = library.summaries
+    return Maintenance(
+        days=days,
+        gaps=groups,
+        voted_down=_voted_down(library, counts.votes),
+        never_read=[each for each in summaries if each.id not in counts.reads] if counts.reads else None,
+        stale=[(each, lang) for each in summaries for lang in Language if lang in each.stale],
+        missing=[(each, lang) for each in summaries for lang in Language if lang not in each.editions],
+        problems=library.problems,
+        drafts=library.drafts,
+        unreadable=counts.unreadable,
+    )
+
+
+def _counts(service: Service, days: int) -> _Counts:
+    file = GapFile(service.knowledge.data)
+    try:
+        votes = Votes(service.knowledge.data).totals(first_day(days))
+        return _Counts(file.asked(days), file.reads(days), votes)
+    except (CountsUnusable, VotesUnreadable) as error:
+        return _Counts(unreadable=str(error))
+
+
+def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VotedDown]:
+    """The worst first: by how many more readers were not helped than were."""
+    found = [
+        VotedDown(library.summary(each.entry), each.lang, each.solved, each.unsolved)
+        for each in votes
+        if each.entry in library and each.unsolved and each.unsolved >= each.solved
+    ]
+    return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry.id, each.lang))

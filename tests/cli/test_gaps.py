@@ -1,0 +1,86 @@
+"""`jieda gaps` as a process: what maintainers see of what nobody could answer."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from app.entry import Language
+from app.gaps.file import GapFile
+from app.gaps.gap import Counts, Gap, Outcome, Source
+from tests.support.server import COMMAND, environment
+from tests.support.small_content import edition, write
+
+
+def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The command over a content directory and a data directory in `folder`."""
+    given = {"JIEDA_CONTENT": str(folder / "content"), "JIEDA_DATA": str(folder / "data")}
+    given |= {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
+    return subprocess.run(
+        [*COMMAND, "gaps", *arguments], env=environment(given), capture_output=True, text=True, check=False
+    )
+
+
+def asked(text: str, lang: Language, kind: str = "") -> Gap:
+    source, outcome = (Source.LOG, Outcome.UNKNOWN) if kind else (Source.SEARCH, Outcome.NOTHING)
+    return Gap(source, kind, text, outcome, lang)
+
+
+def prepare(folder: Path) -> Path:
+    glossary = '- {en: ["export"], zh: ["导出"]}\n'
+    write(folder / "content", {"en/roll/alone.md": edition("Alone"), "glossary.yaml": glossary})
+    (folder / "data").mkdir()
+    counts = {
+        asked("export", Language.EN): 2,
+        asked("导出", Language.ZH): 3,
+        asked("router {num}", Language.EN): 4,
+        asked("no {path} here", Language.EN, "WidgetError"): 1,
+    }
+    GapFile(folder / "data").add(Counts(counts, {}), 1)
+    return folder
+
+
+def test_the_most_frequent_question_comes_first_whatever_its_language(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    printed = run(tmp_path, gaps="1")
+    assert printed.returncode == 0, printed.stderr
+    rows = [line.split() for line in printed.stdout.splitlines()[2:5]]
+    assert [(row[0], row[2:]) for row in rows] == [
+        ("5", ["2", "3", "search", "导出"]),
+        ("4", ["4", "0", "search", "router", "{num}"]),
+        ("1", ["1", "0", "log", "WidgetError:", "no", "{path}", "here"]),
+    ]
+    assert "zh  roll/alone" in printed.stdout
+    assert str(tmp_path / "data") in printed.stderr
+
+
+def test_json_has_all_of_it_and_limits_hold(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    found = json.loads(run(tmp_path, "--json", "--limit", "1", "--days", "7").stdout)
+    assert found["totals"]["gaps"] == 3
+    assert found["totals"]["asked"] == 10
+    (first,) = found["gaps"]
+    assert (first["text"], first["others"], first["count"]) == ("导出", ["export"], 5)
+    assert first["langs"] == {"en": 2, "zh": 3}
+    assert found["missing"] == [{"id": "roll/alone", "lang": "zh"}]
+    assert found["never_read"] is None
+    assert found["data"] == str(tmp_path / "data")
+
+
+def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    assert run(tmp_path, "--forget").returncode == 0
+    printed = run(tmp_path)
+    assert printed.returncode == 1
+    assert "Nothing was asked in vain" in printed.stdout
+    assert "JIEDA_GAPS is 0" in printed.stderr
+    assert "导出".encode() not in (tmp_path / "data" / "gaps-1.sqlite").read_bytes()
+
+
+def test_a_file_that_cannot_be_read_is_an_error_that_says_so(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    damaged = tmp_path / "data" / "gaps-1.sqlite"
+    damaged.write_bytes(b"no database" * 100)
+    printed = run(tmp_path)
+    assert printed.returncode == 2
+    assert "cannot be read" in printed.stderr
+    assert damaged.read_bytes().startswith(b"no database")

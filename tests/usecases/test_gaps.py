@@ -1,0 +1,183 @@
+"""What is asked in vain: held until it is refined, counted by day in one bounded file, grouped by meaning."""
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.analysis.glossary import Glossary
+from app.day_file import CountsUnusable, today
+from app.diagnosis.words import WordReader
+from app.entry import Language
+from app.gaps.file import FILE_NAME, MEGABYTE, GapFile
+from app.gaps.gap import Counted, Counts, Gap, Outcome, Source
+from app.snapshot.snapshot import Snapshot
+from app.usecases.gaps.grouping import GapGroup, grouped
+from app.usecases.gaps.waiting import Waiting
+
+
+def gap(text: str, kind: str = "", lang: Language = Language.EN) -> Gap:
+    source, outcome = (Source.LOG, Outcome.UNKNOWN) if kind else (Source.SEARCH, Outcome.NOTHING)
+    return Gap(source, kind, text, outcome, lang)
+
+
+def test_a_search_that_is_refined_into_a_find_is_no_gap() -> None:
+    waiting = Waiting(seconds=60)
+    waiting.add(b"one", gap("gguf"), 0)
+    waiting.add(b"one", gap("gguf export"), 10)
+    waiting.add(b"two", gap("gguf"), 20)
+    waiting.found(b"one")
+    waiting.found(b"nobody who ever asked")
+    assert list(waiting.due(79)) == []
+    assert list(waiting.due(80)) == [gap("gguf")]
+    assert list(waiting.all()) == []
+
+
+def test_what_one_asks_again_and_again_is_one_question() -> None:
+    waiting = Waiting(seconds=60)
+    for second in range(50):
+        waiting.add(b"one", gap("gguf"), second)
+    assert list(waiting.due(60)) == [gap("gguf")]
+
+
+def test_where_too_many_wait_the_oldest_counts_as_asked_in_vain() -> None:
+    waiting = Waiting(seconds=60, most=2)
+    for number in range(4):
+        waiting.add(b"one", gap(f"word {number}"), 0)
+    assert list(waiting.due(0)) == [gap("word 0"), gap("word 1")]
+    assert sorted(each.text for each in waiting.all()) == ["word 2", "word 3"]
+
+
+def test_counts_add_up_by_day(tmp_path: Path) -> None:
+    file = GapFile(tmp_path)
+    assert (file.asked(90), file.reads(90)) == ((), {})
+    file.add(Counts({gap("gguf"): 2, gap("gguf", lang=Language.ZH): 1}, {"roll/a": 3}), 1)
+    file.add(Counts({gap("gguf"): 5}, {"roll/a": 1, "roll/b": 1}), 1)
+    day = today().isoformat()
+    assert set(file.asked(1)) == {
+        Counted(gap("gguf"), day, 7),
+        Counted(gap("gguf", lang=Language.ZH), day, 1),
+    }
+    assert file.reads(1) == {"roll/a": 4, "roll/b": 1}
+
+
+def age(file: GapFile, days: int) -> None:
+    """Makes what was counted today so many days older."""
+    now, day = today().isoformat(), (today() - timedelta(days=days)).isoformat()
+    with closing(sqlite3.connect(file.path)) as connection, connection:
+        connection.execute("UPDATE asked SET day = ? WHERE day = ?", (day, now))
+        connection.execute("UPDATE reads SET day = ? WHERE day = ?", (day, now))
+
+
+def test_what_is_too_old_is_forgotten(tmp_path: Path) -> None:
+    file = GapFile(tmp_path)
+    file.add(Counts({gap("gguf"): 1}, {"roll/a": 1}), 1)
+    age(file, 30)
+    file.add(Counts({gap("onnx"): 1}, {"roll/b": 1}), 1)
+    assert len(file.asked(31)) == 2
+    assert [each.gap.text for each in file.asked(30)] == ["onnx"]
+    file.keep(30, 1)
+    assert [each.gap.text for each in file.asked(3650)] == ["onnx"]
+    assert file.reads(3650) == {"roll/b": 1}
+    assert b"gguf" not in file.path.read_bytes()
+
+
+def test_the_file_stays_within_its_bound_and_the_rarest_go_first(tmp_path: Path) -> None:
+    file = GapFile(tmp_path)
+    frequent = {gap(f"frequent {number}"): 9 for number in range(50)}
+    for turn in range(20):
+        noise = {gap(f"rare {turn} {number} " + "x" * 140): 1 for number in range(500)}
+        file.add(Counts(frequent | noise, {}), 1)
+        assert file.size() <= MEGABYTE
+    kept = {each.gap: each.times for each in file.asked(1)}
+    assert all(kept.get(each) == 180 for each in frequent)
+    assert 500 < len(kept) < 10_000
+
+
+def test_reads_alone_cannot_fill_the_disk_either(tmp_path: Path) -> None:
+    file = GapFile(tmp_path)
+    for turn in range(12):
+        file.add(Counts({}, {f"framework/{'entry' * 10}-{number}": 1 for number in range(2000)}), 1)
+        age(file, 12 - turn)
+        assert file.size() <= MEGABYTE
+    assert file.reads(90)
+
+
+def test_a_damaged_file_is_set_aside_by_those_who_write(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = GapFile(tmp_path)
+    file.path.write_bytes(b"no database at all, but long enough to be taken for one" * 100)
+    with pytest.raises(CountsUnusable):
+        file.asked(90)
+    assert file.path.read_bytes().startswith(b"no database")
+    with pytest.raises(CountsUnusable):
+        file.add(Counts({gap("gguf"): 1}, {}), 1)
+    file.add(Counts({gap("gguf"): 1}, {}), 1)
+    assert [each.gap.text for each in file.asked(1)] == ["gguf"]
+    assert len(caplog.records) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {FILE_NAME, f"{FILE_NAME}.damaged"}
+    file.forget()
+    assert file.asked(1) == []
+    assert {path.name for path in tmp_path.iterdir()} == {FILE_NAME}
+
+
+@pytest.fixture(scope="module")
+def reader(shipped: Snapshot) -> WordReader:
+    analyzer = shipped.searcher.analyzer
+    return WordReader(analyzer, Glossary(shipped.library.glossary, analyzer))
+
+
+def groups(reader: WordReader, gaps: Iterable[tuple[Gap, int]]) -> list[GapGroup]:
+    return list(grouped([Counted(each, "2026-11-01", times) for each, times in gaps], reader))
+
+
+def test_what_the_glossary_links_is_one_gap_in_both_languages(reader: WordReader) -> None:
+    found = groups(
+        reader,
+        [
+            (gap("显存不足", lang=Language.ZH), 2),
+            (gap("how to resume training"), 4),
+            (gap("CUDA out of memory"), 3),
+            (gap("what about GPU OOM"), 1),
+            (gap("续训", lang=Language.ZH), 1),
+        ],
+    )
+    assert [(each.text, each.count) for each in found] == [
+        ("CUDA out of memory", 6),
+        ("how to resume training", 5),
+    ]
+    assert found[0].langs == {Language.EN: 4, Language.ZH: 2}
+    assert set(found[0].others) == {"显存不足", "what about GPU OOM"}
+
+
+def test_wordings_that_share_most_words_are_one_gap_and_others_are_not(reader: WordReader) -> None:
+    found = groups(
+        reader,
+        [
+            (gap("export the policy to {word} format"), 5),
+            (gap("policy format export {word}"), 1),
+            (gap("export metrics to {word}"), 2),
+        ],
+    )
+    assert [each.count for each in found] == [6, 2]
+
+
+def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
+    found = groups(
+        reader,
+        [
+            (gap("connection refused by {addr}", "ConnectionError"), 2),
+            (gap("connection refused by {path}", "RayTaskError ConnectionError"), 1),
+            (gap("connection refused by {addr}", "ValueError"), 1),
+            (gap("connection refused by {addr}"), 1),
+        ],
+    )
+    assert [(each.source, each.kind, each.count) for each in found] == [
+        (Source.LOG, "ConnectionError", 3),
+        (Source.LOG, "ValueError", 1),
+        (Source.SEARCH, "", 1),
+    ]

@@ -1,0 +1,252 @@
+"""What is asked in vain is kept where that is wanted: redacted, off the way of the requests, and never in the way."""
+
+import re
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.gaps.file import FILE_NAME, GapFile
+from app.gaps.gap import Outcome, Source
+from app.metrics import Metrics
+from app.snapshot.snapshot import Snapshot
+from app.usecases.gaps.recorder import MOST_NOTES, NOBODY, Keeping, Recorder, Searched
+from tests.support.server import PATIENCE, Server, until
+from tests.support.small_content import edition, write
+
+MAIL, HOST, ADDRESS, FOLDER = "zq.hidden@corp.example", "gpu-7.zq.internal", "10.77.66.55", "/data/zqhidden"
+TOKEN, NUMBER = "hf_zqzqzqzq12345678zq", "8675309"
+SECRETS = (MAIL, HOST, ADDRESS, FOLDER, TOKEN, NUMBER, "zqhidden", "zq.hidden")
+QUESTION = f"how do I quantize the policy for {MAIL} on {HOST} {ADDRESS} in {FOLDER} with {TOKEN} {NUMBER}"
+LOG = (
+    "Traceback (most recent call last):\n"
+    f'  File "{FOLDER}/x.py", line 3, in zqhidden\n    g()\n'
+    f"acme.WidgetError: widget {NUMBER} of {MAIL} at {ADDRESS} on {HOST} did not answer {TOKEN}\n"
+)
+
+
+def asks(client: httpx.Client, query: str, who: int = 1, path: str = "/api/v1/search") -> None:
+    answer = client.get(path, params={"q": query}, headers={"X-Forwarded-For": f"192.0.2.{who}"})
+    assert answer.status_code == 200
+
+
+def kept(server: Server) -> dict[str, int]:
+    """What a server that was stopped has kept: texts with how often."""
+    assert server.stop() == 0
+    counts: dict[str, int] = {}
+    for each in GapFile(server.data).asked(1):
+        counts[each.gap.text] = counts.get(each.gap.text, 0) + each.times
+    return counts
+
+
+def everything_written(server: Server) -> Iterator[tuple[Path, bytes]]:
+    for path in server.output.parent.rglob("*"):
+        if path.is_file():
+            yield path, path.read_bytes()
+
+
+def test_nothing_is_kept_unless_it_is_switched_on(start_server: Callable[..., Server]) -> None:
+    server = start_server()
+    with server.client() as client:
+        asks(client, QUESTION)
+    assert kept(server) == {}
+    assert not (server.data / FILE_NAME).exists()
+
+
+def test_questions_are_kept_without_what_is_nobody_elses_business(
+    start_server: Callable[..., Server],
+) -> None:
+    server = start_server(gaps="1")
+    with server.client() as client:
+        asks(client, QUESTION, 1)
+        asks(client, QUESTION, 2, "/zh/search")
+        client.post("/api/v1/diagnose", content=LOG)
+        client.post("/en/diagnose", data={"text": LOG})
+        until((server.data / FILE_NAME).exists)
+        metrics = client.get("/metrics").text
+    assert kept(server) == {
+        "how do I quantize the policy for {addr} on {word} {addr} in {path} with {word} {num}": 2,
+        "{word} {num} of {addr} at {addr} on {word} did not answer {word}": 2,
+    }
+    logs = [each.gap for each in GapFile(server.data).asked(1) if each.gap.source is Source.LOG]
+    assert {each.kind for each in logs} == {"WidgetError"}
+    for secret in SECRETS:
+        assert secret not in metrics
+        assert [path for path, content in everything_written(server) if secret.encode() in content] == []
+
+
+def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(
+    start_server: Callable[..., Server],
+) -> None:
+    server = start_server(gaps="1")
+    with server.client() as client:
+        asks(client, "quantize the vision tower", 1)
+        asks(client, "node2pg KeyError", 1)
+        asks(client, "freeze the vision tower", 2)
+        client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": "192.0.2.2"})
+        for options in ({"unfinished": "1"}, {"framework": "slime"}, {"offset": "10"}):
+            client.get("/api/v1/search", params={"q": "quantize the projector", **options})
+        asks(client, "train the projector only", 3)
+        asks(client, "train the projector only", 3)
+        asks(client, "node2pg KeyError", 4)
+    assert kept(server) == {"train the projector only": 1}
+    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
+
+
+def test_a_damaged_file_costs_what_it_had_and_one_line(start_server: Callable[..., Server]) -> None:
+    server = start_server(gaps="1")
+    (server.data / FILE_NAME).write_bytes(b"this is no database " * 1000)
+    with server.client() as client:
+        asks(client, "train the projector only")
+        until((server.data / f"{FILE_NAME}.damaged").exists)
+    assert kept(server) == {"train the projector only": 1}
+    assert server.log().count("is damaged: it is set aside") == 1
+    assert "cannot be kept" not in server.log()
+
+
+def test_where_the_disk_takes_nothing_that_is_said_once(start_server: Callable[..., Server]) -> None:
+    server = start_server(gaps="1")
+    (server.data / FILE_NAME).mkdir()
+    with server.client() as client:
+        for number in range(30):
+            asks(client, f"train the projector only {'again ' * number}", number)
+        until(lambda: "cannot be kept" in server.log())
+        client.get("/en/entries/roll/node2pg-keyerror")
+    server.stop()
+    assert server.log().count("cannot be kept") == 1
+
+
+def test_a_killed_server_leaves_a_file_that_can_be_read(start_server: Callable[..., Server]) -> None:
+    server = start_server(gaps="1")
+    with server.client() as client:
+        client.get("/en/entries/roll/node2pg-keyerror")
+        until(lambda: GapFile(server.data).reads(1) != {})
+        for number in range(50):
+            asks(client, f"train the projector only {'again ' * number}", number)
+        server.stop(signal.SIGKILL)
+    with closing(sqlite3.connect(server.data / FILE_NAME)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
+
+
+def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_path: Path) -> None:
+    """Nobody waits for the thread that writes: here it waits for us."""
+    metrics, done = Metrics.create(), threading.Event()
+
+    def snapshot() -> Snapshot:
+        done.wait(PATIENCE)
+        return shipped
+
+    recorder = Recorder(Keeping(days=1, megabytes=1), lambda: tmp_path, snapshot, metrics)
+    note = Searched(NOBODY, "train the projector only", Outcome.NOTHING, "")
+    recorder.note(note)
+    recorder.start()
+    for _ in range(MOST_NOTES + 10):
+        recorder.note(note)
+    assert 9 <= dropped(metrics) <= 10
+    done.set()
+    recorder.stop()
+    (kept_at_last,) = GapFile(tmp_path).asked(1)
+    assert kept_at_last.times == MOST_NOTES + 10 - dropped(metrics)
+
+
+def dropped(metrics: Metrics) -> float:
+    return metrics.registry.get_sample_value("jieda_gaps_total", {"outcome": "dropped"}) or 0.0
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """Five entries: one stale, one in one language, a draft, a problem."""
+    return write(
+        tmp_path,
+        {
+            "en/roll/good.md": edition("Good", synced_with="'000000000000'"),
+            "zh/roll/good.md": edition("好", "## 回答\n\n是。\n", updated="2026-02-02"),
+            "en/roll/alone.md": edition("Alone"),
+            "en/roll/draft.md": edition("Draft", draft="true"),
+            "en/roll/faulty.md": edition("Faulty", topics="[nosuch]"),
+        },
+    )
+
+
+def text_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def sections(html: str) -> dict[str, str]:
+    """What stands below each H2, by its anchor."""
+    parts = re.split(r'<h2 id="(\w+)">', html)[1:]
+    return dict(zip(parts[::2], map(text_of, parts[1::2]), strict=True))
+
+
+def test_the_page_for_maintainers_says_what_to_do_next(
+    content: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    client = serve(content, gaps="1", workbench="1")
+    client.post("/en/entries/roll/good", data={"solved": "no"})
+    client.get("/zh/entries/roll/alone")
+    page = client.get("/en/maintain")
+    assert page.status_code == 200
+    assert page.headers["cache-control"] == "no-store"
+    found = sections(page.text)
+    assert "Nothing was asked in vain" in found["gaps"]
+    assert "Good" in found["voted"]
+    assert "English · 1 no · 0 yes" in found["voted"]
+    assert "jieda sync" in found["stale"]
+    assert "Good" in found["stale"]
+    assert "+ 中文" in found["missing"]
+    assert "unknown" in found["problems"] or "nosuch" in found["problems"]
+    assert "en/roll/draft.md" in found["drafts"]
+    assert "/en/workbench?entry=roll%2Fgood" in page.text
+    until(
+        lambda: (
+            "Faulty" in (unread := sections(client.get("/en/maintain").text)["unread"])
+            and "Alone" not in unread
+        )
+    )
+    assert "维护" in client.get("/zh/maintain").text
+
+
+def test_gaps_are_shown_with_their_counts_languages_and_a_way_to_the_workbench(
+    content: Path, serve: Callable[..., httpx.Client], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = tmp_path_factory.mktemp("data")
+    client = serve(content, gaps="1", workbench="1", data=str(data))
+    from_logs = "WidgetError"
+    client.post("/api/v1/diagnose", content=LOG)
+    client.post("/api/v1/diagnose", content=LOG)
+    until(lambda: from_logs in client.get("/en/maintain").text)
+    page = client.get("/en/maintain?days=7").text
+    assert 'name="do" value="log"' in page
+    assert 'action="/en/workbench"' in page
+    assert not [secret for secret in SECRETS if secret in page]
+    assert (
+        "log unexplained English 2" in sections(page)["gaps"] or "log only similar" in sections(page)["gaps"]
+    )
+
+
+def test_without_the_workbench_the_page_does_not_exist(client: httpx.Client) -> None:
+    assert client.get("/en/maintain").status_code == 404
+
+
+def test_a_token_guards_the_page(content: Path, serve: Callable[..., httpx.Client]) -> None:
+    client = serve(content, workbench="1", workbench_token="sesame")
+    assert client.get("/en/maintain").status_code == 401
+    page = client.get("/en/maintain", headers={"Authorization": "Bearer sesame"})
+    assert "is not kept here" in page.text
+
+
+def test_what_is_promised_to_visitors_is_what_is_done(
+    content: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    off, on = serve(content), serve(content, gaps="1")
+    assert "neither stored nor logged" in off.get("/en/diagnose").text
+    for path in ("/en/", "/en/diagnose", "/en/about", "/en/agents"):
+        assert "neither stored nor logged" not in on.get(path).text, path
+        assert "does not record the terms" not in on.get(path).text, path
+    assert "按天计数" in on.get("/zh/about").text
