@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install semantic run test quick coverage lint types check format eval bench chaos soak fuzz lock sbom audit clean FORCE
+.PHONY: help install semantic run test quick coverage lint types check format eval bench chaos soak fuzz week lock sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -92,6 +92,9 @@ soak: install ## Serve under load and a content change a second (ARGS, see trial
 
 fuzz: install ## Give nonsense to everything that reads what others write (ARGS, see trials/fuzz.py)
 	$(BIN)/python -m trials.fuzz $(ARGS)
+
+week: install ## Ask for a week in some minutes, partly in vain; the report must name what is missing (ARGS, see trials/week.py)
+	$(BIN)/python -m trials.week $(ARGS)
 
 # uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it.
 LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 $(ARGS)

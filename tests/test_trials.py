@@ -1,4 +1,4 @@
-"""The trials of `trials/` in short: as in `make chaos`, `make soak` and `make fuzz`, for some seconds each."""
+"""The trials of `trials/` in short: as in `make chaos`, `make soak`, `make fuzz` and `make week`."""
 
 import re
 import subprocess
@@ -38,6 +38,14 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
     arguments = ("--minutes", "0.1", "--workers", "2", "--entries", "8", "--port", str(free_port()))
     said = figures("soak", *arguments)
     assert re.search(r"requests [1-9]\d*, failed 0, steps backwards 0", said)
+
+
+@pytest.mark.server
+def test_a_short_week_names_the_gaps_and_leaks_nothing() -> None:
+    arguments = ("--requests", "600", "--workers", "2", "--port", str(free_port()))
+    said = figures("week", *arguments)
+    assert "named first 5 of 5" in said
+    assert re.search(r"secrets planted [1-9]\d*, found in files, log or metrics 0", said)
 
 
 def test_a_little_nonsense_of_each_kind_does_no_harm() -> None:
