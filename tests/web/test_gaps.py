@@ -210,6 +210,7 @@ def test_the_page_for_maintainers_says_what_to_do_next(
         )
     )
     assert "维护" in client.get("/zh/maintain").text
+    assert 'href="/zh/maintain"' in client.get("/zh/").text
 
 
 def test_gaps_are_shown_with_their_counts_languages_and_a_way_to_the_workbench(

@@ -84,6 +84,7 @@ class Links:
     agents: str
     workbench: str
     """Empty where there is none."""
+    maintain: str
     suggest: str
     api_search: str
     preferences: str
@@ -107,6 +108,7 @@ class Links:
             llms=urls.llms(lang),
             agents=urls.agents(lang),
             workbench=urls.workbench(lang) if workbench else "",
+            maintain=urls.maintain(lang),
             suggest=urls.api_suggest(),
             api_search=urls.api_search(),
             preferences=urls.preferences(),
