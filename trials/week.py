@@ -84,11 +84,11 @@ class Request:
 
 
 def secrets_of(rng: random.Random) -> dict[str, str]:
-    """One of each kind, all of them new."""
+    """One of each kind, all of them new; the address is of another network than those who ask, whom the log names."""
     word = "".join(rng.choices("bcdfghjklmnpqrstvwxz", k=9))
     return {
         "mail": f"{word}.m@corp.example",
-        "address": f"10.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(2, 250)}",
+        "address": f"172.16.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(2, 250)}",
         "host": f"gpu-{rng.randrange(1000, 9999)}.{word}h.internal",
         "path": f"/data/{word}p",
         "user": f"{word}u",
