@@ -36,6 +36,7 @@ TWINS = (
     "docs/importing.md",
     "docs/maintaining.md",
     "docs/operations.md",
+    "docs/performance.md",
     "docs/releasing.md",
     "docs/reliability.md",
     "docs/self-hosting.md",

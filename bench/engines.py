@@ -1,0 +1,211 @@
+"""Search in process by kind of query, and other engines over the same terms in the same run.
+
+    python -m bench.engines [ENTRIES ...]
+
+Corpora are made as in `bench.search`. Of Jieda it gives a whole search and the whole ranking: tiers, facets, totals and
+the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the same
+zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out. All times
+are of the processor, in milliseconds, for one query; the table is written to `bench/results/engines.md`.
+"""
+
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+from whoosh.filedb.filestore import FileStorage
+from whoosh.scoring import BM25F
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.library import Library
+from app.content.read.load import load_library
+from app.evaluation.figures import read_judged
+from app.search.answers import Filters, SearchRequest
+from app.search.index.document import Document, build_documents
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.writer import update_index
+from app.search.query.parser import QueryParser
+from app.search.query.types import Query
+from app.search.rank.ranker import Ranker
+from app.search.searcher import Searcher
+from app.search.weights import WEIGHTING
+from bench.search import ROOT, SHOWN, documents, library_of, whoosh_index, whoosh_query
+from bench.tables import note
+
+EACH = 20
+"""Queries of a kind."""
+ROUNDS = 3
+KINDS: dict[str, tuple[str, ...]] = {
+    "short": ("checkpoint", "memory", "vllm", "timeout", "batch size", "loss nan", "resume training"),
+    "Chinese": ("显存不足", "续训", "权重同步", "训练卡住", "怎么保存检查点", "训推一体", "奖励为零"),
+    "mixed": ("vllm 显存不足", "NCCL timeout 怎么办", "megatron 检查点转换", "ray 卡住 GPU"),
+    "identifier": (
+        "node2pg",
+        "max_tokens_per_gpu",
+        "--use-dynamic-batch-size",
+        "torch.cuda.OutOfMemoryError",
+    ),
+    "nothing found": tuple(f"zqx{number}vw qqz{number}" for number in range(EACH)),
+}
+"""Beside them, long ones: judged questions."""
+
+Ask = Callable[[Sequence[str]], object]
+T = TypeVar("T")
+
+
+def words_of(query: Query) -> list[str]:
+    """The literal words of a query, as an index has them."""
+    ways = (clause.alternatives[0] for clause in query.clauses)
+    return sorted({variant for way in ways for term in way.terms for variant in term.variants})
+
+
+def tokens_of(made: Sequence[Document]) -> list[list[str]]:
+    """All terms of each document."""
+    return [[term for terms in one.zones.values() for term in terms] for one in made]
+
+
+def fts5(made: Sequence[Document]) -> Ask:
+    """SQLite's own, with every term as a word that it cannot cut."""
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE VIRTUAL TABLE entries USING fts5(body, content='', tokenize='ascii')")
+    numbers: dict[str, int] = {}
+    rows = [" ".join(f"w{numbers.setdefault(term, len(numbers))}" for term in one) for one in tokens_of(made)]
+    base.executemany("INSERT INTO entries(rowid, body) VALUES (?, ?)", enumerate(rows))
+
+    def ask(words: Sequence[str]) -> object:
+        known = [f"w{numbers[word]}" for word in words if word in numbers]
+        order = "SELECT rowid FROM entries WHERE entries MATCH ? ORDER BY rank LIMIT ?"
+        return base.execute(order, (" OR ".join(known), SHOWN)).fetchall() if known else []
+
+    return ask
+
+
+def tantivy(made: Sequence[Document]) -> Ask:
+    """Lucene's sister in Rust, in memory, asked for the ids of the best."""
+    library = import_module("tantivy")
+    builder = library.SchemaBuilder()
+    builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("number", stored=True)
+    schema = builder.build()
+    index = library.Index(schema)
+    numbers: dict[str, int] = {}
+    writer = index.writer(128_000_000, 1)
+    for number, one in enumerate(tokens_of(made)):
+        text = " ".join(f"w{numbers.setdefault(term, len(numbers))}" for term in one)
+        writer.add_document(library.Document(body=text, number=number))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+
+    def ask(words: Sequence[str]) -> object:
+        terms = [f"w{numbers[word]}" for word in words if word in numbers]
+        parts = [(library.Occur.Should, library.Query.term_query(schema, "body", term)) for term in terms]
+        return searcher.search(library.Query.boolean_query(parts), SHOWN).hits if parts else []
+
+    return ask
+
+
+def bm25s(made: Sequence[Document]) -> Ask:
+    """Scores worked out beforehand, in sparse arrays."""
+    library = import_module("bm25s")
+    retriever = library.BM25()
+    retriever.index(tokens_of(made), show_progress=False)
+
+    def ask(words: Sequence[str]) -> object:
+        known = [word for word in words if word in retriever.vocab_dict]
+        return retriever.retrieve([known], k=SHOWN, show_progress=False) if known else []
+
+    return ask
+
+
+PEERS: dict[str, Callable[[Sequence[Document]], Ask]] = {
+    "SQLite FTS5": fts5,
+    **({"tantivy": tantivy} if find_spec("tantivy") else {}),
+    **({"bm25s": bm25s} if find_spec("bm25s") else {}),
+}
+
+
+def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, float]:
+    """p50, p95 and p99 over all, each the best of some rounds after one that is not counted."""
+    taken = []
+    for ask in asked:
+        ask()
+        best = float("inf")
+        for _ in range(ROUNDS):
+            start = time.thread_time()
+            ask()
+            best = min(best, time.thread_time() - start)
+        taken.append(1000 * best)
+    taken.sort()
+    return taken[len(taken) // 2], taken[int(0.95 * len(taken))], taken[int(0.99 * len(taken))]
+
+
+def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path) -> Iterator[str]:
+    """The rows for one size of corpus."""
+    glossary = Glossary(shipped.glossary, analyzer)
+    made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
+    judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"]
+    kinds = KINDS | {"long": tuple(judged[:EACH])}
+    start = time.process_time()
+    update_index(folder / "ours", None, {one.id: one for one in made}, (), ())
+    built = time.process_time() - start
+    size = sum(path.stat().st_size for path in (folder / "ours").iterdir()) / 1e6
+    yield f"{count} entries: index built in {built:.1f} s of analyzed documents, {size:.1f} MB"
+    yield ""
+    yield "| p50 / p95 / p99, ms | " + " | ".join(kinds) + " | all |"
+    yield "| --- |" + " --- |" * (len(kinds) + 1)
+    index = EmbeddedIndex(folder / "ours", WEIGHTING)
+    searcher, ranker = Searcher(library_of(shipped, count), index, analyzer, glossary), Ranker(index)
+    parser = QueryParser(analyzer, glossary, index.lexicon)
+    parsed = {kind: [parser.parse(text, Filters()).query for text in texts] for kind, texts in kinds.items()}
+    asked = {kind: [SearchRequest(text, limit=SHOWN) for text in texts] for kind, texts in kinds.items()}
+    words = {kind: [words_of(query) for query in queries] for kind, queries in parsed.items()}
+    yield row("Jieda, whole search", searcher.search, asked)
+    yield row("Jieda, ranking", partial(ranked, ranker), parsed)
+    whoosh_index(folder / "whoosh", made)
+    with FileStorage(str(folder / "whoosh")).open_index().searcher(weighting=BM25F()) as theirs:
+        literal = {kind: [whoosh_query(query) for query in queries] for kind, queries in parsed.items()}
+        yield row("Whoosh", partial(theirs.search, limit=SHOWN), literal)
+    for name, make in PEERS.items():
+        yield row(name, make(made), words)
+
+
+def ranked(ranker: Ranker, query: Query) -> object:
+    """What a search needs of the ranking: the hits, their number, and the facets."""
+    ranking = ranker.rank(query, SHOWN)
+    return ranking.totals([query.filters]), ranking.facets()
+
+
+def row(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> str:
+    """What an engine takes for each kind of query, and for all of them."""
+    of_kinds = [[partial(ask, one) for one in of_kind] for of_kind in queries.values()]
+    cells = [percentiles(each) for each in (*of_kinds, [one for of_kind in of_kinds for one in of_kind])]
+    return f"| {name} | " + " | ".join(" / ".join(f"{each:.2f}" for each in cell) for cell in cells) + " |"
+
+
+def main(counts: Sequence[int]) -> None:
+    """Prints and writes a table for each size."""
+    library = load_library([ROOT / "content"])
+    analyzer = Analyzer(library.dictionary)
+    lines: list[str] = []
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("ours", "whoosh"):
+                Path(folder, name).mkdir()
+            for line in measure(library, analyzer, count, Path(folder)):
+                print(line, flush=True)
+                lines.append(line)
+        lines.append("")
+    note("engines.md", lines)
+
+
+if __name__ == "__main__":
+    main([int(count) for count in sys.argv[1:]] or [84, 1000, 10_000])

@@ -1,0 +1,255 @@
+"""Search, pages and diagnosis over HTTP, beside the empty endpoint of the same server in the same run.
+
+    python -m bench.served [--content DIRECTORY] [--seconds N] [--workers 1 2]
+
+A client in a process of its own keeps 16 connections busy over one address after the other. Given are requests a second
+and milliseconds of the servers' processors for one; ratios are to the empty endpoint (`/healthz`), of processor time,
+since other work on the machine disturbs that less. Distinct queries are asked of a server that keeps no answers, except
+for the row "repeated". Tables are written to `bench/results/served.md`.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from urllib.parse import urlencode
+
+from app.evaluation.figures import read_judged
+from bench.tables import note
+
+ROOT = Path(__file__).resolve().parent.parent
+CONNECTIONS = 16
+TICKS = os.sysconf("SC_CLK_TCK")
+LOG = "\n".join([*(f"[rank0]: step {n} loss 0.{n}" for n in range(200)), "KeyError: 1 node2pg", ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Requests that are sent over and over, in order."""
+
+    name: str
+    requests: tuple[bytes, ...]
+    keeps_answers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one load came to: `rate` in requests a second, times in milliseconds; `cpu` of the server."""
+
+    rate: float
+    cpu: float
+    middle: float
+    slowest: float
+    """95% are faster."""
+
+
+def get(path: str, **parameters: str) -> bytes:
+    """A request."""
+    query = f"?{urlencode(parameters)}" if parameters else ""
+    return f"GET {path}{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def post(path: str, body: str) -> bytes:
+    """A request with a text."""
+    raw = body.encode()
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(raw)}\r\n\r\n".encode() + raw
+
+
+def loads(entry: str) -> list[Load]:
+    """What is measured. `entry` is the id of one that is there."""
+    judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if len(one.query) < 400]
+    short = (
+        "node2pg",
+        "vllm",
+        "checkpoint",
+        "oom",
+        "loss nan",
+        "显存",
+        "续训",
+        "卡住",
+        "权重同步",
+        "NCCL timeout",
+    )
+    search = "/api/v1/search"
+    return [
+        Load("empty endpoint", (get("/healthz"),)),
+        Load("search, judged queries", tuple(get(search, q=text) for text in judged)),
+        Load("search, short queries", tuple(get(search, q=text) for text in short)),
+        Load("search, nothing found", tuple(get(search, q=f"zqx{n}vw") for n in range(200))),
+        Load("search, repeated", tuple(get(search, q=text) for text in judged[:50]), keeps_answers=True),
+        Load("search page", tuple(get("/en/search", q=text) for text in judged)),
+        Load("entry page", (get(f"/en/entries/{entry}"), get(f"/zh/entries/{entry}"))),
+        Load("completion", tuple(get("/api/v1/suggest", q=text[:5]) for text in judged)),
+        Load("diagnosis, 4 KB", (post("/api/v1/diagnose", LOG),)),
+    ]
+
+
+class Connection:
+    """One request at a time, answered or not."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), 60)
+        self._received = b""
+        self._end = 0
+        self.sent_at = 0.0
+
+    def ask(self, request: bytes) -> None:
+        """Sends one."""
+        self._received, self._end, self.sent_at = b"", 0, time.perf_counter()
+        self.socket.sendall(request)
+
+    def is_answered(self) -> bool:
+        """Reads what is there; whether that was the rest."""
+        self._received += self.socket.recv(1 << 18)
+        if not self._end:
+            head, found, _ = self._received.partition(b"\r\n\r\n")
+            if not found:
+                return False
+            if not head.startswith(b"HTTP/1.1 200"):
+                raise RuntimeError(head.decode())
+            length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+            self._end = len(head) + 4 + int(length.partition(b":")[2])
+        return len(self._received) >= self._end
+
+
+def ask_for(
+    port: int,
+    requests: Sequence[bytes],
+    least: int,
+    seconds: float,
+    times: "multiprocessing.Queue[list[float]]",
+) -> None:
+    """Keeps connections busy for some seconds and `least` requests, and tells how long each answer took; last, how long
+    all of them."""
+    following, taken = cycle(requests), list[float]()
+    with DefaultSelector() as selector:
+        for _ in range(CONNECTIONS):
+            connection = Connection(port)
+            selector.register(connection.socket, EVENT_READ, connection)
+            connection.ask(next(following))
+        start = time.perf_counter()
+        while time.perf_counter() - start < seconds or len(taken) < least:
+            for key, _ in selector.select(1.0):
+                connection = key.data
+                if connection.is_answered():
+                    taken.append(time.perf_counter() - connection.sent_at)
+                    connection.ask(next(following))
+    times.put([*taken, time.perf_counter() - start])
+
+
+def measure(port: int, process: int, load: Load, seconds: float) -> Figures:
+    """What one load comes to, after every request has been answered once or more."""
+    context = multiprocessing.get_context("spawn")
+    for least, duration in ((len(load.requests) + CONNECTIONS, 0.5), (1, seconds)):
+        times: multiprocessing.Queue[list[float]] = context.Queue()
+        client = context.Process(target=ask_for, args=(port, load.requests, least, duration, times))
+        before = processor_time(process)
+        client.start()
+        *taken, lasted = times.get()
+        client.join()
+        used = processor_time(process) - before
+    taken.sort()
+    middle, slowest = statistics.median(taken), taken[int(0.95 * len(taken))]
+    return Figures(len(taken) / lasted, 1000 * used / len(taken), 1000 * middle, 1000 * slowest)
+
+
+def processor_time(process: int) -> float:
+    """Seconds that a process and those it has started have worked."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS + sum(map(processor_time, map(int, children)))
+
+
+@contextmanager
+def serving(data: Path, content: Path, workers: int, cache: int) -> Iterator[tuple[int, int]]:
+    """The port and the process of a server."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    settings = {
+        "DATA": data,
+        "CONTENT": content,
+        "PORT": port,
+        "WORKERS": workers,
+        "CACHE": cache,
+        "LIMITS": 0,
+    }
+    environ = os.environ | {f"JIEDA_{name}": str(value) for name, value in settings.items()}
+    with (data / "server.log").open("ab") as log:
+        command = [sys.executable, "-c", "from app.cli.launch import main; main()", "serve"]
+        process = subprocess.Popen(command, env=environ, cwd=ROOT, stdout=log, stderr=log)
+    try:
+        until = time.monotonic() + 900
+        while not is_ready(port):
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError((data / "server.log").read_text(encoding="utf-8"))
+            time.sleep(0.1)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def is_ready(port: int) -> bool:
+    """Whether a server answers."""
+    try:
+        connection = Connection(port)
+        connection.ask(get("/readyz"))
+        while not connection.is_answered():
+            continue
+    except (OSError, RuntimeError):
+        return False
+    connection.socket.close()
+    return True
+
+
+def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iterator[str]:
+    """The rows of a table."""
+    entry = next((content / "en").glob("*/*.md")).relative_to(content / "en").with_suffix("").as_posix()
+    yield "| request | requests/s | p50 ms | p95 ms | processor ms | of the empty endpoint |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    empty = 0.0
+    for keeps in (False, True):
+        with serving(data, content, workers, 16 if keeps else 0) as (port, process):
+            for load in loads(entry):
+                if load.keeps_answers != keeps:
+                    continue
+                found = measure(port, process, load, seconds)
+                empty = empty or found.cpu
+                yield (
+                    f"| {load.name} | {found.rate:.0f} | {found.middle:.2f} | {found.slowest:.2f} | "
+                    f"{found.cpu:.3f} | {empty / found.cpu:.2f} |"
+                )
+
+
+def main() -> None:
+    """Prints and writes a table for each number of workers."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--content", type=Path, default=ROOT / "content")
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    given = parser.parse_args()
+    lines = [json.dumps({"content": given.content.name, "load average": os.getloadavg()})]
+    with tempfile.TemporaryDirectory() as folder:
+        for workers in given.workers:
+            lines += ["", f"{workers} worker(s)", ""]
+            for line in measure_all(Path(folder), given.content, workers, given.seconds):
+                print(line, flush=True)
+                lines.append(line)
+    note("served.md", lines)
+
+
+if __name__ == "__main__":
+    main()
