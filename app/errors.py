@@ -58,7 +58,7 @@ class ImportingError(JiedaError):
 
 
 class GitError(JiedaError):
-    """The `git` command is missing, or a folder is no repository, or a revision is unknown."""
+    """The `git` command is missing, or refuses what it was asked; the message has what it says."""
 
 
 class JudgedFileError(JiedaError):

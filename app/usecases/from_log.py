@@ -10,15 +10,13 @@ from app.content.authoring.scaffold import Known, check_id, known_skeletons
 from app.content.authoring.steps import Create
 from app.content.read.forms import MAX_TITLE_CHARS
 from app.content.read.load import Loaded
-from app.diagnosis.answers import Diagnosis, LogError
-from app.diagnosis.formats import compile_formats
+from app.diagnosis.answers import Diagnosis
 from app.entry import Language
 from app.errors import AuthoringError
 from app.importing.doubts import Doubt, doubt
 from app.importing.naming import Slugs
-from app.importing.signatures import signatures_of
 from app.importing.tags import finders_of
-from app.signature.line import compile_signature_line
+from app.usecases.log_clues import Clues, clues_of
 from app.usecases.secrets import masked
 
 SAMPLE = "first.log"
@@ -55,16 +53,18 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     Raises AuthoringError where the log tells of no error, or nothing tells which framework it is about.
     """
     text = masked(log.replace("\r\n", "\n").replace("\r", "\n"))
-    line = _error_line(diagnosis, content)
+    clues = clues_of(log, diagnosis, content, wanted.id)
+    if not clues.line:
+        raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
     guessed = not (wanted.id or wanted.framework)
     framework = wanted.id.partition("/")[0] or wanted.framework or diagnosis.framework
     if framework not in content.corpus.taxonomy.framework:
         raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
-    slug, named = Slugs(taken).take(line, "", "", "error")
+    slug, named = Slugs(taken).take(clues.name, "", "", "error")
     entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
-    known = _known(line, text, content, entry_id)
+    known = _known(clues, content)
     doubts = (
         doubt("title-from-log"),
         *(() if named else (doubt("slug", slug=slug),)),
@@ -79,23 +79,10 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     return LogDraft(entry_id, _files(content, entry_id, known, doubts, text, wanted.today), text != log)
 
 
-def _error_line(diagnosis: Diagnosis, content: Loaded) -> str:
-    """The line of the last error that is not just the wrapper of another."""
-    if not diagnosis.errors:
-        raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
-    wrappers = compile_formats(content.vocabulary.logs.failures).wrappers
-    causes = [each for each in diagnosis.errors if each.type.rpartition(".")[2] not in wrappers]
-    error: LogError = (causes or diagnosis.errors)[-1]
-    line = f"{error.type}: {error.message}" if error.message else error.type
-    return " ".join(masked(line).split())[:MAX_TITLE_CHARS].strip()
-
-
-def _known(line: str, text: str, content: Loaded, entry_id: str) -> Known:
-    topics, types = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
-    others = [sample for sample in content.samples if sample.entry_id != entry_id]
-    proposed = signatures_of([line], others)
-    signatures = tuple(each for each in proposed if compile_signature_line(each).matches(text))
-    return Known(line, topics.find(line), types.find(line), signatures, line, {})
+def _known(clues: Clues, content: Loaded) -> Known:
+    title = clues.line[:MAX_TITLE_CHARS].strip()
+    topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
+    return Known(title, topics.find(title), clues.error_types, clues.signatures, title, {})
 
 
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:

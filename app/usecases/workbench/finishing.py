@@ -7,7 +7,7 @@ from app.content.authoring.patch import Change, patch_of
 from app.content.authoring.place import digest_of, opened
 from app.content.authoring.repository import Author, check_repository, commit
 from app.entry import Language
-from app.errors import AuthoringError
+from app.errors import GitError
 from app.usecases.workbench.desk import Desk, OpenedEdition
 from app.usecases.workbench.draft import Draft, where_of
 
@@ -63,7 +63,7 @@ def patch(desk: Desk, draft: Draft) -> str:
 def write(desk: Desk, wish: Wish) -> Finished:
     """Writes the files of a draft that nothing keeps from being served, and commits them.
 
-    Raises AuthoringError; nothing was written then, unless it says so.
+    Raises AuthoringError, GitError; nothing was written then, unless it says so.
     """
     draft, directory = wish.draft, desk.directory_of(wish.draft.id)
     files = {where: text.encode() for where, text in draft.files().items()}
@@ -81,7 +81,7 @@ def write(desk: Desk, wish: Wish) -> Finished:
                     commit(directory, tuple(files), wish.author, wish.message or f"Write {draft.id}"),
                     tuple(files),
                 )
-            except AuthoringError as error:
+            except GitError as error:
                 return Uncommitted(str(error), tuple(files))
     held = desk.open(draft.id)
     return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

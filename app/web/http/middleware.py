@@ -59,7 +59,8 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(HostNames, allowed=settings.allowed_hosts),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
         Middleware(Generations, knowledge=service.knowledge),
-        *([Middleware(Repeats, service=service)] if service.repeated.room else []),
+        # What is answered there is seen by nobody else, and whoever counts what is asked must see all of it.
+        *([Middleware(Repeats, service=service)] if service.repeated.room and not settings.gaps else []),
     ]
 
 

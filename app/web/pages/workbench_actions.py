@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from app.content.authoring.repository import Author
 from app.content.read.forms import ENTRY_ID
 from app.entry import Kind, Language
-from app.errors import AuthoringError, ContentError
+from app.errors import AuthoringError, ContentError, GitError
 from app.snapshot.built import BuildAbandoned
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.requests import BuildRefused
@@ -134,7 +134,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     desk = context.site.desk
     try:
         done = await context.site.service.offload(lambda: write(desk, wish))
-    except AuthoringError as error:
+    except (AuthoringError, GitError) as error:
         return await shown(request, context, form, Said(warning=context.t("bench.failed", reason=str(error))))
     if isinstance(done, Conflict):
         return await shown(
