@@ -17,18 +17,21 @@ PREFIX = "metrics-"
 def figures_folder(data: Path) -> Iterator[str]:
     """A new folder below the data directory, for a hardened container has no other place to write to. Raises OSError.
 
-    It is locked for as long as this process lives, and those that are not belong to processes that were killed: they
-    are removed.
+    It is locked for as long as this process lives.
     """
     descriptor, folder = _locked(data)
     try:
-        for path in data.glob(f"{PREFIX}*"):
-            if path != folder and _is_abandoned(path):
-                remove(path)
         yield str(folder)
     finally:
         remove(folder)
         os.close(descriptor)
+
+
+def clear_figures(data: Path) -> None:
+    """Removes the folders that nobody has locked: those who made them were killed."""
+    for path in data.glob(f"{PREFIX}*"):
+        if _is_abandoned(path):
+            remove(path)
 
 
 def _locked(data: Path) -> tuple[int, Path]:

@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 from app.cli import server
-from app.cli.figures import figures_folder
+from app.cli.figures import clear_figures, figures_folder
 from app.cli.logs import log_config
 from app.cli.running import run
 from app.cli.shared_data import share_with_group
@@ -59,6 +59,7 @@ def serve_alone(settings: Settings) -> None:
     """Serve from this process."""
     knowledge = Knowledge(settings)
     knowledge.open()
+    clear_figures(knowledge.data)
     # Not stopped here but where the application ends: it knows when the last answer is given.
     server.run(create_app(settings, knowledge, alone=True), settings)
 
@@ -68,6 +69,7 @@ def serve_together(settings: Settings) -> None:
     knowledge = Knowledge(settings)
     knowledge.open()
     settings = replace(settings, data=knowledge.data)
+    clear_figures(knowledge.data)
     try:
         with figures_folder(settings.data) as directory:
             os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})

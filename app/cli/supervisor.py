@@ -49,6 +49,8 @@ class Supervisor(Multiprocess):
         self._answered: dict[Process, float] = {}
         """When each worker was last known to answer, in seconds of the monotonic clock."""
         self._asked: set[Process] = set()
+        self._serving: set[Process] = set()
+        """Those that have said that they answer requests."""
 
     def init_processes(self) -> None:
         """Starts all workers."""
@@ -86,6 +88,7 @@ class Supervisor(Multiprocess):
             process.kill()
             process.join()
             self._answered.pop(process, None)
+            self._serving.discard(process)
             self._asked.discard(process)
             if process.exitcode == STARTUP_FAILURE:
                 log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
@@ -100,7 +103,8 @@ class Supervisor(Multiprocess):
         now = time.monotonic()
         try:
             while process.parent_conn.poll():
-                process.parent_conn.recv()
+                if process.parent_conn.recv():
+                    self._serving.add(process)
                 self._answered[process] = now
                 self._asked.discard(process)
             if process not in self._asked:
@@ -109,6 +113,14 @@ class Supervisor(Multiprocess):
         except (OSError, EOFError):
             return False
         return now - self._answered.setdefault(process, now) < self.config.timeout_worker_healthcheck
+
+    def terminate_all(self) -> None:
+        """Tells workers to finish. Those that still start have nothing to finish, and would not listen before they do."""
+        for process in self.processes:
+            if process in self._serving:
+                process.terminate()
+            else:
+                process.kill()
 
     def join_all(self) -> None:
         """Waits until all workers have ended, and ends those that do not when their time is up."""

@@ -285,7 +285,8 @@ def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(
     # A second server on the same directory leaves alone what the first one uses.
     start_server(content, workers="2", data=str(data)).stop()
     assert [ours] == list(data.glob("metrics-*"))
-    first.stop()
+    first.stop(signal.SIGKILL)
+    start_server(content, workers="1", data=str(data)).stop()
     assert not list(data.glob("metrics-*"))
 
 
