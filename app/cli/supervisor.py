@@ -115,7 +115,7 @@ class Supervisor(Multiprocess):
         return now - self._answered.setdefault(process, now) < self.config.timeout_worker_healthcheck
 
     def terminate_all(self) -> None:
-        """Tells workers to finish. Those that still start have nothing to finish, and would not listen before they do."""
+        """Tells workers to finish; those that still start have nothing to finish, and would not listen yet."""
         for process in self.processes:
             if process in self._serving:
                 process.terminate()
