@@ -11,6 +11,7 @@ from app.entry import Language
 from app.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from app.usecases.diagnose import Diagnosed
 from app.usecases.diagnose import diagnose as diagnose_for
+from app.usecases.tags import check_tag
 from app.web.api.answers import JSON, TEXT, asked, shaper
 from app.web.api.body import Paste, read_paste
 from app.web.api.parameters import DiagnoseParameters
@@ -32,6 +33,8 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
     lang = asked(request, paste.lang)
     with told_in(lang):
         accepted = accepted_type(request, paste)
+        if parameters.framework:  # the body may name another, which is the one that counts
+            check_tag("framework", parameters.framework, site.service.current().library)
         found = await diagnose_for(site.service, paste.text, lang, paste.framework, asker_of(request))
     return await respond(
         request,

@@ -264,3 +264,9 @@ def test_nothing_of_a_paste_is_written_anywhere(start_server: Callable[..., Serv
     for path in [server.output, *server.data.rglob("*")]:
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
+
+
+def test_an_unknown_framework_is_refused_also_where_the_body_names_a_known_one(client: httpx.Client) -> None:
+    body = {"text": "KeyError: 1", "framework": "roll"}
+    assert client.post("/api/v1/diagnose?framework=roll", json=body).status_code == 200
+    assert client.post("/api/v1/diagnose?framework=none-such", json=body).status_code == 422
