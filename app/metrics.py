@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Self
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
@@ -36,6 +35,52 @@ class State:
     votes: Sequence[VoteCount] = ()
 
 
+COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "requests": (
+        "jieda_requests",
+        "Requests answered.",
+        ("method", "route", "status"),
+    ),
+    "searches": (
+        "jieda_searches",
+        "Searches by outcome.",
+        ("outcome",),
+    ),
+    "diagnoses": (
+        "jieda_diagnoses",
+        "Diagnoses by verdict and by confidence of the best match.",
+        ("verdict", "confidence"),
+    ),
+    "reloads": (
+        "jieda_reloads",
+        "Reloads asked for, by outcome.",
+        ("outcome",),
+    ),
+    "refused": (
+        "jieda_refused",
+        "Requests refused because a client asked too much (by kind), or because all together did (busy).",
+        ("limit",),
+    ),
+    "cache": (
+        "jieda_cache",
+        "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
+        ("outcome",),
+    ),
+    "repeated": (
+        "jieda_search_cache",
+        "Searches whose answer was kept (hit), and those that were searched (miss).",
+        ("outcome",),
+    ),
+    "gaps": (
+        "jieda_gaps",
+        "Questions asked in vain: kept, dropped (too many at once), unreadable (no word of them may be kept), "
+        "lost (the disk took none).",
+        ("outcome",),
+    ),
+}
+"""By the field of `Metrics`: the name, what it counts, and by what."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metrics:
     """What one application counts. Labels are route templates and tags, never anything a client typed."""
@@ -55,46 +100,15 @@ class Metrics:
     def create(cls) -> Self:
         """Fresh counters in a registry of their own, so that two applications in one process keep apart."""
         registry = CollectorRegistry()
-        counter = partial(Counter, registry=registry)
-        return cls(
+        counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
+        seconds = Histogram(
+            "jieda_request_seconds",
+            "Time to the end of an answer.",
+            ["method", "route"],
             registry=registry,
-            requests=counter("jieda_requests", "Requests answered.", ["method", "route", "status"]),
-            seconds=Histogram(
-                "jieda_request_seconds",
-                "Time to the end of an answer.",
-                ["method", "route"],
-                registry=registry,
-                buckets=BUCKETS,
-            ),
-            searches=counter("jieda_searches", "Searches by outcome.", ["outcome"]),
-            diagnoses=counter(
-                "jieda_diagnoses",
-                "Diagnoses by verdict and by confidence of the best match.",
-                ["verdict", "confidence"],
-            ),
-            reloads=counter("jieda_reloads", "Reloads asked for, by outcome.", ["outcome"]),
-            refused=counter(
-                "jieda_refused",
-                "Requests refused because a client asked too much (by kind), or because all together did (busy).",
-                ["limit"],
-            ),
-            cache=counter(
-                "jieda_cache",
-                "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
-                ["outcome"],
-            ),
-            repeated=counter(
-                "jieda_search_cache",
-                "Searches whose answer was kept (hit), and those that were searched (miss).",
-                ["outcome"],
-            ),
-            gaps=counter(
-                "jieda_gaps",
-                "Questions asked in vain: kept, dropped (too many at once), unreadable (no word of them may be kept), "
-                "lost (the disk took none).",
-                ["outcome"],
-            ),
+            buckets=BUCKETS,
         )
+        return cls(registry=registry, seconds=seconds, **counters)
 
     def expose(self, state: State, environ: Mapping[str, str] = os.environ) -> bytes:
         """All figures in the text format, of every worker where several share a directory, and what is so now."""

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "app.values",
     ),
     ("app.taxonomy", "app.git"),
+    ("app.options",),
     ("app.settings",),
     ("app.day_file",),
     ("app.votes", "app.gaps"),

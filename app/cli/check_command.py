@@ -19,8 +19,9 @@ from app.content.check.hints import HINTS
 from app.content.check.since import as_of
 from app.entry import Language, Problem
 from app.errors import ContentError
+from app.options import ROOT
 from app.search.answers import Fit
-from app.settings import ROOT, Settings
+from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 
 SHIPPED = ROOT / "content"

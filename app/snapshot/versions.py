@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from importlib.metadata import version
 
-from app.settings import ROOT
+from app.options import ROOT
 
 _PACKAGES = ("signature", "content", "analysis", "search", "diagnosis", "snapshot")
 """Folders of `app` whose code decides what a fact or a generation looks like."""

@@ -50,8 +50,8 @@ def _prefixed(name: str, pattern: str) -> Secret:
 
 
 SECRETS: tuple[Secret, ...] = (
-    _row("private key in lines", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)"),
-    _row("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>.+)"),
+    _row("private key in lines", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)-----END"),
+    _row("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)"),
     _row(
         "password in an address",
         rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@",

@@ -11,7 +11,8 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from app.errors import SettingsError
-from app.settings import OPTIONS, Settings
+from app.options import OPTIONS
+from app.settings import Settings
 from app.values import RESERVED
 from app.web.app import create_app
 from tests.support.server import COMMAND, Server, environment, free_port

@@ -9,7 +9,7 @@ import pytest
 from app.content.library import Library
 from app.content.markdown.sections import PAGE_IDS
 from app.entry import Edition, Entry, Language
-from app.settings import ROOT
+from app.options import ROOT
 from tests.content import seed_facts
 from tests.support.small_content import load_checked
 

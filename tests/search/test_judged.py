@@ -9,7 +9,7 @@ import pytest
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
-from app.settings import ROOT
+from app.options import ROOT
 from app.snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow

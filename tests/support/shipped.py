@@ -9,7 +9,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from app.settings import ROOT
+from app.options import ROOT
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.follow import Follower

@@ -98,7 +98,7 @@ def test_an_entry_that_explains_the_log_is_named_and_nothing_is_written(desk: De
 def test_an_id_can_be_left_out(desk: Desk) -> None:
     run = desk.new("--framework", "roll")
     assert run.exit_code == 0, run.output
-    assert any(name.startswith("en/roll/runtime-error-shard-17") for name in desk.files())
+    assert any(name.startswith("en/roll/runtime-error-shard") for name in desk.files())
 
 
 @pytest.mark.parametrize(

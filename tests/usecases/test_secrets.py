@@ -12,6 +12,10 @@ from tests.support.server import ROOT
 HEX = "0123456789abcdef" * 3
 
 SECRET_LINES = {
+    "private key in lines": (
+        "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqh\nAgEAAoIBAQC7VJTU\n-----END PRIVATE KEY-----",
+        "\nMIIEvQIBADANBgkqh\nAgEAAoIBAQC7VJTU\n",
+    ),
     "private key": ("'-----BEGIN RSA PRIVATE KEY-----MIIEpAIBAAK", "MIIEpAIBAAK"),
     "password in an address": (
         "redis.exceptions.AuthenticationError: redis://app:hunter2@10.0.0.7:6379/0",
