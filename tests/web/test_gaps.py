@@ -98,6 +98,18 @@ def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(
     assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
 
 
+def test_whoever_asks_what_others_asked_before_is_counted_as_well(
+    start_server: Callable[..., Server],
+) -> None:
+    server = start_server(gaps="1", cache="16")
+    with server.client() as client:
+        for who in (1, 2, 3):
+            asks(client, "train the projector only", who)
+            client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": f"192.0.3.{who}"})
+    assert kept(server) == {"train the projector only": 3}
+    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 3}
+
+
 def test_a_damaged_file_costs_what_it_had_and_one_line(start_server: Callable[..., Server]) -> None:
     server = start_server(gaps="1")
     (server.data / FILE_NAME).write_bytes(b"this is no database " * 1000)
