@@ -48,11 +48,17 @@ class Searcher:
         self._parser = QueryParser(analyzer, glossary, index.lexicon)
         self._passages = Passages(analyzer, glossary)
         self._analyzer = analyzer
+        self._glossary = glossary
 
     @property
     def analyzer(self) -> Analyzer:
         """The analysis that queries and index share."""
         return self._analyzer
+
+    @property
+    def glossary(self) -> Glossary:
+        """The words that mean the same."""
+        return self._glossary
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable where the index has been damaged under the running process."""

@@ -6,6 +6,7 @@ from app.content.read.yaml_reader import Fields, Items, Scalar, YamlError, read_
 from app.errors import AuthoringError
 
 _FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_ITEM = re.compile(r"([ \t]*-[ \t]+)\S")
 _BARE = re.compile(r"[A-Za-z][\w.-]*")
 _FIRST_BODY_LINE = 2
 
@@ -27,6 +28,17 @@ def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
         return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
     lines = "".join(f"  - {_quoted(value)}\n" for value in values)
     return _with(text, key, f"{key}:\n{lines}", after)
+
+
+def with_item(text: str, key: str, value: str, after: str) -> str:
+    """An edition with a value more at the end of the list `key`, as `with_list`. The values that are there stay as they
+    are written, where each has a line of its own."""
+    fields, lines = _fields(text), text.splitlines(keepends=True)
+    first, last = _span(fields, lines, key)
+    item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
+    if item:
+        return "".join([*lines[:last], f"{item[1]}{_quoted(value)}\n", *lines[last:]])
+    return with_list(text, key, (*values_of(text, key), value), after)
 
 
 def with_value(text: str, key: str, value: str, after: str) -> str:

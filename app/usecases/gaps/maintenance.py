@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.analysis.glossary import Glossary
 from app.content.library import Library
 from app.day_file import CountsUnusable, first_day
 from app.diagnosis.words import WordReader
@@ -57,8 +56,8 @@ class _Counts:
 def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     """All of it. Reads files and analyzes what is in them, so it is for a thread."""
     library, counts = snapshot.library, _counts(service, days)
-    analyzer = snapshot.searcher.analyzer
-    groups = grouped(counts.asked, WordReader(analyzer, Glossary(library.glossary, analyzer)))
+    searcher = snapshot.searcher
+    groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary))
     summaries = library.summaries
     return Maintenance(
         days=days,

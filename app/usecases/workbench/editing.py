@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from app.content.authoring.fields import values_of, with_list, with_value
+from app.content.authoring.fields import values_of, with_item, with_list, with_value
 from app.content.authoring.sync import stamped
 from app.content.read.outline import FileOutline
 from app.content.read.parse import parse_file
@@ -34,6 +34,15 @@ def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
         others = tuple(each for each in values_of(text, key) if each != tag)
         if text:
             changed[lang] = with_list(text, key, others if held else (*others, tag), AFTER[key])
+    return changed
+
+
+def with_wording(texts: Texts, lang: str, wording: str) -> dict[Language, str]:
+    """Both editions, one of them with an alias more. Raises AuthoringError."""
+    changed = {each: text for each, text in texts.items() if text}
+    if wording and lang in changed:
+        edition = Language(lang)
+        changed[edition] = with_item(changed[edition], "aliases", wording, "title")
     return changed
 
 

@@ -1,6 +1,7 @@
 """A draft looked at as a whole: checked, shown as it would be served, tried on a log, held against searches."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.entry import Language, Summary
@@ -13,17 +14,20 @@ from app.usecases.workbench.checking import Checked, check
 from app.usecases.workbench.desk import Desk
 from app.usecases.workbench.draft import Draft
 from app.usecases.workbench.trying import Rank, Tried, alike, diagnoser_with, rank, try_log
+from app.usecases.workbench.wordings import wordings
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`read` is the entry as it would be served, None where nothing of it could be; `tried` is None without a log."""
+    """`read` is the entry as it would be served, None where nothing of it could be; `tried` is None without a log.
+    `wordings` are aliases that it could have."""
 
     checked: Checked
     read: ReadEntry | None
     tried: Tried | None
     ranks: tuple[Rank, ...]
     alike: tuple[Summary, ...]
+    wordings: Mapping[Language, tuple[str, ...]]
 
 
 async def review(service: Service, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
@@ -46,6 +50,7 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
     library = material.loaded.with_entry(draft.id, shown.sources(directory, now), sample).library()
     entry = library.entry(draft.id)
     ranks = rank(snapshot, entry, lang) if entry else ()
+    searcher = snapshot.searcher
     tried = None
     if log.strip():
         after = diagnoser_with(snapshot, material, library, draft)
@@ -56,4 +61,10 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
         tried=tried,
         ranks=ranks,
         alike=alike(snapshot, entry, ranks) if entry else (),
+        wordings={
+            each.lang: wordings(each, searcher.glossary, searcher.analyzer)
+            for each in entry.editions.values()
+        }
+        if entry
+        else {},
     )

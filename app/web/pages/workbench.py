@@ -56,6 +56,11 @@ def workbench_page(
         kinds=_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
         topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
         error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
+        wordings=tuple(
+            Choice(f"{lang} {text}", text, held=False)
+            for lang, texts in (review.wordings if review else {}).items()
+            for text in texts
+        ),
         entries=context.library.ids if not started else (),
         editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
         others=_findings(review.checked.others) if review else (),

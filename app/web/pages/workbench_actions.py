@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.content.authoring.repository import Author
-from app.content.read.forms import ENTRY_ID
+from app.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from app.entry import Kind, Language
 from app.errors import AuthoringError, ContentError, GitError
 from app.snapshot.built import BuildAbandoned
@@ -17,7 +17,7 @@ from app.snapshot.facts import FactsUnreadable
 from app.snapshot.requests import BuildRefused
 from app.usecases.diagnose import excerpt, turn
 from app.usecases.workbench import skeletons
-from app.usecases.workbench.editing import agreed, with_kind, with_tag
+from app.usecases.workbench.editing import agreed, with_kind, with_tag, with_wording
 from app.usecases.workbench.finishing import Committed, Conflict, Uncommitted, Wish, patch, write
 from app.web.http.problems import Problem, Refusal
 from app.web.http.respond import NO_STORE
@@ -183,6 +183,12 @@ async def take_up(context: PageContext) -> str:
     return ""
 
 
+def _wording(chosen: str) -> tuple[str, str]:
+    """The language and the text of a wording in the form that the page offers it in."""
+    lang, _, text = chosen.partition(" ")
+    return lang, text[:MAX_TITLE_CHARS]
+
+
 ACTIONS: Mapping[str, Action] = {
     "check": check,
     "new": begin,
@@ -192,6 +198,7 @@ ACTIONS: Mapping[str, Action] = {
     "error-type": changing(
         lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
     ),
+    "wording": changing(lambda form, fields: with_wording(form.texts, *_wording(fields.get("wording", "")))),
     "agree": changing(lambda form, _: agreed(form.texts, form.id)),
     "take-patch": download,
     "take-en": download,

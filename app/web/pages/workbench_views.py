@@ -117,6 +117,7 @@ class WorkbenchView:
     kinds: tuple[Choice, ...]
     topics: tuple[Choice, ...]
     error_types: tuple[Choice, ...]
+    wordings: tuple[Choice, ...]
     entries: tuple[str, ...]
     editions: tuple[EditionView, ...]
     others: tuple[Finding, ...]

@@ -220,6 +220,25 @@ def test_a_picker_changes_one_field_of_both_texts(bench: httpx.Client) -> None:
     assert texts(unreadable)["en"] == "no front matter\n"
 
 
+def test_other_wordings_of_a_title_come_from_the_glossary(serve: Served, content: Path) -> None:
+    write(content, {"glossary.yaml": "- {en: [torn, in shreds], zh: [损坏, 坏掉]}\n"})
+    bench = serve(content, workbench="1")
+    aliases = "\n  - it's odd   # as asked in the chat"
+    fields = draft(en=edition("A shard is torn", BODY["en"], aliases=aliases, **ERROR))
+    page = sent(bench, fields, "check")
+    assert re.findall(r'<option value="((?:en|zh) [^"]+)"', page.text) == [
+        "en A shard is in shreds",
+        "zh 分片坏掉",
+    ]
+    added = texts(sent(bench, fields | {"wording": "en A shard is in shreds"}, "wording"))
+    assert added["en"] == fields["en"].replace("in the chat\n", "in the chat\n  - 'A shard is in shreds'\n")
+    assert added["zh"] == fields["zh"]
+    again = sent(bench, {**fields, **added}, "check")
+    assert re.findall(r'<option value="((?:en|zh) [^"]+)"', again.text) == ["zh 分片坏掉"]
+    other = texts(sent(bench, {**fields, **added, "wording": "zh 分片坏掉"}, "wording"))
+    assert "aliases: ['分片坏掉']" in other["zh"] or "aliases:\n  - '分片坏掉'\n" in other["zh"]
+
+
 @pytest.mark.parametrize("folder", ["", "content"])
 def test_git_takes_the_patch(bench: httpx.Client, content: Path, tmp_path: Path, folder: str) -> None:
     memory = opened(bench, "roll/memory")
