@@ -144,11 +144,9 @@ def send(port: int, share: Sequence[Request], week: Week) -> None:
     connection.close()
 
 
-def workers_of(pid: int) -> list[int]:
-    """The processes that answer: children of the server that were spawned to."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    rows = (line.split(None, 2) for line in listed.splitlines()[1:])
-    return [int(row[0]) for row in rows if int(row[1]) == pid and "spawn_main" in row[2]]
+def workers_of(data: Path) -> list[int]:
+    """The processes that say that they answer requests."""
+    return sorted(int(path.name.partition("-")[0]) for path in (data / "workers").glob("*.json"))
 
 
 def serve(folder: Path, port: int, arguments: argparse.Namespace) -> subprocess.Popen[bytes]:
@@ -222,7 +220,7 @@ def run(folder: Path, arguments: argparse.Namespace) -> bool:
         thread.start()
     while week.answered + week.failed < len(asked_for) // 2:
         time.sleep(0.05)
-    victim = rng.choice(workers_of(process.pid))
+    victim = rng.choice(workers_of(folder / "data"))
     os.kill(victim, signal.SIGKILL)
     for thread in threads:
         thread.join()

@@ -1,5 +1,6 @@
 """English stems and the words that say nothing by themselves, in both languages."""
 
+import threading
 from functools import lru_cache
 
 import snowballstemmer
@@ -29,11 +30,18 @@ CHINESE_FUNCTION_WORDS = frozenset(
 
 
 class Stemmer:
-    """Snowball's English stemmer, with its results kept: a corpus repeats its words."""
+    """Snowball's English stemmer, with its results kept: a corpus repeats its words. Safe to share between threads."""
 
     def __init__(self) -> None:
-        stemmer = snowballstemmer.stemmer("english")
-        self.stem = lru_cache(maxsize=65_536)(stemmer.stemWord)
+        self._stemmer = snowballstemmer.stemmer("english")
+        # It keeps the word it is working on in itself; two threads at once would get each other's.
+        self._lock = threading.Lock()
+        self.stem = lru_cache(maxsize=65_536)(self._stem)
+
+    def _stem(self, word: str) -> str:
+        with self._lock:
+            stem: str = self._stemmer.stemWord(word)
+        return stem
 
 
 def is_function_word(text: str) -> bool:

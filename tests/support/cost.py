@@ -1,5 +1,6 @@
 """Whether a cost grows with its input and no faster: a ratio within one run, whatever else the machine does."""
 
+import gc
 import math
 import time
 from collections.abc import Callable
@@ -27,7 +28,14 @@ def assert_linear(work: Callable[[int], object], size: int) -> None:
 
 
 def cpu_seconds(work: Callable[[int], object], size: int) -> float:
-    """In time that other processes do not share."""
-    start = time.process_time()
-    work(size)
-    return time.process_time() - start
+    """In time that other processes do not share, and without the garbage collector, which looks through all that the
+    tests before have left."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        start = time.process_time()
+        work(size)
+        return time.process_time() - start
+    finally:
+        if collecting:
+            gc.enable()
