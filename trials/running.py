@@ -31,7 +31,15 @@ class Running:
     @classmethod
     def start(cls, place: Place, port: int, workers: int, **settings: str) -> "Running":
         """A server that reloads what changes. What it says goes to `server.log` beside the data directory."""
-        given = {"port": str(port), "workers": str(workers), "reload_content": "1", "limits": "0"} | settings
+        # What it must answer is worked out without the extra, whether or not it is installed.
+        given = {
+            "port": str(port),
+            "workers": str(workers),
+            "reload_content": "1",
+            "limits": "0",
+            "semantic": "0",
+        }
+        given |= settings
         scratch = place.data.with_name("tmp")
         scratch.mkdir(exist_ok=True)
         environment = place.environment(**given) | {"TMPDIR": str(scratch)}
