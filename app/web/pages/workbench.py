@@ -56,11 +56,7 @@ def workbench_page(
         kinds=_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
         topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
         error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
-        wordings=tuple(
-            Choice(f"{lang} {text}", text, held=False)
-            for lang, texts in (review.wordings if review else {}).items()
-            for text in texts
-        ),
+        wordings=_wordings(review),
         entries=context.library.ids if not started else (),
         editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
         others=_findings(review.checked.others) if review else (),
@@ -82,6 +78,11 @@ def _held(form: Form, key: str) -> set[str]:
 
 def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str]) -> tuple[Choice, ...]:
     return tuple(Choice(str(each), name_of(context, facet, each), each in held) for each in ids)
+
+
+def _wordings(review: Review | None) -> tuple[Choice, ...]:
+    offered = review.wordings.items() if review else ()
+    return tuple(Choice(f"{lang} {text}", text, held=False) for lang, texts in offered for text in texts)
 
 
 def _edition(
