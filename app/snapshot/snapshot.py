@@ -38,7 +38,7 @@ SHOWN = 12
 """Characters of a generation's name that readers are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot:
     """A library and everything built from it, under one digest. A request takes it once, at its start."""
 

@@ -1,15 +1,17 @@
-"""Answers that are kept for whoever asks the same again, as long as the generation lasts."""
+"""Answers that are kept for whoever asks the same again, as long as what they were made of is served."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+from weakref import ref
 
 from app.content.library import Library
 from app.diagnosis.answers import Match
 from app.entry import Entry, Language
 from app.search.answers import Hit, Reason, SearchAnswer
+from app.snapshot.snapshot import Snapshot
 
 MOST_KEPT = 10_000
 """Answers, however small they are."""
@@ -20,7 +22,9 @@ OF_SOURCE = 6
 
 
 class Repeated:
-    """Keeps what was answered in one generation, the least lately used first to go. Belongs to one event loop.
+    """Keeps what was answered from one snapshot, the least lately used first to go. Belongs to one event loop.
+
+    Not from one generation: where its files were damaged it is read again, and what it answered may have been wrong.
 
     What is kept is shared by all who ask, so it must be immutable.
     """
@@ -29,18 +33,18 @@ class Repeated:
         """`room` in bytes; 0: nothing is kept."""
         self.room = room
         self._most = most
-        self._generation = ""
+        self._of: ref[Snapshot] | None = None
         self._used = 0
         self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, generation: str, key: Hashable) -> Any:
-        """What was kept for a key; None where nothing is. `generation` is the one that is served: what was answered
-        in another goes."""
-        if generation != self._generation:
-            self._generation, self._used = generation, 0
+    def get(self, snapshot: Snapshot, key: Hashable) -> Any:
+        """What was kept for a key; None where nothing is. `snapshot` is the one that is served: what was answered
+        from another goes."""
+        if not self._is_of(snapshot):
+            self._of, self._used = ref(snapshot), 0
             self._kept.clear()
         found = self._kept.get(key)
         if found is None:
@@ -48,16 +52,19 @@ class Repeated:
         self._kept.move_to_end(key)
         return found[0]
 
-    def put(self, generation: str, key: Hashable, value: Any, size: int) -> None:
-        """Keeps an answer of some bytes, unless it is of a generation that is served no more, or larger than all the
+    def put(self, snapshot: Snapshot, key: Hashable, value: Any, size: int) -> None:
+        """Keeps an answer of some bytes, unless it is of a snapshot that is served no more, or larger than all the
         room."""
-        if generation != self._generation or size > self.room or key in self._kept:
+        if not self._is_of(snapshot) or size > self.room or key in self._kept:
             return
         self._kept[key] = value, size
         self._used += size
         while self._used > self.room or len(self._kept) > self._most:
             _, (_, freed) = self._kept.popitem(last=False)
             self._used -= freed
+
+    def _is_of(self, snapshot: Snapshot) -> bool:
+        return self._of is not None and self._of() is snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     snapshot = service.current()
     check_filters(request.filters, snapshot.library)
     read = replace(request, text=clip(service, request.text))
-    kept: KeptAnswer | None = service.repeated.get(snapshot.generation, read)
+    kept: KeptAnswer | None = service.repeated.get(snapshot, read)
     service.metrics.repeated.labels("hit" if kept else "miss").inc()
     if kept:
         found = Found(read, kept.restored(snapshot.library), snapshot, kept.diagnosis)
@@ -82,7 +82,7 @@ async def _find(service: Service, snapshot: Snapshot, request: SearchRequest) ->
     diagnosis = await _explained(service, snapshot, request)
     if service.repeated.room:
         kept = KeptAnswer.of(answer, diagnosis)
-        service.repeated.put(snapshot.generation, request, kept, kept.size)
+        service.repeated.put(snapshot, request, kept, kept.size)
     return Found(request, answer, snapshot, diagnosis)
 
 

@@ -13,6 +13,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.presentation import paths
+from app.snapshot.snapshot import Snapshot
 from app.usecases.service import Service
 from app.web.http.languages import own_path
 from app.web.http.negotiation import has_tag
@@ -54,7 +55,7 @@ class Repeats:
         if not key:
             await self.app(scope, receive, send)
             return
-        kept: Sent | None = self.service.repeated.get(self.service.current().generation, key)
+        kept: Sent | None = self.service.repeated.get(self.service.current(), key)
         if kept is None:
             await self._keep(key, scope, receive, send)
             return
@@ -65,7 +66,7 @@ class Repeats:
         await _send_again(kept, scope, send)
 
     async def _keep(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and keep the answer if all of it was made of the generation that was served at its start."""
+        """Pass on, and keep the answer if all of it was made of the snapshot that was served at its start."""
         snapshot = self.service.current()
         headers: RawHeaders = ()
 
@@ -74,19 +75,19 @@ class Repeats:
             if message["type"] == "http.response.start":
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
             elif headers and not message.get("more_body", False) and self.service.current() is snapshot:
-                self._put(key, scope, headers, message.get("body", b""))
+                self._put(snapshot, key, scope, headers, message.get("body", b""))
             await send(message)
 
         await self.app(scope, receive, watched)
 
-    def _put(self, key: bytes, scope: Scope, headers: RawHeaders, body: bytes) -> None:
+    def _put(self, snapshot: Snapshot, key: bytes, scope: Scope, headers: RawHeaders, body: bytes) -> None:
         said = Headers(raw=list(headers))
         # An answer that comes in pieces is larger than its last one.
         is_whole = said.get("content-length") == str(len(body)) and len(body) <= LARGEST
         if is_whole and said.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in said:
             outcome = scope.get("state", {}).get("outcome", "")
             sent = Sent(headers, body, scope["route"], outcome)
-            self.service.repeated.put(self.service.current().generation, key, sent, SIZE + len(body))
+            self.service.repeated.put(snapshot, key, sent, SIZE + len(body))
 
 
 async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from app.snapshot.analyzers import Analyzers
+from app.snapshot.snapshot import Snapshot
 from app.usecases.repeated import Repeated
 from tests.support.inside import serving
 from tests.support.server import ROOT, client_of
@@ -166,19 +168,22 @@ def test_new_content_is_found_at_once(serve: Serve, tmp_path: Path) -> None:
     assert "More" in after[2].text
 
 
-def test_what_is_kept_is_bounded_and_of_one_generation() -> None:
+def test_what_is_kept_is_bounded_and_of_one_snapshot(shipped: Snapshot) -> None:
+    """Read again, a generation is another snapshot: what its damaged files answered must not be answered again."""
+    one, two = shipped, replace(shipped)
+    assert one.generation == two.generation
     kept = Repeated(room=100, most=3)
-    assert kept.get("one", "a") is None
+    assert kept.get(one, "a") is None
     for name in "abc":
-        kept.put("one", name, name.upper(), 10)
-    kept.get("one", "a")
-    kept.put("one", "d", "D", 10)
-    assert [kept.get("one", name) for name in "abcd"] == ["A", None, "C", "D"]
-    kept.put("one", "e", "E", 95)
-    assert [kept.get("one", name) for name in "acde"] == [None, None, None, "E"]
-    kept.put("one", "f", "F", 101)
-    assert kept.get("one", "f") is None
-    assert kept.get("two", "e") is None
-    kept.put("one", "e", "E", 1)
-    assert kept.get("two", "e") is None
+        kept.put(one, name, name.upper(), 10)
+    kept.get(one, "a")
+    kept.put(one, "d", "D", 10)
+    assert [kept.get(one, name) for name in "abcd"] == ["A", None, "C", "D"]
+    kept.put(one, "e", "E", 95)
+    assert [kept.get(one, name) for name in "acde"] == [None, None, None, "E"]
+    kept.put(one, "f", "F", 101)
+    assert kept.get(one, "f") is None
+    assert kept.get(two, "e") is None
+    kept.put(one, "e", "E", 1)
+    assert kept.get(two, "e") is None
     assert len(kept) == 0
