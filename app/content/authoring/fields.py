@@ -1,20 +1,20 @@
 """One field of a front matter rewritten in its text; every other byte of the file stays as it is."""
 
 import re
+from dataclasses import replace
 
-from app.content.read.yaml_reader import Fields, Items, Scalar, YamlError, read_fields
+from app.content.authoring.source_text import FIRST_LINE, SourceText
+from app.content.read.yaml_reader import Fields, Items, Scalar
 from app.errors import AuthoringError
 
-_FRONT = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _ITEM = re.compile(r"([ \t]*-[ \t]+)\S")
 _BARE = re.compile(r"[A-Za-z][\w.-]*")
-_FIRST_BODY_LINE = 2
 
 
 def values_of(text: str, key: str) -> tuple[str, ...]:
     """What a field of an edition holds: one value, or those of a list; nothing where it cannot be made out."""
     try:
-        node = _fields(text).values.get(key)
+        node = SourceText.of(text.encode()).fields().values.get(key)
     except AuthoringError:
         return ()
     items = node.items if isinstance(node, Items) else (node,)
@@ -33,11 +33,12 @@ def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
 def with_item(text: str, key: str, value: str, after: str) -> str:
     """An edition with a value more at the end of the list `key`, as `with_list`. The values that are there stay as they
     are written, where each has a line of its own."""
-    fields, lines = _fields(text), text.splitlines(keepends=True)
-    first, last = _span(fields, lines, key)
+    source = SourceText.of(text.encode())
+    lines = source.front_lines
+    first, last = _span(source.fields(), lines, key)
     item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
     if item:
-        return "".join([*lines[:last], f"{item[1]}{_quoted(value)}\n", *lines[last:]])
+        return _text(source, [*lines[:last], f"{item[1]}{_quoted(value)}\n", *lines[last:]])
     return with_list(text, key, (*values_of(text, key), value), after)
 
 
@@ -48,37 +49,28 @@ def with_value(text: str, key: str, value: str, after: str) -> str:
 
 
 def _with(text: str, key: str, written: str, after: str) -> str:
-    fields = _fields(text)
-    lines = text.splitlines(keepends=True)
+    source = SourceText.of(text.encode())
+    fields, lines = source.fields(), source.front_lines
     first, last = _span(fields, lines, key if key in fields.key_lines else after)
     if key not in fields.key_lines:
         first = last
-    return "".join([*lines[:first], written, *lines[last:]])
+    return _text(source, [*lines[:first], written, *lines[last:]])
+
+
+def _text(source: SourceText, lines: list[str]) -> str:
+    return replace(source, front="".join(lines)).content.decode()
 
 
 def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
     """The lines of a field, from 0, without blank lines and comments that stand before the next one."""
-    closing = next(
-        number for number, line in enumerate(lines) if number and re.match(r"---[ \t]*(?:\r?\n|\Z)", line)
-    )
     if key not in fields.key_lines:
-        return closing, closing
-    first = fields.key_lines[key] - 1
-    later = [line - 1 for line in fields.key_lines.values() if line - 1 > first]
-    last = min([*later, closing])
+        return len(lines), len(lines)
+    firsts = [line - FIRST_LINE for line in fields.key_lines.values()]
+    first = fields.key_lines[key] - FIRST_LINE
+    last = min([*(each for each in firsts if each > first), len(lines)])
     while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
         last -= 1
     return first, last
-
-
-def _fields(text: str) -> Fields:
-    match = _FRONT.match(text)
-    if not match:
-        raise AuthoringError("the front matter must stand between two lines of `---`")
-    try:
-        return read_fields(match[1], first_line=_FIRST_BODY_LINE)
-    except YamlError as error:
-        raise AuthoringError(f"line {error.line}: {error.message}") from error
 
 
 def _quoted(value: str) -> str:

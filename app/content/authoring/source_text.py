@@ -10,6 +10,8 @@ from app.errors import AuthoringError
 
 _MARK = b"\xef\xbb\xbf"
 """The byte order mark that some editors put in front of UTF-8."""
+FIRST_LINE = 2
+"""Of the front matter, in its file."""
 _LINE_END = r"(?:\r\n|\n|\r)"
 _FILE = re.compile(
     rf"(?P<opening>---[ \t]*{_LINE_END})(?P<front>.*?)(?<=[\r\n])(?P<closing>---[ \t]*(?:{_LINE_END}|\Z))",
@@ -57,10 +59,15 @@ class SourceText:
         """The line that the body starts on."""
         return len(_LINES.findall(self.opening + self.front + self.closing)) + 1
 
+    @property
+    def front_lines(self) -> list[str]:
+        """The lines of the front matter, each with its end."""
+        return _LINES.findall(self.front)
+
     def fields(self) -> Fields:
         """The front matter. Raises AuthoringError where it is not YAML as it is read here."""
         try:
-            return read_fields(self.front, first_line=2)
+            return read_fields(self.front, first_line=FIRST_LINE)
         except YamlError as error:
             raise AuthoringError(f"line {error.line}: {error.message}") from error
 
@@ -87,9 +94,9 @@ class Blocks:
     @classmethod
     def of(cls, source: SourceText) -> "Blocks":
         """Raises AuthoringError as `SourceText.fields` does, and where two fields share a line."""
-        lines = _LINES.findall(source.front)
+        lines = source.front_lines
         starts = source.fields().key_lines
-        firsts = [_comment_above(lines, line - 2) for line in starts.values()]
+        firsts = [_comment_above(lines, line - FIRST_LINE) for line in starts.values()]
         if len(set(starts.values())) < len(starts):
             raise AuthoringError("two fields share a line: give each its own")
         end = len(lines)

@@ -2,8 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from errno import EEXIST, ENOTDIR
 from pathlib import Path
@@ -46,34 +46,25 @@ def carry_out(steps: Sequence[Step]) -> None:
     Raises OSError, with everything as it was.
     """
     # Folders go last, for what was written aside may lie in them.
-    with _taken_back_on_failure() as folders, ExitStack() as asides, _taken_back_on_failure() as undo:
+    with ExitStack() as folders, ExitStack() as asides, ExitStack() as undo:
         for step in steps:
             if not isinstance(step, Rewrite):
                 _make_folder(step.path.parent if isinstance(step, Create) else step.target.parent, folders)
         ready = [_prepare(step, asides) for step in steps]
         for act in ready:
-            undo.append(act())
+            undo.callback(act())
+        undo.pop_all()
+        folders.pop_all()
     _remove_empty(step.source.parent for step in steps if isinstance(step, Rename))
 
 
-@contextmanager
-def _taken_back_on_failure() -> Iterator[list[_Undo]]:
-    done: list[_Undo] = []
-    try:
-        yield done
-    except BaseException:  # also where somebody ends the program: half a move is none
-        for undo in reversed(done):
-            undo()
-        raise
-
-
-def _make_folder(folder: Path, undo: list[_Undo]) -> None:
+def _make_folder(folder: Path, undo: ExitStack) -> None:
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(ENOTDIR, "is not a folder", str(folder))
     if not folder.exists():
         _make_folder(folder.parent, undo)
         folder.mkdir()
-        undo.append(folder.rmdir)
+        undo.callback(folder.rmdir)
 
 
 def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:

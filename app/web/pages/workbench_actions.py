@@ -186,7 +186,7 @@ async def take_up(context: PageContext) -> str:
 def _wording(chosen: str) -> tuple[str, str]:
     """The language and the text of a wording in the form that the page offers it in."""
     lang, _, text = chosen.partition(" ")
-    return lang, text[:MAX_TITLE_CHARS]
+    return lang, " ".join(text.split())[:MAX_TITLE_CHARS]
 
 
 ACTIONS: Mapping[str, Action] = {
