@@ -39,23 +39,30 @@ class Keeper:
         """Whether the last build failed for a reason that may go away by itself."""
         self._stop = threading.Event()
         self._builder = Builder(content, data, analyzers, self._stop.is_set)
-        self._requests: queue.SimpleQueue[tuple[Future[Built], str]] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[Future[Built], str] | None] = queue.SimpleQueue()
         self._waiting: Future[Built] | None = None
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._works = False
 
     def request(self, suspect: str = "") -> "Future[Built]":
-        """A build that begins after this call: the one that is waiting already, or a new one."""
+        """A build that begins after this call: the one that is waiting already, or a new one.
+
+        After `stop` it is abandoned (BuildAbandoned).
+        """
         with self._lock:
             waiting = self._waiting
+            if self._stop.is_set():
+                waiting = Future()
+                waiting.set_exception(BuildAbandoned())
+                return waiting
             if suspect or waiting is None or waiting.running() or waiting.done():
                 waiting = Future()
                 self._waiting = None if suspect else waiting
                 self._requests.put((waiting, suspect))
-            if self._thread is None:
+            if not self._works:
+                self._works = True
                 # A daemon: a process that is told to end does not wait for a build, which leaves nothing behind.
-                self._thread = threading.Thread(target=self._work, name="jieda-build", daemon=True)
-                self._thread.start()
+                threading.Thread(target=self._work, name="jieda-build", daemon=True).start()
             return waiting
 
     def build(self, suspect: str = "") -> Built:
@@ -64,10 +71,7 @@ class Keeper:
 
     def watch(self, watch: Watch, built: Built | None) -> None:
         """Builds from now on whenever the content has changed, and again where a build failed."""
-        self._thread = threading.Thread(
-            target=self._run, args=(watch, built), name="jieda-watch", daemon=True
-        )
-        self._thread.start()
+        threading.Thread(target=self._run, args=(watch, built), name="jieda-watch", daemon=True).start()
 
     def persist(self) -> None:
         """Builds again from now on where a build failed for a reason that may go away by itself."""
@@ -75,11 +79,13 @@ class Keeper:
 
     def stop(self) -> None:
         """Abandons what is being built and builds no more."""
-        self._stop.set()
+        with self._lock:
+            self._stop.set()
+            self._requests.put(None)
 
     def _work(self) -> None:
-        while True:
-            future, suspect = self._requests.get()
+        while (request := self._requests.get()) is not None:
+            future, suspect = request
             if not future.set_running_or_notify_cancel():
                 continue
             try:
