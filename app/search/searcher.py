@@ -15,7 +15,7 @@ from app.search.query.parser import ParsedQuery, QueryParser
 from app.search.query.types import Query
 from app.search.rank.explain import Contribution
 from app.search.rank.ranker import Ranker, Ranking, Scored
-from app.search.show.passages import Passages
+from app.search.show.passages import Passages, ReadPlaces
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
 from app.search.weights import EXACT_TIER, STRANGERS_LIFT, WEAK_SCORE
@@ -32,21 +32,23 @@ LONGEST_QUESTION = 6
 class Searcher:
     """Searches a library through its index. Safe to share between threads."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what is searched, and with what
         self,
         library: Library,
         index: Index,
         analyzer: Analyzer,
         glossary: Glossary,
         embedder: Embedder | None = None,
+        read_places: ReadPlaces | None = None,
     ) -> None:
-        """`embedder` is the one that the index was made with, where there is one."""
+        """`embedder` is the one that the index was made with, where there is one; `read_places` knows where terms stand
+        in editions, which are analyzed for it otherwise."""
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
         self._embedder = embedder
         self._parser = QueryParser(analyzer, glossary, index.lexicon)
-        self._passages = Passages(analyzer, glossary)
+        self._passages = Passages(analyzer, glossary, read_places)
         self._analyzer = analyzer
         self._glossary = glossary
 
@@ -122,7 +124,7 @@ class Searcher:
             entry = self._library.entries[scored.id]
             edition = entry.edition(request.lang)
             exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
-            concordance = self._passages.of(edition)
+            concordance = self._passages.of(entry.id, edition)
             yield Hit(
                 entry=entry,
                 edition=edition,

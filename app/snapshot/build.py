@@ -12,7 +12,7 @@ from app.disk import clear_the_way, set_aside
 from app.errors import ContentError, IndexUnreadable
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.built import BuildAbandoned, Built
-from app.snapshot.entries import EntryFacts, keys_of
+from app.snapshot.entries import EntryFacts
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.files import Reading
 from app.snapshot.generation import (
@@ -37,6 +37,7 @@ from app.snapshot.publish import copy_images, forget_old_facts, publish
 from app.snapshot.records import EntryRow, Header, SampleRow, to_json
 from app.snapshot.sources import ContentMoved
 from app.snapshot.state import State, advance
+from app.snapshot.stored import keys_of
 from app.snapshot.versions import code_version
 from app.snapshot.workers import WORKERS, served_generations
 from app.snapshot.workshop import Workshop, discard_facts

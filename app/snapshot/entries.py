@@ -1,6 +1,6 @@
 """Facts of entries: their editions rendered, their search documents, what diagnosis needs. Each is made once."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.analysis.glossary import Glossary
@@ -12,14 +12,15 @@ from app.content.read.gather import ReadFile, Vocabulary
 from app.content.read.outline import Outline
 from app.content.read.parse import ParsedFile, SourceFile, parse_file
 from app.diagnosis.collect import FactReader
-from app.entry import Edition, Entry, Language
+from app.entry import Entry, Language
 from app.log_knowledge import Background
 from app.search.meaning.embedder import Embedder
 from app.snapshot.facts import FactStore, fact_key
 from app.snapshot.files import KnownFile
-from app.snapshot.index import candidates_of, document_of, meaning_of
+from app.snapshot.index import candidates_of, document_of, meaning_of, places_of
 from app.snapshot.records import EntryRow, FileFact, edition_from_json, edition_to_json, from_json, to_json
 from app.snapshot.state import Prepared
+from app.snapshot.stored import keys_of
 from app.snapshot.versions import code_version
 from app.taxonomy import FACETS, facet_values
 
@@ -165,6 +166,7 @@ class EntryFacts:
         return EntryRow(
             head=prepared.head,
             editions=editions,
+            places={lang: fact_key("places", self._words, key).hex() for lang, key in editions.items()},
             document=fact_key("document", self._words, said).hex(),
             completions=fact_key("completions", code_version(), said).hex(),
             diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)).hex(),
@@ -215,6 +217,10 @@ class EntryFacts:
             taxonomy = self._vocabulary.taxonomy
             document = document_of(entry, tools.analyzer, tools.glossary, taxonomy)
             self._writer.put(bytes.fromhex(row.document), document)
+        for lang, key in row.places.items():
+            if key in missing:
+                places = places_of(entry.editions[lang], self._tools().analyzer, self._tools().glossary)
+                self._writer.put(bytes.fromhex(key), places)
         if row.completions in missing:
             self._writer.put(bytes.fromhex(row.completions), candidates_of(entry))
         if row.diagnosis in missing:
@@ -222,25 +228,3 @@ class EntryFacts:
             self._writer.put(bytes.fromhex(row.diagnosis), to_json(found))
         if row.meaning in missing and self._embedder is not None:
             self._writer.put(bytes.fromhex(row.meaning), meaning_of(entry, self._embedder))
-
-
-def keys_of(row: EntryRow) -> Iterator[str]:
-    """The facts that a row names."""
-    yield from row.editions.values()
-    yield row.document
-    yield row.completions
-    yield row.diagnosis
-    if row.meaning:
-        yield row.meaning
-
-
-def read_entry(facts: FactStore, row: EntryRow) -> Entry:
-    """A whole entry. Raises FactsUnreadable, RecordUnreadable, KeyError where its text is lost."""
-    editions: dict[Language, Edition] = {}
-    for lang, key in row.editions.items():
-        value = facts.get(bytes.fromhex(key))
-        if value is None:
-            raise KeyError(row.head.summary.id)
-        summary = row.head.summary.editions[lang]
-        editions[lang] = edition_from_json(value, summary.path, summary.updated)
-    return row.head.entry(editions)

@@ -9,7 +9,7 @@ from app.analysis.pipeline import Analyzer
 from app.content.library import Library
 from app.content.read.gather import Vocabulary
 from app.diagnosis.facts import DiagnosisFacts
-from app.entry import Entry, Summary
+from app.entry import Edition, Entry, Summary
 from app.search.answers import Fit
 from app.search.complete.arrays import link_completions, read_completions, write_completions
 from app.search.complete.candidates import (
@@ -27,6 +27,8 @@ from app.search.meaning import sayings
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.vectors import Meaning
 from app.search.searcher import Searcher
+from app.search.show import passages
+from app.search.show.passages import Places, ReadPlaces
 from app.search.weights import WEIGHTING
 from app.snapshot.records import from_json, to_json
 from app.taxonomy import Taxonomy
@@ -55,6 +57,16 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
         return made
     tags = {**made.facets, TELLING: (TELLING,)}
     return replace(made, facets=tags, telling=facts.words)
+
+
+def places_of(edition: Edition, analyzer: Analyzer, glossary: Glossary) -> bytes:
+    """Where index terms stand in an edition, in the form it is kept in."""
+    return to_json(passages.places_of(passages.lines_of(edition), analyzer, glossary))
+
+
+def places_from(data: bytes) -> Places:
+    """Kept places. Raises RecordUnreadable."""
+    return from_json(data, Places)  # type: ignore[type-abstract] # what it decodes to is concrete
 
 
 def candidates_of(entry: Entry) -> bytes:
@@ -117,10 +129,15 @@ class OpenIndex:
         return cls(index, completions, arrays)
 
     def search(
-        self, library: Library, analyzer: Analyzer, glossary: Glossary, embedder: Embedder | None
+        self,
+        library: Library,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        embedder: Embedder | None,
+        read_places: ReadPlaces,
     ) -> tuple[Searcher, Completer]:
         """Search and completion over it."""
-        searcher = Searcher(library, self.index, analyzer, glossary, embedder)
+        searcher = Searcher(library, self.index, analyzer, glossary, embedder, read_places)
         return searcher, completer_of(self.arrays, searcher)
 
     def telling(self) -> list[str]:

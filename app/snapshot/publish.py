@@ -9,13 +9,14 @@ from app.content.read.corpus import Image
 from app.content.read.load import content_hash
 from app.disk import make_room, read_plain, write_aside
 from app.search.index.document import Document
-from app.snapshot.entries import file_key, keys_of
+from app.snapshot.entries import file_key
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading
 from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder
 from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
 from app.snapshot.records import EntryRow, Header
 from app.snapshot.sources import image_bytes
+from app.snapshot.stored import keys_of
 from app.taxonomy import facet_values
 
 log = logging.getLogger(__name__)

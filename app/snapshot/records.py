@@ -31,11 +31,12 @@ class FileFact:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry in a generation. `editions`, `document`, `completions`, `diagnosis` and `meaning` are keys of facts, in
-    hexadecimal digits; the last one is empty where nobody embeds."""
+    """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis` and
+    `meaning` are keys of facts, in hexadecimal digits; the last one is empty where nobody embeds."""
 
     head: EntryHead
     editions: Mapping[Language, str]
+    places: Mapping[Language, str]
     document: str
     completions: str
     diagnosis: str

@@ -28,11 +28,11 @@ from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.entries import read_entry
 from app.snapshot.facts import FactStore
 from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable
 from app.snapshot.index import OpenIndex, completer_of
 from app.snapshot.records import EntryRow, SampleRow, from_json
+from app.snapshot.stored import read_entry, read_places
 
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""
@@ -72,7 +72,14 @@ def open_snapshot(
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = OpenIndex.read(generation.index, generation.header.completions, before.index if before else None)
-    searcher, completer = index.search(library, analyzer, glossary, analyzers.embedder)
+    rows = {row.head.summary.id: row for row in generation.rows}
+    searcher, completer = index.search(
+        library,
+        analyzer,
+        glossary,
+        analyzers.embedder,
+        lambda entry_id, lang: read_places(facts, rows[entry_id], lang),
+    )
     background = _background_words(facts, generation, before)
     diagnoser = Diagnoser(library, _known(generation, index, background), WordReader(analyzer, glossary))
     opened = Opened(generation, index, background)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from app.content.library import Library
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
-from app.snapshot.entries import read_entry
 from app.snapshot.facts import FILE_NAME, FactStore
 from app.snapshot.generation import read_generation
+from app.snapshot.stored import read_entry
 from tests.support.examples import examples
 from tests.support.small_content import TAXONOMY, edition, load_checked, write
 

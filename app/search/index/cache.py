@@ -12,22 +12,21 @@ Value = TypeVar("Value")
 class ByteCache(Generic[Key, Value]):
     """Keeps what was made for a key until room is needed, the least lately used first to go."""
 
-    def __init__(self, room: int, make: Callable[[Key], Value], size: Callable[[Value], int]) -> None:
+    def __init__(self, room: int, size: Callable[[Value], int]) -> None:
         """`room` in bytes, as `size` tells them of a value."""
         self._room = room
-        self._make = make
         self._size = size
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._used = 0
         self._lock = threading.Lock()
 
-    def get(self, key: Key) -> Value:
-        """The value of a key; two threads may both make it."""
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The value of a key, made where it is not kept; two threads may both make it."""
         with self._lock:
             if (found := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return found[0]
-        value = self._make(key)
+        value = make()
         size = self._size(value)
         with self._lock:
             if key not in self._kept:

@@ -39,13 +39,12 @@ class EmbeddedIndex:
         self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
         self.lexicon = EmbeddedLexicon(self.collection)
         self.telling = EmbeddedTelling(self.collection)
-        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(
-            POOL_ROOM, lambda variants: pooled(self.collection, weighting, variants), lambda pool: pool.size
-        )
+        self._weighting = weighting
+        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(POOL_ROOM, lambda pool: pool.size)
 
     def find(self, wanted: Wanted) -> EmbeddedFound:
         """Judges every document."""
-        pools = tuple(self._pools.get(variants) for variants in wanted.pools)
+        pools = tuple(map(self._pool, wanted.pools))
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         columns = Columns(
             size=len(self.collection),
@@ -59,6 +58,9 @@ class EmbeddedIndex:
         required = self._required(wanted.required)
         judged = Judged(pools, columns, wanted.judge(columns))
         return EmbeddedFound(self.collection.ids, self.facets, wanted, judged, required)
+
+    def _pool(self, variants: tuple[str, ...]) -> Pool:
+        return self._pools.get(variants, lambda: pooled(self.collection, self._weighting, variants))
 
     def _keyed(self, keys: Sequence[str]) -> Numbers:
         found = [

@@ -1,25 +1,26 @@
 """The lines of an edition and where index terms stand in them: what snippets and reasons are cut from."""
 
-import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.entry import Edition
+from app.analysis.token import terms_of
+from app.entry import Edition, Language
 from app.search.index.cache import ByteCache
 
 ROOM = 32 << 20
-"""Bytes of concordances that are kept, some 100 KiB for an edition: to analyze one takes some milliseconds."""
-TERM_SIZE = 200
-"""Bytes that a term of a concordance takes beside its places, about."""
+"""Bytes of concordances that are kept, some 70 KiB for an edition."""
+TERM_SIZE, PLACE_SIZE = 180, 24
+"""Bytes that a term of a concordance takes beside its places, and each place, about."""
 
 TITLE = "title"
 """The section that the first line, the edition's title, is said to stand in."""
 
-PLACE = struct.Struct("III")
-"""A place packed: at every edition's thousands of tokens, tuples would take ten times the memory."""
+Places = Mapping[str, tuple[int, ...]]
+"""Where each index term of an edition stands, in order: line, start and length in that line's text, one occurrence
+behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,16 @@ class Concordance:
     """The lines of an edition, title first, and the places of every index term in them."""
 
     lines: tuple[Line, ...]
-    packed: Mapping[str, bytes]
+    found: Places
 
-    def places(self, term: str) -> Iterator[tuple[int, ...]]:
+    def places(self, term: str) -> Iterator[tuple[int, int, int]]:
         """Line number, start and end in that line's text, of each occurrence in order."""
-        return PLACE.iter_unpack(self.packed.get(term, b""))
+        numbers = iter(self.found.get(term, ()))
+        return ((line, start, start + length) for line, start, length in zip(*[numbers] * 3, strict=True))
 
     def present(self, weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
         """Those of some terms that occur."""
-        return (pair for pair in weights.items() if pair[0] in self.packed)
+        return (pair for pair in weights.items() if pair[0] in self.found)
 
     def in_title(self, term: str) -> Iterator[tuple[int, int]]:
         """Start and end of each occurrence in the title, whose line is the first."""
@@ -58,38 +60,47 @@ class Concordance:
         return self.lines[place[0]].text[place[1] : place[2]] if place else ""
 
 
-Texts = tuple[str, tuple[tuple[str, str], ...]]
-"""A title, and the key and text of each section."""
+def lines_of(edition: Edition) -> tuple[Line, ...]:
+    """The title and every block of text that is not empty."""
+    blocks = ((section.key, text) for section in edition.sections for text in section.text.splitlines())
+    return (Line(TITLE, edition.title), *(Line(key, text) for key, text in blocks if text.strip()))
+
+
+def places_of(lines: Sequence[Line], analyzer: Analyzer, glossary: Glossary) -> Places:
+    """Where index terms stand in some lines."""
+    found: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        analysis = analyzer.analyze(line.text)
+        tokens = (*analysis.tokens, *glossary.tokens(analysis))
+        for term, token in zip(terms_of(tokens), tokens, strict=True):
+            found.setdefault(sys.intern(term), []).extend((number, token.start, token.end - token.start))
+    return {term: tuple(numbers) for term, numbers in found.items()}
+
+
+ReadPlaces = Callable[[str, Language], Places | None]
+"""The places of an edition, by the id of its entry, where they are kept."""
 
 
 class Passages:
-    """Concordances of editions, made when first asked for."""
+    """Concordances of the editions of one generation: read where they are kept, otherwise made, when first asked
+    for."""
 
-    def __init__(self, analyzer: Analyzer, glossary: Glossary) -> None:
+    def __init__(self, analyzer: Analyzer, glossary: Glossary, read: ReadPlaces | None = None) -> None:
         self._analyzer = analyzer
         self._glossary = glossary
-        self._cached: ByteCache[Texts, Concordance] = ByteCache(ROOM, self._made, _size)
+        self._read = read
+        self._kept: ByteCache[tuple[str, Language], Concordance] = ByteCache(ROOM, _size)
 
-    def of(self, edition: Edition) -> Concordance:
+    def of(self, entry_id: str, edition: Edition) -> Concordance:
         """The concordance of an edition."""
-        return self._cached.get(
-            (edition.title, tuple((section.key, section.text) for section in edition.sections))
-        )
+        return self._kept.get((entry_id, edition.lang), lambda: self._made(entry_id, edition))
 
-    def _made(self, texts: Texts) -> Concordance:
-        title, sections = texts
-        body = [Line(key, text) for key, block in sections for text in block.splitlines() if text.strip()]
-        lines = (Line(TITLE, title), *body)
-        packed: dict[str, bytearray] = {}
-        for number, line in enumerate(lines):
-            analysis = self._analyzer.analyze(line.text)
-            for token in (*analysis.tokens, *self._glossary.tokens(analysis)):
-                packed.setdefault(sys.intern(token.term), bytearray()).extend(
-                    PLACE.pack(number, token.start, token.end)
-                )
-        return Concordance(lines, {term: bytes(places) for term, places in packed.items()})
+    def _made(self, entry_id: str, edition: Edition) -> Concordance:
+        lines = lines_of(edition)
+        kept = self._read(entry_id, edition.lang) if self._read else None
+        return Concordance(lines, places_of(lines, self._analyzer, self._glossary) if kept is None else kept)
 
 
 def _size(concordance: Concordance) -> int:
-    places = sum(len(packed) + TERM_SIZE for packed in concordance.packed.values())
+    places = sum(TERM_SIZE + PLACE_SIZE * len(numbers) // 3 for numbers in concordance.found.values())
     return places + 2 * sum(len(line.text) for line in concordance.lines)
