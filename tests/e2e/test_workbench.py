@@ -229,7 +229,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
         page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
         for width in (1440, 320):
             page.set_viewport_size({"width": width, "height": 900})
-            if problems := violations(page):
+            if problems := violations(page, theme):
                 found[name, width] = problems
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
     assert found == {}

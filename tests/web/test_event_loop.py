@@ -56,7 +56,8 @@ def counted() -> Iterator[Steps]:
 
 def application(folder: Path, count: int) -> FastAPI:
     content = write_content(folder / "content", count)
-    app = create_app(Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data")}))
+    given = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data"), "JIEDA_SEMANTIC": "0"}
+    app = create_app(Settings.load(given))
     app.state.site.knowledge.open()
     return app
 
