@@ -175,7 +175,8 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         FILLERS
         | {
             "en/garbled": error(
-                "Garbled output", "Set `max_tokens=8` and fp8 on `node2pg`, version 0.6.3, rank-zero."
+                "Garbled output",
+                "Set `max_tokens=8` and fp8 on `node2pg`, version 0.6.3, rank-zero, DeepSpeed.",
             ),
             "zh/memory": concept("显存不足", "减小批次。").replace("## Answer", "## 回答"),
         },
@@ -193,6 +194,7 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("vresion", "version"),
         ("显村", "显存"),
         ("agrbled output", "garbled output"),
+        ("DeepSpede", "deepspeed"),
     ],
 )
 def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
@@ -209,6 +211,7 @@ def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, correcte
         *("sogn", "GARBLED", "garbles", "显存", "wholly unknown words"),
         "barbled",  # nobody slips in the first letter
         "显示",  # one character of 显存, and another sound
+        "VerziON",  # capitals inside make a name, which is no slip for a word
     ],
 )
 def test_code_numbers_short_words_and_words_that_occur_are_never_corrected(

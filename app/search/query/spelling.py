@@ -1,7 +1,8 @@
 """Spelling: words that occur nowhere, and the indexed word each was probably meant to be.
 
 Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed, and so is every word
-that a general dictionary knows: that no entry says `fight` does not make it `right`.
+that a general dictionary knows: that no entry says `fight` does not make it `right`. A name that is written with
+capitals inside may be a slip for another name, never for a word of the dictionary (`InternVL` for `interval`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -55,7 +56,9 @@ class Speller:
                 yield from self._han_corrections(piece)
                 continue
             exact, whole = piece.tokens[0], next(iter(piece.of_kind(TokenKind.TERM)), None)
-            if self._misspelled(exact, whole) and (word := self._nearest(exact.text)):
+            if self._misspelled(exact, whole) and (
+                word := self._nearest(exact.text, is_name=piece.kind is SegmentKind.CODE)
+            ):
                 yield Correction(exact.start, exact.end, exact.text, word)
 
     def completions(self, typed: str) -> Sequence[str]:
@@ -79,7 +82,7 @@ class Speller:
             forms += [whole.term, TokenKind.PART.term(whole.text)]
         return not any(self._frequency(form) for form in forms)
 
-    def _nearest(self, typed: str) -> str:
+    def _nearest(self, typed: str, *, is_name: bool) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
         near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
         # Of equals, the commoner word. A word with something before or behind it (`uninitialized`, `longcat`) is
@@ -87,7 +90,9 @@ class Speller:
         ranked = sorted(
             (edits, -self._frequency(TokenKind.EXACT.term(word)), word)
             for word, edits, _ in near
-            if _same_start(typed, word) and not (typed.endswith(word) or typed.startswith(word))
+            if _same_start(typed, word)
+            and not (typed.endswith(word) or typed.startswith(word))
+            and not (is_name and self._is_word(word))
         )
         return ranked[0][-1] if ranked else ""
 
