@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from app.analysis.pipeline import Analyzer
-from app.analysis.token import Analysis, Token, TokenKind
+from app.analysis.pipeline import CACHED_TEXTS, LONGEST_TEXT, Analyzer
+from app.analysis.token import Analysis, Token, TokenKind, terms_of
 from app.taxonomy import GlossaryGroup
 
 
@@ -18,11 +20,21 @@ class Mention:
     word: str
 
 
+class Reading(NamedTuple):
+    """An analyzed text with all its tokens, those of the glossary last, and the index term of each."""
+
+    analysis: Analysis
+    tokens: tuple[Token, ...]
+    terms: tuple[str, ...]
+
+
 class Glossary:
-    """Groups of words that mean the same, ready to be found in analyzed text."""
+    """Groups of words that mean the same, ready to be found in text that `analyzer` reads."""
 
     def __init__(self, groups: Sequence[GlossaryGroup], analyzer: Analyzer) -> None:
         self.groups = tuple(groups)
+        self._analyzer = analyzer
+        self._kept = lru_cache(CACHED_TEXTS)(self._read)
         self._members: dict[tuple[str, ...], list[tuple[int, str]]] = {}
         self._prefixes: set[tuple[str, ...]] = set()
         self._first: set[str] = set()
@@ -33,6 +45,15 @@ class Glossary:
                     self._members.setdefault(stems, []).append((number, word))
                     self._prefixes.update(stems[:length] for length in range(1, len(stems) + 1))
                     self._first.add(stems[0])
+
+    def read(self, text: str) -> Reading:
+        """`text` as it is indexed."""
+        return self._kept(text) if len(text) <= LONGEST_TEXT else self._read(text)
+
+    def _read(self, text: str) -> Reading:
+        analysis = self._analyzer.analyze(text)
+        tokens = (*analysis.tokens, *self.tokens(analysis))
+        return Reading(analysis, tokens, tuple(terms_of(tokens)))
 
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
         """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""

@@ -48,7 +48,7 @@ class Searcher:
         self._ranker = Ranker(index)
         self._embedder = embedder
         self._parser = QueryParser(analyzer, glossary, index.lexicon)
-        self._passages = Passages(analyzer, glossary, read_places)
+        self._passages = Passages(glossary, read_places)
         self._analyzer = analyzer
         self._glossary = glossary
 

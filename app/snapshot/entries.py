@@ -219,7 +219,7 @@ class EntryFacts:
             self._writer.put(bytes.fromhex(row.document), document)
         for lang, key in row.places.items():
             if key in missing:
-                places = places_of(entry.editions[lang], self._tools().analyzer, self._tools().glossary)
+                places = places_of(entry.editions[lang], self._tools().glossary)
                 self._writer.put(bytes.fromhex(key), places)
         if row.completions in missing:
             self._writer.put(bytes.fromhex(row.completions), candidates_of(entry))

@@ -59,9 +59,9 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     return replace(made, facets=tags, telling=facts.words)
 
 
-def places_of(edition: Edition, analyzer: Analyzer, glossary: Glossary) -> bytes:
+def places_of(edition: Edition, glossary: Glossary) -> bytes:
     """Where index terms stand in an edition, in the form it is kept in."""
-    return to_json(passages.places_of(passages.lines_of(edition), analyzer, glossary))
+    return to_json(passages.places_of(passages.lines_of(edition), glossary))
 
 
 def places_from(data: bytes) -> Places:

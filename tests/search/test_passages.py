@@ -27,12 +27,11 @@ def glossary(shipped: Snapshot) -> Glossary:
 
 
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
-    analyzer = shipped.searcher.analyzer
     for entry in shipped.library.entries.values():
         for edition in entry.editions.values():
             lines = lines_of(edition)
-            kept = places_from(kept_places_of(edition, analyzer, glossary))
-            assert kept == places_of(lines, analyzer, glossary)
+            kept = places_from(kept_places_of(edition, glossary))
+            assert kept == places_of(lines, glossary)
             assert max(line for numbers in kept.values() for line in numbers[::3]) < len(lines)
 
 

@@ -3,11 +3,10 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.analysis.token import TokenKind, terms_of
+from app.analysis.token import TokenKind
 from app.content.library import Library
 from app.entry import Edition, Entry, Language
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
@@ -54,10 +53,10 @@ def document_of(
     zones: dict[str, list[str]] = {zone: [] for zone in ZONES}
     passages: list[Passage] = []
     for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
-        analysis = analyzer.analyze(text)
-        zones[zone] += terms_of(chain(analysis.tokens, glossary.tokens(analysis)))
-        if analysis.atoms:
-            passages.append(passage_of(region, text, analysis, analyzer.fold))
+        reading = glossary.read(text)
+        zones[zone] += reading.terms
+        if reading.analysis.atoms:
+            passages.append(passage_of(region, text, reading.analysis, analyzer.fold))
     return Document(
         id=entry.id,
         zones=zones,

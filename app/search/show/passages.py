@@ -1,12 +1,10 @@
 """The lines of an edition and where index terms stand in them: what snippets and reasons are cut from."""
 
-import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.analysis.token import terms_of
 from app.entry import Edition, Language
 from app.search.index.cache import ByteCache
 
@@ -66,14 +64,13 @@ def lines_of(edition: Edition) -> tuple[Line, ...]:
     return (Line(TITLE, edition.title), *(Line(key, text) for key, text in blocks if text.strip()))
 
 
-def places_of(lines: Sequence[Line], analyzer: Analyzer, glossary: Glossary) -> Places:
+def places_of(lines: Sequence[Line], glossary: Glossary) -> Places:
     """Where index terms stand in some lines."""
-    found: dict[str, list[int]] = {}
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
-        analysis = analyzer.analyze(line.text)
-        tokens = (*analysis.tokens, *glossary.tokens(analysis))
-        for term, token in zip(terms_of(tokens), tokens, strict=True):
-            found.setdefault(sys.intern(term), []).extend((number, token.start, token.end - token.start))
+        reading = glossary.read(line.text)
+        for term, token in zip(reading.terms, reading.tokens, strict=True):
+            found[term] += (number, token.start, token.end - token.start)
     return {term: tuple(numbers) for term, numbers in found.items()}
 
 
@@ -85,8 +82,7 @@ class Passages:
     """Concordances of the editions of one generation: read where they are kept, otherwise made, when first asked
     for."""
 
-    def __init__(self, analyzer: Analyzer, glossary: Glossary, read: ReadPlaces | None = None) -> None:
-        self._analyzer = analyzer
+    def __init__(self, glossary: Glossary, read: ReadPlaces | None = None) -> None:
         self._glossary = glossary
         self._read = read
         self._kept: ByteCache[tuple[str, Language], Concordance] = ByteCache(ROOM, _size)
@@ -98,7 +94,7 @@ class Passages:
     def _made(self, entry_id: str, edition: Edition) -> Concordance:
         lines = lines_of(edition)
         kept = self._read(entry_id, edition.lang) if self._read else None
-        return Concordance(lines, places_of(lines, self._analyzer, self._glossary) if kept is None else kept)
+        return Concordance(lines, places_of(lines, self._glossary) if kept is None else kept)
 
 
 def _size(concordance: Concordance) -> int:
