@@ -21,10 +21,10 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install semantic run test quick coverage lint types check format eval bench chaos soak fuzz week lock sbom audit clean FORCE
+.PHONY: help install semantic run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz week lock sbom audit clean FORCE
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 install: $(STAMP) ## Install everything into .venv (quick when nothing changed)
 
@@ -56,6 +56,9 @@ PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worke
 
 test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
 	$(PYTEST) $(ARGS)
+
+test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, where mvn and Java are (ARGS)
+	$(BIN)/python -m tests.support.opensearch $(ARGS)
 
 quick: install lint types ## Lint, types and the tests that take no server, no browser and no long computing
 	$(PYTEST) -m "not server and not browser and not slow" --hypothesis-profile quick $(ARGS)

@@ -6,10 +6,12 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 BUILDING = ".building-"
 DAMAGED = ".damaged-"
+MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
 def read_plain(path: Path) -> bytes:
@@ -86,3 +88,12 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def temporary_folders() -> Iterator[Path]:
+    """New folders of our own, where the data directory cannot be used."""
+    for place in (None, MEMORY):
+        try:
+            yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
+        except OSError:
+            continue

@@ -16,7 +16,8 @@
         ├── UnknownTag          422
         ├── BadParameter        422
         ├── TooLarge            413
-        └── TooBusy             503
+        ├── TooBusy             503
+        └── ClusterUnavailable  503
 
 A `RequestError` carries a message key and its arguments; the surface that answers puts it into words
 of the reader's language. The HTTP status hangs on the class.
@@ -139,6 +140,21 @@ class TooBusy(RequestError):
     status = 503
     key = "problem.busy"
     retry_after = 5
+
+
+class ClusterUnavailable(RequestError):
+    """The search cluster does not answer, or cannot answer in full. `reason` names no address: anybody may read it."""
+
+    status = 503
+    key = "problem.search_unavailable"
+    retry_after = 5
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the search cluster: {self.reason}"
 
 
 def frames_of(error: BaseException) -> str:

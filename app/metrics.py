@@ -30,6 +30,8 @@ class State:
     entries: int
     degraded: bool
     age: float
+    cluster: str | None = None
+    """Why the search cluster does not answer, empty where it does; None where none is used."""
     builds: int = 0
     build_seconds: float = 0.0
     votes: Sequence[VoteCount] = ()
@@ -139,6 +141,12 @@ class _StateCollector(Collector):
             "1 while something keeps the newest content from being served.",
             value=state.degraded,
         )
+        if state.cluster is not None:
+            yield GaugeMetricFamily(
+                "jieda_search_cluster_up",
+                "1 while the search cluster answers the worker that is asked.",
+                value=not state.cluster,
+            )
         yield GaugeMetricFamily(
             "jieda_generation_age_seconds", "Time since what is served was built.", value=state.age
         )

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from app.address import HOST, PORT
+from app.cluster_settings import CLUSTER
 from app.values import (
     NOBODY,
     Option,
@@ -163,4 +164,11 @@ OPTIONS: tuple[Option, ...] = (
         whole_number(0, 4096),
         "MiB of answers to searches and of entries that each worker keeps for whoever asks again; 0: none.",
     ),
+    Option(
+        "engine",
+        "embedded",
+        one_of("embedded", "opensearch"),
+        "What searches: embedded, an index in each process; or opensearch, a cluster of your own.",
+    ),
+    *CLUSTER,
 )

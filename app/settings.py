@@ -55,6 +55,15 @@ class Settings:
     semantic: bool
     cache: int
     """MiB."""
+    engine: str
+    opensearch_url: tuple[str, ...]
+    opensearch_user: str
+    opensearch_password: str
+    opensearch_ca: str
+    opensearch_prefix: str
+    opensearch_shards: int
+    opensearch_replicas: int
+    opensearch_timeout: int
     static: Path = ROOT / "static"
 
     @classmethod
@@ -76,6 +85,10 @@ class Settings:
                 problems.append(f"{option.env} ({option.flag}): {error}; it is {text!r}")
         if values.get("workbench_write") and not values.get("workbench_token"):
             problems.append(UNGUARDED_WRITING)
+        if values.get("engine") == "opensearch" and not values.get("opensearch_url", "wrong"):
+            problems.append(
+                "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs addresses of its nodes"
+            )
         if problems:
             raise SettingsError(problems)
         return cls(**values)

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "app.site_texts",
         "app.values",
     ),
-    ("app.taxonomy", "app.git"),
+    ("app.taxonomy", "app.git", "app.cluster_settings"),
     ("app.options",),
     ("app.settings",),
     ("app.day_file",),
@@ -252,6 +252,19 @@ def test_a_door_is_one_module() -> None:
     used = {path: {name.partition(".")[0] for name in imports(tree(path))} for path in MODULES}
     users = {party: [path for path in MODULES if party in used[path]] for party in ONE_DOOR}
     assert {party: paths for party, paths in users.items() if len(paths) != 1} == {}
+
+
+def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
+    """It starts faster without; `app.snapshot.engine` opens the door."""
+    cluster = re.compile(r"app\.(snapshot\.cluster|search\.cluster(\..*)?)")
+    used = {name_of(path): ours(path) for path in MODULES}
+    assert not [
+        f"{name} imports {other}"
+        for name, others in used.items()
+        if not cluster.fullmatch(name)
+        for other in others
+        if cluster.fullmatch(other)
+    ]
 
 
 def test_nothing_is_imported_inside_a_function() -> None:

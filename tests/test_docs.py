@@ -39,6 +39,7 @@ TWINS = (
     "docs/performance.md",
     "docs/releasing.md",
     "docs/reliability.md",
+    "docs/scaling.md",
     "docs/self-hosting.md",
     "docs/workbench.md",
 )

@@ -32,17 +32,20 @@ LONGEST_QUESTION = 6
 class Searcher:
     """Searches a library through its index. Safe to share between threads."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is searched, and with what
+    def __init__(  # noqa: PLR0913 - what is searched, and with what
         self,
         library: Library,
         index: Index,
         analyzer: Analyzer,
         glossary: Glossary,
         embedder: Embedder | None = None,
+        *,
         read_places: ReadPlaces | None = None,
+        waits: bool = False,
     ) -> None:
         """`embedder` is the one that the index was made with, where there is one; `read_places` knows where terms stand
-        in editions, which are analyzed for it otherwise."""
+        in editions, which are analyzed for it otherwise; `waits` says that to ask the index is to wait for others."""
+        self.waits = waits
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
@@ -63,7 +66,8 @@ class Searcher:
         return self._glossary
 
     def search(self, request: SearchRequest) -> SearchAnswer:
-        """Raises IndexUnreadable where the index has been damaged under the running process."""
+        """Raises IndexUnreadable where the index has been damaged under the running process, ClusterUnavailable where
+        it is elsewhere and nobody answers."""
         parsed = self._parser.parse(
             request.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
@@ -93,6 +97,17 @@ class Searcher:
         """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
         words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
         return tuple(word for word in words if self._is_known(word.casefold()))
+
+    def has_words(self, text: str) -> bool:
+        """Whether some entry has each word of `text`, in whatever form. Asks nobody."""
+        clauses = self._parser.parse(text, Filters(), verbatim=True).query.clauses
+        return bool(clauses) and all(
+            any(
+                all(any(map(self._lexicon.frequency, term.variants)) for term in way.terms)
+                for way in clause.alternatives
+            )
+            for clause in clauses
+        )
 
     def _is_known(self, word: str) -> bool:
         return self._analyzer.is_word(word) or bool(self._lexicon.frequency(TokenKind.EXACT.term(word)))

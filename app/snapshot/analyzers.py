@@ -1,10 +1,13 @@
-"""What a process analyzes with: costly to make, safe to share, and seldom another one."""
+"""What a process analyzes and searches with: costly to make, safe to share, and seldom another one."""
 
 import threading
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.search.meaning.embedder import Embedder
+from app.search.meaning.extra import embedder
+from app.settings import Settings
+from app.snapshot.engine import Engine, engine_of
 from app.taxonomy import GlossaryGroup
 
 
@@ -14,9 +17,11 @@ class Analyzers:
     A new analyzer costs half a second, a new glossary most of what opening a generation costs without it.
     """
 
-    def __init__(self, embedder: Embedder | None = None) -> None:
-        """`embedder` is what builders and searches embed with, if they do."""
+    def __init__(self, embedder: Embedder | None = None, engine: Engine | None = None) -> None:
+        """`embedder` is what builders and searches embed with, if they do; `engine` the cluster that they load and ask,
+        where the index is not in the process."""
         self.embedder = embedder
+        self.engine = engine
         self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
         self._glossary: tuple[Analyzer, Glossary] | None = None
         self._lock = threading.Lock()
@@ -36,3 +41,10 @@ class Analyzers:
             if last is None or last[0] is not analyzer or last[1].groups != groups:
                 last = self._glossary = (analyzer, Glossary(groups, analyzer))
             return last[1]
+
+
+def analyzers_of(settings: Settings) -> Analyzers:
+    """What settings ask for. Raises SettingsError where the certificates of a cluster cannot be read."""
+    engine = engine_of(settings)
+    # A cluster finds by words alone: nothing is embedded for it.
+    return Analyzers(embedder(wanted=settings.semantic and engine is None), engine)

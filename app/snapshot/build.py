@@ -12,6 +12,7 @@ from app.disk import clear_the_way, set_aside
 from app.errors import ContentError, IndexUnreadable
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.built import BuildAbandoned, Built
+from app.snapshot.engine import engine_name, is_kept
 from app.snapshot.entries import EntryFacts
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.files import Reading
@@ -23,13 +24,11 @@ from app.snapshot.generation import (
     clean,
     current_name,
     generation_names,
-    is_whole,
-    name_of,
     point_to,
     prune,
     read_generation,
 )
-from app.snapshot.header import make_header, sample_rows
+from app.snapshot.header import make_header, named, sample_rows
 from app.snapshot.index import check_index
 from app.snapshot.last import Last
 from app.snapshot.lock import building_alone
@@ -117,7 +116,7 @@ class Builder:
         if not rows and (previous := self._previous(before)) and previous.rows:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
         header, entries = self._header(shop, state, reading, maker), self._written(rows)
-        header = replace(header, generation=name_of(code_version(), to_json(header), entries))
+        header = named(header, engine_name(shop.engine), entries)
         written = self._publish(shop, maker, state, header, rows, entries)
         if written or header.generation != before:
             # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
@@ -143,7 +142,7 @@ class Builder:
         if name == before and self._state is not None:
             return False
         copy_images(self._data, state.corpus.images, verified=self._state is None)
-        if is_whole(self._data, name):
+        if is_kept(shop.engine, self._data, name):
             return False
         fresh = {entry_id: row for entry_id, row in rows.items() if self._rows.get(entry_id) != row}
         maker.ensure(fresh, state.entries, state.corpus, self._pause)
@@ -154,6 +153,7 @@ class Builder:
             rows,
             entries,
             self._previous(before),
+            shop.engine,
             lambda: shop.tools(state.vocabulary).analyzer.fold,
             self._pause,
         )
@@ -165,7 +165,7 @@ class Builder:
         facts = self._open().facts
         try:
             generation = read_generation(self._data, name)
-            check_index(generation.index, generation.header.completions)
+            check_index(generation.index, generation.header.completions, self._open().engine)
             keys = {bytes.fromhex(key) for row in generation.rows for key in keys_of(row)}
             keys.update(map(bytes.fromhex, generation.header.background_words))
             whole = facts.known(keys) == keys

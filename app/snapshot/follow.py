@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.errors import IndexUnreadable, JiedaError
+from app.errors import ClusterUnavailable, IndexUnreadable, JiedaError
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.facts import FILE_NAME, FactStore, FactsUnreadable
 from app.snapshot.generation import (
@@ -82,7 +82,14 @@ class Follower:
     def health(self, own: BuilderStatus) -> Health:
         """How this process and the builder fare; `own` is how the builder of this process does."""
         status = max(read_status(self._data), own, key=lambda each: each.at)
-        return Health(status.state, self._failure or _degraded(status) or self._unwritable())
+        degraded = self._failure or _degraded(status) or self._unwritable()
+        engine = self._analyzers.engine
+        return Health(status.state, degraded, engine.failure if engine else None)
+
+    @property
+    def opened(self) -> Opened | None:
+        """The generation that is served, as it was read."""
+        return self._snapshot.opened if self._snapshot else None
 
     def newest(self) -> int:
         """The number of the pointer at this moment."""
@@ -166,6 +173,8 @@ class Follower:
             # What was asked before is asked of the same files read anew: answers may be remembered.
             known = self._questions.know(self.snapshot)
             is_right = self._questions.are_answered_by(self._read_anew() if known else self.snapshot)
+        except ClusterUnavailable:  # `watch_cluster` sees to that; the files are as good as before
+            return ""
         except Exception:  # noqa: BLE001 - noise in an index may make anything of a search
             is_right = False
         return "" if is_right else WRONG

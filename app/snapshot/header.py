@@ -1,6 +1,7 @@
 """What a generation has besides its entries, put together at the end of a build."""
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 
 from app.content.check.rules import check_between
 from app.content.check.samples import Matches, Spoken
@@ -8,9 +9,11 @@ from app.content.read.corpus import SampleFile, draft_files
 from app.content.read.gather import in_order
 from app.diagnosis.facts import SignatureCount
 from app.snapshot.files import Reading
+from app.snapshot.generation import name_of
 from app.snapshot.publish import image_name
-from app.snapshot.records import Header, SampleRow
+from app.snapshot.records import Header, SampleRow, to_json
 from app.snapshot.state import State
+from app.snapshot.versions import code_version
 
 
 def make_header(  # noqa: PLR0913, PLR0917 - all that a header is made of
@@ -43,6 +46,12 @@ def make_header(  # noqa: PLR0913, PLR0917 - all that a header is made of
         counts=counts,
         drafts=draft_files(state.corpus.by_id),
     )
+
+
+def named(header: Header, engine: str, entries: bytes) -> Header:
+    """A header with the name that its generation has with these entries, searched by an engine."""
+    whole = replace(header, engine=engine)
+    return replace(whole, generation=name_of(code_version(), to_json(whole), entries))
 
 
 def sample_rows(

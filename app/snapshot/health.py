@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.disk import read_plain, write_aside
-from app.errors import ContentError, JiedaError
+from app.errors import ClusterUnavailable, ContentError, JiedaError
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.records import RecordUnreadable, from_json, to_json
 
@@ -35,6 +35,8 @@ class Health:
 
     builder: str
     degraded: str
+    cluster: str | None = None
+    """Why the cluster cannot be searched, empty where it can; None where there is none."""
 
 
 def tell_status(data: Path, status: BuilderStatus) -> None:
@@ -65,4 +67,6 @@ def reason_of(error: BaseException) -> str:
         return f"the data directory: {os.strerror(error.errno) if error.errno else error.strerror}"
     if isinstance(error, FactsUnreadable):
         return f"the facts on disk: {error}"
+    if isinstance(error, ClusterUnavailable):
+        return str(error)
     return "it cannot be built" if isinstance(error, JiedaError) else f"unexpected: {type(error).__name__}"

@@ -10,6 +10,7 @@ from app.content.library import Library
 from app.content.read.gather import Vocabulary
 from app.diagnosis.facts import DiagnosisFacts
 from app.entry import Edition, Entry, Summary
+from app.errors import IndexUnreadable
 from app.search.answers import Fit
 from app.search.complete.arrays import link_completions, read_completions, write_completions
 from app.search.complete.candidates import (
@@ -30,11 +31,9 @@ from app.search.searcher import Searcher
 from app.search.show import passages
 from app.search.show.passages import Places, ReadPlaces
 from app.search.weights import WEIGHTING
-from app.snapshot.records import from_json, to_json
+from app.snapshot.engine import Engine, RemoteIndex
+from app.snapshot.records import TELLING, from_json, to_json
 from app.taxonomy import Taxonomy
-
-TELLING = "telling"
-"""A tag that only a diagnosis looks at, of entries that tell a failure."""
 
 
 def document_of(entry: Entry, analyzer: Analyzer, glossary: Glossary, taxonomy: Taxonomy) -> bytes:
@@ -106,24 +105,30 @@ def keep_completions(target: Path, previous: Path, name: str) -> None:
     link_completions(target, previous, name)
 
 
-def check_index(directory: Path, completions: str) -> None:
-    """Raises IndexUnreadable where a kept index or its completions are not whole."""
+def check_index(directory: Path, completions: str, engine: Engine | None = None) -> None:
+    """Raises IndexUnreadable where a kept index or its completions are not whole, ClusterUnavailable."""
     EmbeddedIndex(directory, WEIGHTING)
     read_completions(directory, completions)
+    if engine is not None:
+        engine.open(directory)
+        if not engine.is_whole(directory):
+            raise IndexUnreadable("the index in the cluster is not whole")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenIndex:
     """A kept index and its completions, read."""
 
-    index: EmbeddedIndex
+    index: EmbeddedIndex | RemoteIndex
     completions: str
     arrays: Mapping[str, Array]
 
     @classmethod
-    def read(cls, directory: Path, completions: str, before: "OpenIndex | None") -> "OpenIndex":
+    def read(
+        cls, directory: Path, completions: str, before: "OpenIndex | None", engine: Engine | None
+    ) -> "OpenIndex":
         """What `before` has of it is not read again. Raises IndexUnreadable."""
-        index = EmbeddedIndex(directory, WEIGHTING, before.index if before else None)
+        index = _opened(directory, before, engine)
         same = before is not None and before.completions == completions
         arrays = before.arrays if before and same else read_completions(directory, completions)
         return cls(index, completions, arrays)
@@ -137,15 +142,39 @@ class OpenIndex:
         read_places: ReadPlaces,
     ) -> tuple[Searcher, Completer]:
         """Search and completion over it."""
-        searcher = Searcher(library, self.index, analyzer, glossary, embedder, read_places)
+        waits = not isinstance(self.index, EmbeddedIndex)
+        searcher = Searcher(
+            library,
+            self.index,
+            analyzer,
+            glossary,
+            # Vectors stay at home: only the index in the process knows what lies near a query.
+            None if waits else embedder,
+            read_places=read_places,
+            waits=waits,
+        )
         return searcher, completer_of(self.arrays, searcher)
 
     def telling(self) -> list[str]:
         """Ids of the entries that tell a failure, in order."""
+        if not isinstance(self.index, EmbeddedIndex):
+            return list(self.index.tagged)
         ids = self.index.collection.ids
         return [ids[number] for number in sorted(self.index.facets.by_document(TELLING))]
 
 
+def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:
+    if engine is not None:
+        return engine.open(directory)
+    known = before.index if before and isinstance(before.index, EmbeddedIndex) else None
+    return EmbeddedIndex(directory, WEIGHTING, known)
+
+
 def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
     """Completion to these candidates, and to words of the glossary where a search for them finds what fits."""
-    return Completer(arrays, searcher.analyzer.fold, lambda word: searcher.fit(word) is Fit.GOOD)
+
+    def leads_on(word: str) -> bool:
+        # Nobody waits for a cluster at every key: what it has is known here, how well that fits is not.
+        return searcher.has_words(word) if searcher.waits else searcher.fit(word) is Fit.GOOD
+
+    return Completer(arrays, searcher.analyzer.fold, leads_on)

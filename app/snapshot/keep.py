@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
-from app.errors import ContentError
+from app.errors import ClusterUnavailable, ContentError
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.built import BuildAbandoned, Built
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 """Seconds until a failed build is tried again; doubled each time."""
-EXPECTED = (ContentError, OSError, FactsUnreadable)
+EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """What may go wrong without anything being wrong with the program."""
 
 
@@ -105,7 +105,7 @@ class Keeper:
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
             )
-            self._may_pass = isinstance(error, (OSError, FactsUnreadable))
+            self._may_pass = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
             self._tell("failed", reason_of(error))
             raise
         if built.changed:

@@ -1,18 +1,17 @@
 """What a process knows: the snapshot that it serves, and the builder where it has one."""
 
 import logging
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from app.disk import temporary_folders
 from app.errors import JiedaError
-from app.search.meaning.extra import embedder
 from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
+from app.snapshot.analyzers import Analyzers, analyzers_of
 from app.snapshot.built import BuildAbandoned, Built
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.follow import UNREADABLE, Follower
@@ -21,6 +20,7 @@ from app.snapshot.keep import EXPECTED, Keeper
 from app.snapshot.requests import BuildRefused, Outcome, ask, build_on_request
 from app.snapshot.snapshot import SHOWN, Snapshot
 from app.snapshot.watch import Watch, WatchMode
+from app.snapshot.watch_cluster import watch_cluster
 from app.snapshot.workers import living_workers
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
 LOOK_AGAIN = 0.05
-MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Knowledge:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._built: Built | None = None
-        self._analyzers = analyzers or Analyzers(embedder(wanted=settings.semantic))
+        self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
 
     def _use(self, data: Path, note: str) -> None:
@@ -121,6 +120,9 @@ class Knowledge:
         """Follows from now on, and builds when the content changes if the settings say so."""
         self._follower.announce()
         self._thread("jieda-follow", self._follow)
+        if self._analyzers.engine is not None:
+            watching = partial(watch_cluster, self._follower, self._mend, self._stop)
+            self._thread("jieda-cluster", watching)
         if not self._follow_only:
             self.watch()
 
@@ -216,7 +218,7 @@ class Knowledge:
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
         """Builds in a temporary directory. Raises JiedaError where there is none."""
         note = f"{reason_of(error)}: content is kept in a temporary directory and made anew at each start"
-        for folder in _temporary_folders():
+        for folder in temporary_folders():
             self._use(folder, note)
             try:
                 self._built = self._keeper.build()
@@ -225,11 +227,3 @@ class Knowledge:
             log.warning("%s cannot be used (%s): using %s", self._settings.data, error, folder)
             return
         raise JiedaError(f"{self._settings.data}: nothing can be kept there: {error}") from error
-
-
-def _temporary_folders() -> Iterator[Path]:
-    for place in (None, MEMORY):
-        try:
-            yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
-        except OSError:
-            continue

@@ -9,6 +9,7 @@ from app.content.read.corpus import Image
 from app.content.read.load import content_hash
 from app.disk import make_room, read_plain, write_aside
 from app.search.index.document import Document
+from app.snapshot.engine import Engine, Wanted, index_digest
 from app.snapshot.entries import file_key
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading
@@ -57,25 +58,29 @@ def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
     rows: Rows,
     entries: bytes,
     previous: Generation | None,
+    engine: Engine | None,
     fold: Callable[[], Callable[[str], str]],
     pause: Callable[[], None],
 ) -> Generation:
-    """Writes a generation, taking from `previous` what its index has in common with it.
+    """Writes a generation, taking from `previous` what its index has in common with it, and loads its documents into
+    the cluster of `engine` where there is one.
 
     `entries` are the rows as they are written; `fold` gives the analyzer's folding where it is needed; `pause` is
-    called now and then, and what it raises leaves nothing behind.
+    called now and then, and what it raises leaves nothing behind. Raises OSError, FactsUnreadable, ClusterUnavailable.
     """
-    old = {row.head.summary.id: _indexed(row) for row in previous.rows} if previous else {}
+    # What another engine keeps is of no use to this one.
+    alike = previous if previous and previous.header.engine == header.engine else None
+    old = {row.head.summary.id: _indexed(row) for row in alike.rows} if alike else {}
     changed = [entry_id for entry_id, row in rows.items() if old.get(entry_id) != _indexed(row)]
+    removed, before = old.keys() - rows.keys(), alike.index if alike else None
+    documents = _Documents(facts, rows, pause)
     new = NewGeneration(data, header.generation)
     try:
-        update_index(
-            new.index,
-            previous.index if previous else None,
-            _Documents(facts, rows, pause),
-            changed,
-            old.keys() - rows.keys(),
-        )
+        if engine is None:
+            update_index(new.index, before, documents, changed, removed)
+        else:
+            wanted = Wanted(index_digest(engine.name, rows), documents, changed, removed)
+            engine.update(data, new.index, before, wanted, pause)
         pause()
         header = replace(header, completions=_complete(new.index, facts, header, rows, previous, fold))
         new.finish(header, entries)

@@ -16,6 +16,9 @@ from app.entry import Edition, Language, Problem
 
 Value = TypeVar("Value")
 
+TELLING = "telling"
+"""A tag that only a diagnosis looks at, of entries that tell a failure."""
+
 
 class RecordUnreadable(ValueError):
     """Bytes that are not the record they should be."""
@@ -70,6 +73,8 @@ class Header:
     counts: tuple[SignatureCount, ...]
     completions: str = ""
     drafts: tuple[str, ...] = ()
+    engine: str = ""
+    """What searches it: empty for the index in `index/`."""
 
 
 def to_json(value: object) -> bytes:

@@ -71,7 +71,10 @@ def open_snapshot(
     library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
-    index = OpenIndex.read(generation.index, generation.header.completions, before.index if before else None)
+    engine, completions = analyzers.engine, generation.header.completions
+    if generation.header.engine != (engine.name if engine else ""):
+        raise GenerationUnreadable("it was made for another engine")
+    index = OpenIndex.read(generation.index, completions, before.index if before else None, engine)
     rows = {row.head.summary.id: row for row in generation.rows}
     searcher, completer = index.search(
         library,

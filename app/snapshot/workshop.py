@@ -44,6 +44,8 @@ class Workshop:
         self.facts = FactStore(self._path, writable=True)
         self.signatures = LogSignatures(self.facts, pause)
         self._analyzers = analyzers
+        self.engine = analyzers.engine
+        """The cluster that what is made is loaded into, where there is one."""
         self._writer = FactWriter(self.facts)
         self._reader = FileReader(self.facts, content, self._learn, pause)
         self._vocabulary: Last[Vocabulary] = Last()

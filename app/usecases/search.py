@@ -8,6 +8,7 @@ from app.analysis.normalize import within
 from app.content.library import Library, count_tags
 from app.diagnosis.answers import Match
 from app.entry import Language, Summary
+from app.errors import ClusterUnavailable
 from app.search.answers import (
     Completion,
     CompletionType,
@@ -53,10 +54,11 @@ class Found:
 
 
 async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY) -> Found:
-    """What a query finds. Raises UnknownTag. `asker` stands for whoever asks, where what is asked in vain is kept.
+    """What a query finds. Raises UnknownTag, ClusterUnavailable. `asker` stands for whoever asks, where what is
+    asked in vain is kept.
 
     Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
-    searched, and an error line diagnosed.
+    searched, and whatever a cluster is asked for, and an error line diagnosed.
     """
     snapshot = service.current()
     check_filters(request.filters, snapshot.library)
@@ -74,16 +76,24 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
 
 
 async def _find(service: Service, snapshot: Snapshot, request: SearchRequest) -> Found:
-    """What a query finds, and keeps it for the next who asks."""
-    if within(request.text, LONG) != request.text:
-        answer = await service.offload(lambda: snapshot.searcher.search(request))
+    """What a query finds, and keeps it for the next who asks. Raises ClusterUnavailable."""
+    if snapshot.searcher.waits or within(request.text, LONG) != request.text:
+        answer = await service.offload(lambda: _answer(service, snapshot, request))
     else:
-        answer = snapshot.searcher.search(request)
+        answer = _answer(service, snapshot, request)
     diagnosis = await _explained(service, snapshot, request)
     if service.repeated.room:
         kept = KeptAnswer.of(answer, diagnosis)
         service.repeated.put(snapshot, request, kept, kept.size)
     return Found(request, answer, snapshot, diagnosis)
+
+
+def _answer(service: Service, snapshot: Snapshot, request: SearchRequest) -> SearchAnswer:
+    try:
+        return snapshot.searcher.search(request)
+    except ClusterUnavailable:
+        service.metrics.searches.labels("unavailable").inc()
+        raise
 
 
 async def _explained(service: Service, snapshot: Snapshot, request: SearchRequest) -> tuple[Match, ...]:
@@ -119,7 +129,7 @@ async def suggest(
 
 def _leads_on(snapshot: Snapshot, completion: Completion, lang: Language) -> bool:
     """Whether a word of the glossary, which may be in no entry, finds something that fits."""
-    if completion.type is not CompletionType.GLOSSARY:
+    if completion.type is not CompletionType.GLOSSARY or snapshot.searcher.waits:
         return True
     answer = snapshot.searcher.search(SearchRequest(completion.text, lang, limit=1))
     return bool(answer.total) and not answer.weak

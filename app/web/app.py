@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 
 from anyio.to_thread import run_sync
@@ -12,6 +12,7 @@ from app.agents.answering import Context
 from app.agents.extra import http_endpoint, is_installed
 from app.client.local import Local
 from app.entry import Language
+from app.errors import ClusterUnavailable
 from app.locales.translations import Translations
 from app.presentation.shaper import Shapers
 from app.presentation.urls import Urls
@@ -110,7 +111,8 @@ def open_and_warm(knowledge: Knowledge) -> None:
     if not knowledge.ready:
         knowledge.open()
     for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
-        knowledge.snapshot.searcher.search(SearchRequest(text=text, lang=lang))
+        with suppress(ClusterUnavailable):
+            knowledge.snapshot.searcher.search(SearchRequest(text=text, lang=lang))
 
 
 def create_app_from_environ() -> FastAPI:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from app.search.answers import Filters
 from app.search.meaning.embedder import Vector
+from app.search.query.types import Clause
 
 Numbers = NDArray[np.intp]
 """Places of documents in the columns that they are in, ascending, shape (n,)."""
@@ -100,6 +101,8 @@ class Wanted:
     judge: Judge
     pools: tuple[tuple[str, ...], ...] = ()
     """Terms that stand for one word."""
+    clauses: tuple[Clause, ...] = ()
+    """What `pools` are the words of, and what each is worth: what an index chooses a window by."""
     keys: tuple[tuple[str, ...], ...] = ()
     """Keys of documents, any of each group."""
     phrase: tuple[str, ...] = ()

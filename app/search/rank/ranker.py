@@ -92,6 +92,7 @@ class Ranker:
         wanted = Wanted(
             judge=partial(judge, query, pools),
             pools=tuple(pools),
+            clauses=query.clauses,
             keys=(query.keys, query.writing.spans if query.literal else ()),
             phrase=phrase,
             writing=query.writing.gaps if query.literal else (),

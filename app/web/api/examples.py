@@ -29,13 +29,13 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Example]:
     shape = Shaper(snapshot, site.urls, Language.EN, site.translations.words(Language.EN))
     title = chosen.edition(Language.EN).title
     request = SearchRequest(text=title, limit=1)
-    found = shape.search(Found(request, snapshot.searcher.search(request), snapshot))
+    searched = {} if snapshot.searcher.waits else {"answer": _searched(shape, request, snapshot)}
     read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
     named = {"framework": chosen.framework, "slug": chosen.slug}
     raw = chosen.edition(Language.EN).raw
     return {
-        "search": {"parameters": {"q": title}, "answer": found.model_dump(mode="json")},
+        "search": {"parameters": {"q": title}, **searched},
         "suggest": {
             "parameters": {"q": title[:8]},
             "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
@@ -60,6 +60,11 @@ def diagnosis(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Example:
     answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
     shown = shape.diagnosis(Diagnosed(answer, snapshot))
     return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
+
+
+def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:
+    found = Found(request, snapshot.searcher.search(request), snapshot)
+    return shape.search(found).model_dump(mode="json")
 
 
 def choose(library: Library) -> Entry | None:

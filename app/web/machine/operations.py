@@ -67,6 +67,7 @@ def state_of(site: Site) -> State:
     return State(
         entries=len(site.knowledge.snapshot.library),
         degraded=bool(degraded_of(site.knowledge)),
+        cluster=site.knowledge.health().cluster,
         age=age_of(site.knowledge.data),
         builds=builder.builds,
         build_seconds=builder.seconds,
@@ -84,4 +85,7 @@ def age_of(data: Path) -> float:
 
 def degraded_of(knowledge: Knowledge) -> str:
     """Why what is served is not what could be; empty where all is well."""
-    return knowledge.health().degraded or ("" if len(knowledge.snapshot.library) else "there are no entries")
+    health = knowledge.health()
+    if health.cluster:
+        return f"the search cluster: {health.cluster}"
+    return health.degraded or ("" if len(knowledge.snapshot.library) else "there are no entries")

@@ -135,8 +135,10 @@ def _view(context: PageContext, found: Found) -> SearchView:
 
 
 def _fits_corrected(context: PageContext, answer: SearchAnswer) -> bool:
-    """Whether a query that looks weak is a good one but for its spelling, which the page says already."""
-    return bool(answer.correction) and context.served.searcher.fit(answer.correction) is not Fit.WEAK
+    """Whether a query that looks weak is a good one but for its spelling, which the page says already. A cluster is
+    not asked a second time for that."""
+    searcher = context.served.searcher
+    return bool(answer.correction) and not searcher.waits and searcher.fit(answer.correction) is not Fit.WEAK
 
 
 def _number(request: SearchRequest) -> int:

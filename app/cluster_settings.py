@@ -1,0 +1,63 @@
+"""The settings of a search cluster: rows of the one table, kept apart because most who run this need none of them."""
+
+import re
+from pathlib import Path
+
+from app.values import Option, whole_number
+
+
+def urls(text: str) -> tuple[str, ...]:
+    """Addresses of servers, between spaces; no secrets in them."""
+    addresses = tuple(text.split())
+    if not all(re.fullmatch(r"https?://[^/?#@\s]+(/[^?#@\s]*)?", each) for each in addresses):
+        raise ValueError(
+            "must be http(s) addresses such as https://os1.example.com:9200, without user or password"
+        )
+    return addresses
+
+
+def file(text: str) -> str:
+    """The path of a file that exists, or nothing."""
+    if not text:
+        return ""
+    path = Path(text).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError("must be a file")
+    return str(path)
+
+
+def index_prefix(text: str) -> str:
+    """What the names of some indexes start with."""
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,60}", text):
+        raise ValueError("must be a small letter, then at most 60 small letters, digits, - or _")
+    return text
+
+
+CLUSTER: tuple[Option, ...] = (
+    Option(
+        "opensearch_url",
+        "",
+        urls,
+        "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
+    ),
+    Option("opensearch_user", "", str, "User that the cluster knows; empty: asked without."),
+    Option(
+        "opensearch_password", "", str, "Password of that user; better set as a variable than as an option."
+    ),
+    Option(
+        "opensearch_ca",
+        "",
+        file,
+        "File of certificates (PEM) to trust for https in place of the system's.",
+    ),
+    Option("opensearch_prefix", "jieda", index_prefix, "Start of the names of its indexes in the cluster."),
+    Option("opensearch_shards", "1", whole_number(1, 100), "Shards of an index in the cluster."),
+    Option("opensearch_replicas", "1", whole_number(0, 10), "Copies of each shard."),
+    Option(
+        "opensearch_timeout",
+        "2",
+        whole_number(1, 60),
+        "Seconds until another node is asked; a search takes twice that at most.",
+    ),
+)
+"""Rows of the table of settings."""

@@ -1,0 +1,1 @@
+"""Search over an OpenSearch cluster: the second engine behind the index's protocol."""

@@ -1,0 +1,212 @@
+"""The indexes of one team in a cluster: made beside, checked, and then named the current one.
+
+PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once it is whole
+PREFIX-current   an alias to the one that was finished last
+PREFIX-control   a document that the one who loads holds, for all hosts, with the time until which it is held
+
+An index that is whole says so itself, in its mapping: what a dead builder left behind does not.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.errors import ClusterUnavailable
+from app.search.cluster.ask import any_of
+from app.search.cluster.door import Cluster, Refused
+from app.search.cluster.load import deleted, send, written
+from app.search.cluster.mapping import FORM, Shape, index_body
+from app.search.cluster.record import Averages, source_of
+from app.search.index.document import Document
+from app.search.index.fields import Weighting
+
+log = logging.getLogger(__name__)
+
+GRACE = 600.0
+"""Seconds that an index outlives being current: other hosts may still have to leave it."""
+PATIENCE = 60.0
+"""Seconds for a request that makes or copies an index."""
+SHIFTED = 0.1
+"""How far an average length may have moved since an index was loaded whole: candidates are chosen by the old ones."""
+MOST_CHANGED = 0.5
+"""With more changed than this part, everything is sent."""
+ASKED = 5
+"""Documents that are looked up before an index becomes the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What an index is to hold: `documents` by id, of which the `changed` differ from those that `previous` has, and
+    the `removed` are in that one only. `previous` is empty where everything is to be sent."""
+
+    documents: Mapping[str, Document]
+    averages: Averages
+    previous: str
+    changed: Collection[str]
+    removed: Collection[str]
+
+
+class Indexes:
+    """The indexes below a prefix."""
+
+    def __init__(
+        self, cluster: Cluster, prefix: str, shape: Shape, weighting: Weighting, grace: float = GRACE
+    ) -> None:
+        self._cluster, self._prefix, self._shape, self._weighting = cluster, prefix, shape, weighting
+        self._grace = grace
+
+    @property
+    def alias(self) -> str:
+        """Names the current index."""
+        return f"{self._prefix}-current"
+
+    def named(self, digest: str) -> str:
+        """The name of an index."""
+        return f"{self._prefix}-{digest}"
+
+    def is_whole(self, index: str) -> bool:
+        """Whether an index is there, finished, and none of its shards is lost. Raises ClusterUnavailable."""
+        meta = self._meta(index)
+        return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
+
+    def fill(self, index: str, load: Load, pause: Callable[[], None]) -> None:
+        """Makes an index that holds `load`, checks it and finishes it; removes what there is of that name before.
+
+        For whoever holds the lock. Raises ClusterUnavailable.
+        """
+        self._remove(index)
+        try:
+            averages = self._taken_over(index, load) or self._created(index, load, pause)
+            self._ask("POST", f"/{index}/_refresh")
+            self._check(index, load)
+            self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
+            meta = {"form": FORM, "averages": averages, "documents": len(load.documents), "whole": True}
+            self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
+        except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
+            self._remove(index)
+            raise
+
+    def make_current(self, index: str) -> None:
+        """Moves the alias in one step, and notes since when the index before is not current. Raises
+        ClusterUnavailable."""
+        before = [name for name in self._aliased() if name != index]
+        actions: list[object] = [{"remove": {"index": name, "alias": self.alias}} for name in before]
+        actions.append({"add": {"index": index, "alias": self.alias}})
+        for name in before:
+            meta = self._meta(name) or {}
+            self._ask("PUT", f"/{name}/_mapping", {"_meta": meta | {"left": time.time()}})
+        self._ask("POST", "/_aliases", {"actions": actions})
+
+    def prune(self, kept: Collection[str]) -> None:
+        """Removes what dead builders left, and indexes that have not been current for a while. For whoever holds the
+        lock. Raises ClusterUnavailable."""
+        current = {*kept, *self._aliased()}
+        found = self._ask("GET", f"/{self._prefix}-*/_mapping")
+        for index, content in found.items():
+            if index in current or not self._is_ours(index):
+                continue
+            meta = content["mappings"].get("_meta", {})
+            if not meta.get("whole") or time.time() - meta.get("left", time.time()) > self._grace:
+                log.info("the index %s is not needed any more: it is removed", index)
+                self._remove(index)
+
+    # ---- parts
+
+    def _taken_over(
+        self,
+        index: str,
+        load: Load,
+    ) -> Averages | None:
+        """Copies the index before inside the cluster and sends what changed; None where that is not worth it."""
+        meta = self._meta(load.previous) if load.previous else None
+        if meta is None or not meta.get("whole") or meta.get("form") != FORM:
+            return None
+        averages: Averages = meta["averages"]
+        if len(load.changed) > MOST_CHANGED * len(load.documents) or _shifted(averages, load.averages):
+            return None
+        settings = {"number_of_replicas": self._shape.replicas, "blocks.write": None}
+        try:
+            self._ask("PUT", f"/{load.previous}/_clone/{index}", {"settings": {"index": settings}})
+        except Refused:
+            return None
+        self._await(index)
+        changes = [written(one, self._source(load.documents[one], averages)) for one in load.changed]
+        send(self._cluster, index, [*changes, *map(deleted, load.removed)], lambda: None)
+        log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
+        return averages
+
+    def _created(self, index: str, load: Load, pause: Callable[[], None]) -> Averages:
+        self._ask("PUT", f"/{index}", index_body(self._shape))
+        self._await(index)
+        began = time.monotonic()
+        items = (written(one.id, self._source(one, load.averages)) for one in load.documents.values())
+        count = send(self._cluster, index, items, pause)
+        log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
+        return load.averages
+
+    def _source(self, document: Document, averages: Averages) -> dict[str, object]:
+        return source_of(document, averages, self._weighting)
+
+    def _check(self, index: str, load: Load) -> None:
+        """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is
+        missing."""
+        if (count := self._count(index)) != len(load.documents):
+            raise ClusterUnavailable(f"{count} of {len(load.documents)} documents arrived")
+        ids = list(load.documents)
+        for document_id in ids[:: max(1, len(ids) // ASKED)][:ASKED]:
+            keys = load.documents[document_id].keys
+            if not keys:
+                continue
+            query = {"bool": {"must": any_of("keys", keys[:1]), "filter": {"ids": {"values": [document_id]}}}}
+            (answer,) = self._cluster.searches(
+                index, [{"query": query, "size": 1, "_source": False}], PATIENCE
+            )
+            if not answer["hits"]["hits"]:
+                raise ClusterUnavailable("a document that was loaded is not found")
+
+    def _await(self, index: str) -> None:
+        health = self._ask("GET", f"/_cluster/health/{index}?wait_for_status=yellow&timeout=30s")
+        if health["timed_out"]:
+            raise ClusterUnavailable("an index has no place for its shards")
+
+    def _count(self, index: str) -> int:
+        (answer,) = self._cluster.searches(index, [{"size": 0, "track_total_hits": True}], PATIENCE)
+        return int(answer["hits"]["total"]["value"])
+
+    def _meta(self, index: str) -> dict[str, Any] | None:
+        try:
+            found = self._ask("GET", f"/{index}/_mapping")
+        except Refused as error:
+            if error.status == 404:
+                return None
+            raise
+        meta: dict[str, Any] = found[index]["mappings"].get("_meta", {})
+        return meta
+
+    def _aliased(self) -> list[str]:
+        try:
+            return list(self._ask("GET", f"/_alias/{self.alias}"))
+        except Refused as error:
+            if error.status == 404:
+                return []
+            raise
+
+    def _is_ours(self, index: str) -> bool:
+        digest = index.removeprefix(f"{self._prefix}-")
+        return len(digest) == DIGITS and not set(digest) - set("0123456789abcdef")
+
+    def _remove(self, index: str) -> None:
+        self._ask("DELETE", f"/{index}?ignore_unavailable=true")
+
+    def _ask(self, method: str, path: str, body: object = None) -> Any:
+        return self._cluster.ask(method, path, body, PATIENCE)
+
+
+DIGITS = 16
+"""Of the digest in the name of an index."""
+
+
+def _shifted(before: Sequence[float], now: Sequence[float]) -> bool:
+    return any(abs(one - other) > SHIFTED * max(one, other) for one, other in zip(before, now, strict=True))

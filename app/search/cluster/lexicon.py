@@ -1,0 +1,173 @@
+"""What every process knows of an index in the cluster without asking: written beside a generation, mapped into memory.
+
+cluster.json holds the index's name, how many documents it has, the average lengths that it is judged by and the tags
+that occur; one array file holds terms with the number of documents that have each, keys, and the words of the texts
+that tell a failure, which a diagnosis counts.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from app.errors import IndexUnreadable
+from app.search.index.array_file import Array, narrow, read_arrays, write_arrays
+from app.search.index.collection import Collection
+from app.search.index.facets import FacetColumns
+from app.search.index.fields import ZONES
+from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
+from app.search.index.telling import EmbeddedTelling
+from app.taxonomy import FACETS
+
+FILE = "cluster.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterManifest:
+    """`index` by its name in the cluster; `averages` by `fields.ZONES`; `facets`: the values of each that documents
+    have, sorted; `lexicon`: the name of the array file."""
+
+    index: str
+    documents: int
+    averages: tuple[float, ...]
+    facets: Mapping[str, tuple[str, ...]]
+    lexicon: str
+
+
+def averages_of(collection: Collection) -> tuple[float, ...]:
+    """The average length of each zone over the live documents that have it, 0 where none has."""
+    total, holders = np.zeros(len(ZONES)), np.zeros(len(ZONES))
+    for place, segment in enumerate(collection.segments):
+        lengths = segment.lengths[:, collection.live(place)].astype(np.float64)
+        total += lengths.sum(axis=1)
+        holders += (lengths > 0).sum(axis=1)
+    return tuple((total / np.maximum(holders, 1)).tolist())
+
+
+def write_lexicon(directory: Path, collection: Collection, index: str, tag: str) -> ClusterManifest:
+    """Writes what processes are to know of a collection that is kept as `index` in the cluster. `tag` is the facet
+    whose documents a diagnosis looks at. Raises OSError."""
+    terms, facets = _terms(collection), FacetColumns(collection)
+    tagged = [collection.ids[number] for number in sorted(facets.by_document(tag))]
+    arrays = {
+        **string_arrays("terms", list(terms)),
+        "terms.holders": narrow(np.array(list(terms.values()), dtype=np.int64)),
+        **string_arrays("keys", _keys(collection)),
+        **string_arrays("tagged", tagged),
+        **_telling(collection),
+    }
+    everyone = np.ones(len(collection), dtype=np.bool_)
+    manifest = ClusterManifest(
+        index=index,
+        documents=len(collection),
+        averages=averages_of(collection),
+        facets={facet: tuple(facets.counts(facet, everyone)) for facet in FACETS},
+        lexicon=write_arrays(directory, arrays),
+    )
+    content = asdict(manifest)
+    (directory / FILE).write_text(
+        json.dumps(content | {"checksum": _checksum(content)}, sort_keys=True), encoding="utf-8"
+    )
+    return manifest
+
+
+def read_cluster_manifest(directory: Path) -> ClusterManifest:
+    """Raises IndexUnreadable where it is missing or not as it was written."""
+    try:
+        if not (directory / FILE).is_file():  # to open a pipe would take for ever
+            raise IndexUnreadable(f"{directory}: there is no {FILE}")
+        content = json.loads((directory / FILE).read_text(encoding="utf-8"))
+        if content.pop("checksum") != _checksum(content):
+            raise IndexUnreadable(f"{directory / FILE}: checksum differs")
+        facets = {facet: tuple(values) for facet, values in content.pop("facets").items()}
+        return ClusterManifest(facets=facets, averages=tuple(content.pop("averages")), **content)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise IndexUnreadable(f"{directory}: {error}") from error
+
+
+class ClusterLexicon:
+    """Implements `protocol.Lexicon`, and tells a diagnosis its words."""
+
+    def __init__(self, directory: Path, manifest: ClusterManifest) -> None:
+        """Raises IndexUnreadable."""
+        arrays = read_arrays(directory, manifest.lexicon)
+        try:
+            self._terms, self._keys = Strings(arrays, "terms"), Strings(arrays, "keys")
+            self._holders = arrays["terms.holders"]
+            self.tagged = tuple(Strings(arrays, "tagged").all())
+            """Ids of the documents that a diagnosis looks at."""
+            self.telling = ClusterTelling(arrays)
+        except (KeyError, ValueError) as error:
+            raise IndexUnreadable(f"{directory / manifest.lexicon}: {error}") from error
+
+    def frequency(self, term: str) -> int:
+        """How many documents hold an index term in any zone."""
+        number = self._terms.find(term)
+        return 0 if number is None else int(self._holders[number])
+
+    def vocabulary(self, prefix: str) -> Sequence[str]:
+        """All index terms that start with `prefix`, sorted."""
+        return self._terms.slice(self._terms.prefixed(prefix))
+
+    def has_key(self, key: str) -> bool:
+        """Whether any document has a key."""
+        return self._keys.find(key) is not None
+
+
+class ClusterTelling:
+    """The words of the texts that tell a failure. Documents are numbers in the order of `ids`."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self.ids: Sequence[str] = tuple(Strings(arrays, "telling.ids").all())
+        self.documents = len(self.ids)
+        self._table = Table(arrays, "telling", 2)
+
+    def holders(self, word: str) -> tuple[Array, Array]:
+        """The documents that have a word, ascending, and in how many texts each has it."""
+        rows = self._table.rows(word)
+        if rows is None:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        documents, counts = self._table.columns
+        return documents[rows].astype(np.int32), counts[rows].astype(np.int64)
+
+
+def _terms(collection: Collection) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for place, segment in enumerate(collection.segments):
+        counts = segment.term_frequencies(collection.live(place)).tolist()
+        for term, count in zip(segment.terms.strings.all(), counts, strict=True):
+            if count:
+                found[term] = found.get(term, 0) + count
+    return dict(sorted(found.items()))
+
+
+def _keys(collection: Collection) -> list[str]:
+    found: set[str] = set()
+    for place, segment in enumerate(collection.segments):
+        table, live = segment.keys, collection.live(place)
+        bounds = table.starts.tolist()
+        for key, start, end in zip(table.strings.all(), bounds, bounds[1:], strict=False):
+            if live[table.columns[0][start:end]].any():
+                found.add(key)
+    return sorted(found)
+
+
+def _telling(collection: Collection) -> dict[str, Array]:
+    known = EmbeddedTelling(collection)
+    words = sorted({word for one in collection.segments for word in one.telling.strings.all()})
+    held = [known.holders(word) for word in words]
+    documents = np.concatenate([np.zeros(0, dtype=np.int64), *(numbers for numbers, _ in held)])
+    counts = np.concatenate([np.zeros(0, dtype=np.int64), *(each for _, each in held)])
+    numbers = np.repeat(np.arange(len(words)), [len(each) for each, _ in held])
+    present, places = np.unique(documents, return_inverse=True)
+    return {
+        **string_arrays("telling.ids", [collection.ids[int(number)] for number in present]),
+        **table_arrays("telling", Occurrences(words, numbers, (places, counts))),
+    }
+
+
+def _checksum(content: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

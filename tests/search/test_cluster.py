@@ -1,0 +1,126 @@
+"""The index in an OpenSearch cluster does what every index must, and finds there what the embedded one finds."""
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from app.search.answers import Filters
+from app.search.cluster.door import Cluster
+from app.search.cluster.index import ClusterIndex
+from app.search.cluster.indexes import Indexes, Load
+from app.search.cluster.lexicon import averages_of, write_lexicon
+from app.search.cluster.mapping import Shape
+from app.search.cluster.node import Access
+from app.search.index.document import Document
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.fields import BODIES
+from app.search.index.protocol import Index
+from app.search.index.writer import update_index
+from app.search.query.types import Query, Writing
+from app.search.rank.ranker import Ranker
+from app.search.weights import WEIGHTING
+from tests.search.contract import TAGS, IndexContract, document, ids, passage, search, word
+from tests.support.engines import DictionaryIndex
+
+URLS = tuple(os.environ.get("JIEDA_TEST_OPENSEARCH_URL", "").split())
+pytestmark = pytest.mark.skipif(not URLS, reason="JIEDA_TEST_OPENSEARCH_URL names no cluster to test with")
+
+
+@contextmanager
+def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Iterator[ClusterIndex]:
+    """An index of `documents` in the cluster, removed at the end."""
+    cluster = Cluster(Access(URLS, timeout=20.0))
+    indexes = Indexes(cluster, "test", Shape(1, 0), WEIGHTING)
+    name = indexes.named(secrets.token_hex(8))
+    by_id = {one.id: one for one in documents}
+    update_index(folder, None, by_id, (), ())
+    collection = EmbeddedIndex(folder, WEIGHTING).collection
+    write_lexicon(folder, collection, name, "telling")
+    indexes.fill(name, Load(by_id, averages_of(collection), "", (), ()), lambda: None)
+    try:
+        yield ClusterIndex(folder, WEIGHTING, cluster, **options)
+    finally:
+        cluster.ask("DELETE", f"/{name}")
+        cluster.close()
+
+
+class TestClusterIndex(IndexContract):
+    @contextmanager
+    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
+        with TemporaryDirectory() as folder, loaded(documents, Path(folder)) as index:
+            yield index
+
+
+@pytest.mark.parametrize(
+    "odd", ["x:torch.cuda.OutOfMemoryError", "x:a%2Eb", "x:" + "长" * 20_000, "x:\ud800"]
+)
+def test_a_term_is_found_whatever_the_cluster_thinks_of_it(odd: str, tmp_path: Path) -> None:
+    """It loses dots in names of features without a word, and refuses documents with terms of more than 32,766 bytes."""
+    held = document("f/odd", zones={"code": odd}, passages=[passage(BODIES, f"{odd} a")], keys=(f"s:{odd}",))
+    other = document("f/other", zones={"code": "x:a"}, texts=["a"])
+    with loaded([held, other], tmp_path) as index:
+        assert ids(search(index, Query((word(odd),)))) == ["f/odd"]
+        assert ids(search(index, Query((), keys=(f"s:{odd}",)))) == ["f/odd"]
+        assert ids(search(index, Query((word("x:a"),), required=((odd, "a"),)))) == []
+
+
+def test_a_query_of_more_words_than_the_cluster_takes_is_answered(tmp_path: Path) -> None:
+    words = [f"t:w{number}" for number in range(2000)]
+    with loaded(
+        [document("f/all", zones={"body_en": " ".join(words)}), document("f/none")], tmp_path
+    ) as index:
+        assert ids(search(index, Query(tuple(map(word, words))))) == ["f/all"]
+
+
+def test_what_the_window_has_not_is_counted_in_the_cluster_as_the_index_in_the_process_counts_it(
+    tmp_path: Path,
+) -> None:
+    """Forty documents and a window of five: hits come from the window, totals and facets from everywhere."""
+    held = [
+        document(
+            f"f/{number:02}",
+            zones={
+                "body_en": "t:all " * (1 + number % 3) + "t:some " * (number % 4 == 0),
+                "tag": f"t:n{number}",
+            },
+            texts=["a b"] if number % 5 else ["b a"],
+            facets={
+                **dict.fromkeys(TAGS, ()),
+                "framework": ("fg"[number % 2],),
+                "topic": ("tuv"[number % 3],),
+            },
+        )
+        for number in range(40)
+    ]
+    some = Query((word("t:all", "t:n3"), word("t:some")))
+    queries = [
+        some,
+        replace(some, filters=Filters(framework=("f",))),
+        replace(some, filters=Filters(framework=("f",), topic=("t", "u"))),
+        replace(some, required=(("a", "b"),)),
+        replace(some, required=(("a", "b"),), filters=Filters(topic=("v",))),
+        replace(some, required=(("b", "b"),)),
+        replace(some, phrase=("a",), literal=True, writing=Writing(gaps=("", ""))),
+    ]
+    with loaded(held, tmp_path, window=5) as index:
+        embedded = EmbeddedIndex(tmp_path, WEIGHTING)
+        for query in queries:
+            if query.required or query.phrase:
+                continue  # what lies beside the generation has no texts
+            there, here = Ranker(index).rank(query, 5), Ranker(embedded).rank(query, 5)
+            assert there.facets() == here.facets()
+            wider = [query.filters, query.filters.without("framework"), Filters(), Filters(topic=("u",))]
+            assert there.totals(wider) == here.totals(wider)
+            assert [one.score for one in there.ranked] == pytest.approx([one.score for one in here.ranked])
+        reference = DictionaryIndex(held)
+        for query in queries:
+            there, plain = Ranker(index).rank(query, 5), Ranker(reference).rank(query, 5)
+            assert there.phrase_dropped == plain.phrase_dropped
+            assert there.facets() == plain.facets()
+            assert there.totals([query.filters]) == plain.totals([query.filters])

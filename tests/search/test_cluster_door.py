@@ -1,0 +1,249 @@
+"""The door to a cluster: what nodes that fail, hang, or answer half are worth to those who ask."""
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.errors import ClusterUnavailable
+from app.search.cluster import door
+from app.search.cluster.door import Cluster, Refused
+from app.search.cluster.lease import Lease, loading_alone
+from app.search.cluster.load import send, written
+from app.search.cluster.node import Access
+from tests.support.cluster import Said, node
+
+NOBODY = "http://127.0.0.1:9"
+WHOLE = {"_shards": {"total": 3, "successful": 3, "failed": 0}, "timed_out": False, "hits": {"hits": []}}
+LOST = WHOLE | {"_shards": {"total": 3, "successful": 2, "failed": 0}}
+FAILED = WHOLE | {"_shards": {"total": 3, "successful": 2, "failed": 1}}
+LATE = WHOLE | {"timed_out": True}
+REFUSED = {"error": {"type": "index_not_found_exception", "reason": "no such index [secret]"}, "status": 404}
+
+
+@pytest.fixture(autouse=True)
+def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "PAUSE", 0.01)
+    monkeypatch.setattr(door, "OPEN_FOR", 0.2)
+
+
+def cluster(*urls: str, **options: object) -> Cluster:
+    return Cluster(Access(urls, **{"timeout": 0.5, **options}))  # type: ignore[arg-type]
+
+
+def test_a_node_that_is_not_there_costs_nobody_an_answer() -> None:
+    with node(lambda *_: (200, {"responses": [WHOLE]})) as living:
+        asked = cluster(NOBODY, living)
+        for _ in range(4):
+            assert asked.searches("some", [{}]) == [WHOLE]
+        asked.close()
+    assert asked.failure == ""
+
+
+def test_a_node_that_does_not_answer_in_time_is_left_for_another() -> None:
+    waiting = threading.Event()
+
+    def slow(*_: object) -> Said:
+        waiting.wait(5)
+        return 200, {}
+
+    with node(lambda *_: (200, {"responses": [WHOLE]})) as quick, node(slow) as hanging:
+        asked = cluster(hanging, quick)
+        assert asked.searches("some", [{}]) == [WHOLE]
+        waiting.set()
+        asked.close()
+
+
+@pytest.mark.parametrize("partial", [LOST, FAILED, LATE], ids=["lost", "failed", "late"])
+def test_an_answer_without_some_of_its_shards_is_none(partial: dict[str, object]) -> None:
+    answers = iter([partial, partial, WHOLE])
+    with node(lambda *_: (200, {"responses": [next(answers)]})) as living:
+        asked = cluster(living)
+        assert asked.searches("some", [{}]) == [WHOLE]
+        asked.close()
+    with node(lambda *_: (200, {"responses": [partial]})) as living:
+        asked = cluster(living)
+        with pytest.raises(ClusterUnavailable):
+            asked.searches("some", [{}])
+        asked.close()
+
+
+def test_every_search_refuses_partial_answers_beforehand() -> None:
+    seen: list[bytes] = []
+
+    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> Said:
+        seen.append(body)
+        return 200, {"responses": [WHOLE, WHOLE]}
+
+    with node(answer) as living:
+        asked = cluster(living)
+        asked.searches("some", [{"size": 1}, {"size": 2}])
+        asked.close()
+    heads = [json.loads(line) for line in seen[0].splitlines()[::2]]
+    assert heads == [{"index": "some", "allow_partial_search_results": False}] * 2
+
+
+def test_where_nobody_answers_the_next_are_told_at_once_and_it_recovers_by_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    working = threading.Event()
+    asked_nodes: list[str] = []
+
+    def answer(_method: str, path: str, *_: object) -> Said:
+        asked_nodes.append(path)
+        return (200, {"responses": [WHOLE]}) if working.is_set() else (503, {})
+
+    with caplog.at_level(logging.INFO), node(answer) as living:
+        asked = cluster(living)
+        with pytest.raises(ClusterUnavailable) as told:
+            asked.searches("some", [{}])
+        assert (told.value.status, told.value.retry_after > 0) == (503, True)
+        count = len(asked_nodes)
+        with pytest.raises(ClusterUnavailable):
+            asked.searches("some", [{}])
+        assert len(asked_nodes) == count
+        assert asked.failure
+        working.set()
+        threading.Event().wait(0.3)
+        assert asked.searches("some", [{}]) == [WHOLE]
+        assert asked.failure == ""
+        asked.close()
+    assert "127.0.0.1" not in caplog.text
+
+
+def test_a_missing_index_is_no_failure_of_the_cluster() -> None:
+    with node(lambda *_: (200, {"responses": [REFUSED]})) as living:
+        asked = cluster(living)
+        with pytest.raises(Refused, match="404") as told:
+            asked.searches("some", [{}])
+        asked.close()
+    assert "secret" not in str(told.value)
+    assert asked.failure == ""
+
+
+def test_user_and_password_are_sent_and_told_to_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[dict[str, str]] = []
+
+    def answer(_method: str, _path: str, _body: bytes, headers: dict[str, str]) -> Said:
+        seen.append(headers)
+        return 401, {"error": {"type": "security_exception", "reason": "no rights for jieda:s3cret"}}
+
+    with caplog.at_level(logging.DEBUG), node(answer) as living:
+        access = Access((living,), user="jieda", password="s3cret", timeout=0.5)
+        asked = Cluster(access)
+        with pytest.raises(Refused) as told:
+            asked.ask("GET", "/")
+        asked.close()
+    assert seen[0]["Authorization"] == "Basic amllZGE6czNjcmV0"
+    for text in (repr(access), str(told.value), caplog.text):
+        assert "s3cret" not in text
+
+
+def test_https_is_not_spoken_to_whom_nobody_vouches_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Cluster(Access(("https://127.0.0.1:9",), ca=tmp_path / "nowhere"))
+    with node(lambda *_: (200, {})) as plain:
+        asked = cluster(plain.replace("http:", "https:"))
+        with pytest.raises(ClusterUnavailable):
+            asked.ask("GET", "/")
+
+
+# ---- loading
+
+
+def test_items_that_are_refused_within_an_answer_of_200_are_sent_again() -> None:
+    kept: list[str] = []
+    busy = iter([True, True, False])
+
+    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> Said:
+        ids = [json.loads(line)["index"]["_id"] for line in body.splitlines()[::2]]
+        refused = set(ids[1:]) if next(busy) else set()
+        kept.extend(one for one in ids if one not in refused)
+        items = [{"index": {"_id": one, "status": 429 if one in refused else 201}} for one in ids]
+        return 200, {"errors": bool(refused), "items": items}
+
+    with node(answer) as living:
+        asked = cluster(living)
+        items = [written(one, {"terms": []}) for one in ("a", "b", "c")]
+        assert send(asked, "some", items, lambda: None) == 3
+        asked.close()
+    assert kept == ["a", "b", "c"]
+
+
+def test_a_document_that_is_refused_for_good_is_an_error() -> None:
+    item = {"index": {"_id": "a", "status": 400, "error": {"type": "mapper_parsing_exception"}}}
+    with node(lambda *_: (200, {"errors": True, "items": [item]})) as living:
+        asked = cluster(living)
+        with pytest.raises(ClusterUnavailable, match="mapper_parsing_exception"):
+            send(asked, "some", [written("a", {})], lambda: None)
+        asked.close()
+
+
+# ---- the lease
+
+
+class Store:
+    """One document as a cluster keeps it: created once, changed by whoever saw it last."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, object] | None = None
+        self.number = 0
+
+    def answer(self, method: str, path: str, body: bytes, _headers: dict[str, str]) -> Said:
+        mark = f"if_seq_no={self.number}&"
+        if "/_create/" in path and self.held is not None:
+            return 409, {"error": {"type": "version_conflict_engine_exception"}}
+        if "if_seq_no" in path and (self.held is None or mark not in path):
+            return 409, {"error": {"type": "version_conflict_engine_exception"}}
+        if method == "GET":
+            found = {"_source": self.held, "_seq_no": self.number, "_primary_term": 1}
+            return (200, found) if self.held else (404, {})
+        if method == "PUT" and "lock" in path:
+            self.held, self.number = json.loads(body), self.number + 1
+        if method == "DELETE":
+            self.held = None
+        return 200, {"_seq_no": self.number, "_primary_term": 1}
+
+
+@pytest.fixture
+def store() -> Iterator[tuple[Store, Cluster]]:
+    kept = Store()
+    with node(kept.answer) as living:
+        asked = cluster(living)
+        yield kept, asked
+        asked.close()
+
+
+def test_two_builders_do_not_load_at_once(store: tuple[Store, Cluster]) -> None:
+    kept, asked = store
+    with loading_alone(asked, "control", lambda: None):
+        assert not Lease(asked, "control", 60).take()
+    assert kept.held is None
+    assert Lease(asked, "control", 60).take()
+
+
+def test_the_lease_of_a_dead_builder_is_taken_over_and_it_finds_out(store: tuple[Store, Cluster]) -> None:
+    _, asked = store
+    dead, heir = Lease(asked, "control", 0.05), Lease(asked, "control", 60)
+    assert dead.take()
+    threading.Event().wait(0.1)
+    assert heir.take()
+    with pytest.raises(ClusterUnavailable):
+        dead.renew()
+    dead.release()
+    assert not Lease(asked, "control", 60).take()
+
+
+def test_a_lease_is_put_off_while_its_holder_works(store: tuple[Store, Cluster]) -> None:
+    kept, asked = store
+    lease = Lease(asked, "control", 0.2)
+    assert lease.take()
+    first = kept.held
+    threading.Event().wait(0.15)
+    lease.renew()
+    assert kept.held is not None
+    assert first is not None
+    assert float(str(kept.held["until"])) > float(str(first["until"]))
