@@ -181,6 +181,8 @@ def settings_of(prefix: str, url: str) -> dict[str, str]:
         "opensearch_prefix": prefix,
         "opensearch_replicas": "0",
         "opensearch_timeout": "1",
+        # Or a worker would answer from what it kept.
+        "cache": "0",
     }
 
 
@@ -224,6 +226,19 @@ def test_while_the_cluster_is_away_only_search_is(
         line.hanging = line.cut = False
         until(lambda: found_by(client) == ["roll/memory"])
         until(lambda: client.get("/readyz").json()["status"] == "ready")
+
+
+def test_what_was_answered_before_is_answered_while_the_cluster_is_away(
+    prefix: str, analyzers: Analyzers, tmp_path: Path, line: Line
+) -> None:
+    content = write(tmp_path / "content", ENTRIES)
+    ours = with_cluster(analyzers, engine_of(prefix, line.url, timeout=1.0))
+    options = settings_of(prefix, line.url) | {"cache": "1"}
+    with serving(tmp_path, content, ours, **options) as base, client_of(base) as client:
+        until(lambda: found_by(client) == ["roll/memory"])
+        line.stop()
+        assert found_by(client) == ["roll/memory"]
+        assert client.get("/api/v1/search", params={"q": "memory"}).status_code == 503
 
 
 def found_by(client: httpx.Client) -> list[str]:

@@ -97,6 +97,16 @@ def _best(queries: Iterable[Body]) -> Body | None:
     return {"dis_max": {"queries": some}}
 
 
+def every(queries: Sequence[Body]) -> Body:
+    """Documents that pass all of some queries."""
+    return {"bool": {"filter": list(queries)}} if queries else {"match_all": {}}
+
+
+def unscored(query: Body) -> Body:
+    """A query that adds nothing to scores."""
+    return {"constant_score": {"filter": query, "boost": 0.0}}
+
+
 def any_of(field: str, values: Iterable[str]) -> Body:
     """Documents with any of some terms or keys."""
     return {"terms": {field: [spelled(value) for value in values]}}
@@ -120,20 +130,22 @@ def passing(filters: Filters) -> list[Body]:
     return found
 
 
-def hits(query: Body, size: int, fields: Sequence[str]) -> Body:
-    """A search for the best `size` documents, with stored fields of each."""
+def hits(query: Body, size: int) -> Body:
+    """A search for the ids of the best `size` documents."""
     return {
         "query": query,
         "size": size,
         "_source": False,
-        "stored_fields": fields,
+        "stored_fields": "_none_",
+        "docvalue_fields": ["id"],
         "track_total_hits": False,
     }
 
 
-def counted(query: Body, aggregations: Mapping[str, Body]) -> Body:
-    """A search that only counts."""
-    return {"query": query, "size": 0, "track_total_hits": True, "aggs": aggregations}
+def counted(query: Body, aggregations: Mapping[str, Body], *, best: bool = False) -> Body:
+    """A search that only counts, and tells the `best` score if it is to."""
+    size = {"size": 1, "_source": False, "stored_fields": "_none_"} if best else {"size": 0}
+    return {"query": query, **size, "track_total_hits": False, "aggs": aggregations}
 
 
 def matching(
@@ -144,4 +156,4 @@ def matching(
     if not phrase:
         return found
     holds = {"bool": {"must": [holding(phrase)], "_name": PHRASE}}
-    return {"bool": {"must": [found], "should": [{"constant_score": {"filter": holds, "boost": 0.0}}]}}
+    return {"bool": {"must": [found], "should": [unscored(holds)]}}

@@ -1,12 +1,12 @@
 """What a search of the cluster found: judged in the window, counted in the cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.search.answers import Filters
-from app.search.cluster.ask import Body, any_of, counted, holding, matching, passing
+from app.search.cluster.ask import Body, any_of, counted, every, holding, matching, passing, unscored
 from app.search.cluster.window import Window
 from app.search.index.protocol import Candidate, Columns, Mask, Share, Wanted
 from app.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
@@ -15,7 +15,7 @@ from app.taxonomy import FACETS
 ROUNDING = 1 - 1e-6
 """Sums in the cluster are of 32 bits: what is exactly at the bar is to pass it."""
 
-Count = Callable[[Body], Mapping[str, object]]
+Count = Callable[[Body], Body]
 """Asks the cluster to count."""
 
 
@@ -39,24 +39,36 @@ class ClusterFound:
         wanted: Wanted,
         window: Window,
         columns: Columns,
-        held: Mask,
         counting: Counting,
         *,
         complete: bool,
         dropped: bool,
     ) -> None:
-        """`held`: documents that hold all required phrases, all of them where they were `dropped`; `complete`: no
-        document outside the window has anything that was asked for."""
+        """`dropped`: no document holds the required phrases, which those of the window do otherwise; `complete`: no
+        document outside the window has anything that was asked for. Raises ClusterUnavailable."""
         self.columns = columns
         self.phrases_dropped = dropped
         self._wanted, self._window, self._counting, self._complete = wanted, window, counting, complete
-        self._standings = standings = wanted.judge(columns)
-        passing_here = window.passing(wanted.filters)
-        self._answering: Mask = standings.answering & held
-        self.answers = self._best(self._answering & passing_here, wanted.window)
-        self.near = self._best(standings.near & held & passing_here, wanted.near)
         self._totals: dict[Filters, int] = {}
-        self._facets: dict[str, dict[str, int]] | None = None
+        self._facets: dict[str, dict[str, int]] = {}
+        self._standings = wanted.judge(columns)
+        self._best = float(self._standings.coverage.max(initial=0.0))
+        if not complete:
+            self._see_beyond()
+        passing_here = window.passing(wanted.filters)
+        self._answering: Mask = self._standings.answering
+        self.answers = self._chosen(self._answering & passing_here, wanted.window)
+        self.near = self._chosen(self._standings.near & passing_here, wanted.near)
+
+    def _see_beyond(self) -> None:
+        """Counts everywhere, and judges anew where some document outside the window covers more of the query, which
+        sets the bar for what answers."""
+        best = self._count(_asked_for(self._wanted.filters))
+        if best > self._best / ROUNDING and ANSWER_SHARE * best > ANSWER_COVERAGE:
+            self._best = best
+            self.columns = replace(self.columns, best_coverage=best)
+            self._standings = self._wanted.judge(self.columns)
+            self._count(_asked_for(self._wanted.filters))
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         """What the terms of a pool brought, zone by zone, for each of some documents."""
@@ -71,65 +83,53 @@ class ClusterFound:
         return tuple(self._totals[one] for one in filters)
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
-        """Counts by facet and value. Raises ClusterUnavailable."""
+        """Counts by facet and value."""
         if self._complete:
             return {facet: self._counted_here(facet) for facet in FACETS}
-        if self._facets is None:
-            self._count([self._wanted.filters])
-        return self._facets or {}
+        return self._facets
 
     def _counted_here(self, facet: str) -> dict[str, int]:
-        among = np.flatnonzero(
-            self._answering & self._window.passing(self._wanted.filters.without(facet))
-        ).tolist()
-        counts = dict.fromkeys(self._counting.values[facet], 0)
-        for number in among:
-            for value in self._window.hits[number].words.facets.get(facet, ()):
-                counts[value] += 1
-        return counts
-
-    def _count(self, filters: Sequence[Filters]) -> None:
-        """All counts that this search may need, in one request."""
-        chosen = self._wanted.filters
-        without = {facet: chosen.without(facet) for facet in FACETS}
-        wanted = list(
-            dict.fromkeys((*filters, chosen, *without.values(), chosen.without("edition"), Filters()))
-        )
-        aggregations: dict[str, Body] = {
-            f"total {number}": {"filter": {"bool": {"filter": passing(one)}}}
-            for number, one in enumerate(wanted)
+        among = self._answering & self._window.passing(self._wanted.filters.without(facet))
+        return {
+            value: int((among & self._window.tagged(facet, value)).sum())
+            for value in self._counting.values[facet]
         }
-        for facet, others in without.items():
+
+    def _count(self, filters: Sequence[Filters]) -> float:
+        """All counts that this search may need, in one request; the most that any document covers of the query, 0
+        where none passes the bar."""
+        held = [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
+        aggregations: dict[str, Body] = {
+            f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
+        }
+        for facet in FACETS:
             values = {"terms": {"field": facet, "size": max(1, len(self._counting.values[facet]))}}
-            aggregations[facet] = {
-                "filter": {"bool": {"filter": passing(others)}},
-                "aggs": {"values": values},
-            }
-        answer = self._counting.ask(counted(self._all_answers(), aggregations))
-        found: Mapping[str, Body] = answer["aggregations"]  # type: ignore[assignment] # JSON
-        self._totals = {one: found[f"total {n}"]["doc_count"] for n, one in enumerate(wanted)}
-        self._facets = {}
+            others = passing(self._wanted.filters.without(facet))
+            aggregations[facet] = {"filter": every([*others, *held]), "aggs": {"values": values}}
+        answer = self._counting.ask(counted(self._all_answers(), aggregations, best=True))
+        found = answer["aggregations"]
+        self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
         for facet in FACETS:
             buckets = {one["key"]: one["doc_count"] for one in found[facet]["values"]["buckets"]}
             self._facets[facet] = {value: buckets.get(value, 0) for value in self._counting.values[facet]}
+        weight = self._counting.weight
+        return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
 
     def _all_answers(self) -> Body:
         """Every document that answers, as `rank.ranker.judge` says it of a window."""
-        best = float(self._standings.coverage.max(initial=0.0))
-        least = max(ANSWER_COVERAGE, ANSWER_SHARE * best) * self._counting.weight * ROUNDING
+        least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._counting.weight * ROUNDING
         should: list[Body] = []
         if self._counting.coverage:
             covering = {"bool": {"should": list(self._counting.coverage)}}
             should.append({"function_score": {"query": covering, "min_score": least}})
         titles, phrase = self._wanted.keys[0], self._wanted.phrase
         if titles:
-            should.append(any_of("keys", titles))
+            should.append(unscored(any_of("keys", titles)))
         if phrase and self._wanted.writing:
-            should.append(holding(phrase))
-        required = [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
-        return matching(should, required)
+            should.append(unscored(holding(phrase)))
+        return matching(should, ()) if should else {"match_none": {}}
 
-    def _best(self, chosen: Mask, limit: int) -> tuple[Candidate, ...]:
+    def _chosen(self, chosen: Mask, limit: int) -> tuple[Candidate, ...]:
         numbers = np.flatnonzero(chosen)
         standings = self._standings
         order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
@@ -144,3 +144,9 @@ class ClusterFound:
             )
             for n in numbers[order].tolist()
         )
+
+
+def _asked_for(chosen: Filters) -> list[Filters]:
+    """What totals are asked for with some filters: with them, and with one less, or none."""
+    less = (chosen.without(facet) for facet in (*FACETS, "edition"))
+    return list(dict.fromkeys((chosen, *less, Filters())))

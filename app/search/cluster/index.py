@@ -3,10 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-
-import numpy as np
 
 from app.errors import ClusterUnavailable
 from app.search.cluster.ask import (
@@ -25,19 +22,20 @@ from app.search.cluster.ask import (
 from app.search.cluster.door import Cluster, Refused
 from app.search.cluster.found import ClusterFound, Counting
 from app.search.cluster.lexicon import ClusterLexicon, ClusterTelling, read_cluster_manifest
-from app.search.cluster.record import read_texts, read_words
+from app.search.cluster.record import read_record, read_texts
+from app.search.cluster.store import Kept, fetched
 from app.search.cluster.window import Hit, Window
 from app.search.index.fields import Weighting
 from app.search.index.protocol import Wanted
+from app.search.index.writing import Passage
 
-WINDOW = 50
-"""Candidates that are judged at least: with that many, all judged queries are answered as by the embedded index."""
+WINDOW = 100
+"""Candidates that are judged at least. Over the shipped entries 50 give every judged query the answer that the embedded
+index gives; among thousands that are nearly alike, 100 keep more of the first ten as they are."""
 WIDEST = 1000
 """And at most: who turns that many pages finds them empty."""
-COVERING = 10
-"""Documents that cover most of a query, whatever the filters: they set the bar for what answers."""
-KEPT_WORDS = 256
-"""Documents whose words are kept decoded, a few hundred KB each: those that are found again and again."""
+RECORD_ROOM, TEXT_ROOM = 64 << 20, 16 << 20
+"""Bytes of documents that are kept: those that are found again and again. A record takes some 20 KB."""
 KNOWN_POOLS = 20_000
 """Words in several forms whose holders are remembered."""
 
@@ -49,11 +47,10 @@ Variants = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class _First:
     """The first request: `searches` for the window, in which the first `narrowed` keep required phrases, as many
-    after them do not; then documents that cover most; `counts` last, where anything is to be counted."""
+    after them do not; `counts` last, where anything is to be counted."""
 
     narrowed: tuple[Body, ...]
     wide: tuple[Body, ...]
-    covering: tuple[Body, ...]
     counts: tuple[Body, ...]
     unknown: tuple[Variants, ...]
 
@@ -66,7 +63,8 @@ class ClusterIndex:
         self.manifest = read_cluster_manifest(directory)
         self.lexicon = ClusterLexicon(directory, self.manifest)
         self._weighting, self._cluster, self._window = weighting, cluster, window
-        self._read_words = lru_cache(KEPT_WORDS)(read_words)
+        self._records = Kept("record", RECORD_ROOM, read_record, lambda one: one.size)
+        self._texts = Kept("texts", TEXT_ROOM, read_texts, _size_of_texts)
         self._known: dict[Variants, int] = {}
         self._lock = threading.Lock()
 
@@ -89,29 +87,21 @@ class ClusterIndex:
         return True
 
     def find(self, wanted: Wanted) -> ClusterFound:
-        """Judges a window. Raises ClusterUnavailable."""
+        """Judges a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
         first = self._first(wanted, size)
-        answers = iter(self._search([*first.narrowed, *first.wide, *first.covering, *first.counts]))
+        answers = iter(self._search([*first.narrowed, *first.wide, *first.counts]))
         narrowed, wide = ([next(answers) for _ in part] for part in (first.narrowed, first.wide))
-        covering, counts = ([next(answers) for _ in part] for part in (first.covering, first.counts))
+        counts = [next(answers) for _ in first.counts]
         dropped = bool(wanted.required) and not (counts and _count(counts[0], REQUIRED))
         holders = self._learned(wanted.pools, first.unknown, counts)
         chosen = wide if dropped else narrowed
-        kept = self._hits(chosen, wanted)
-        window = Window(
-            [*(kept | self._hits(covering, wanted) | kept).values()],
-            wanted,
-            self.manifest.averages,
-            self._weighting,
-        )
+        window = Window(self._hits(_holding(chosen), wanted), wanted, self.manifest.averages, self._weighting)
         coverage, weight = covered(wanted.clauses, self._worth(holders))
-        held = np.array([dropped or not wanted.required or one.id in kept for one in window.hits], np.bool_)
         return ClusterFound(
             wanted,
             window,
             window.columns([holders[one] for one in wanted.pools], self.manifest.documents),
-            held,
             Counting(coverage, weight, self.manifest.facets, lambda body: self._search([body])[0]),
             complete=not passing(wanted.filters)
             and (dropped or not wanted.required)
@@ -123,7 +113,6 @@ class ClusterIndex:
         estimate, unknown = self._estimate(wanted.pools)
         worth = self._worth(estimate)
         words = candidates(wanted.clauses, worth)
-        fields = ["words", "texts"] if wanted.writing else ["words"]
         keys = [key for group in wanted.keys for key in group if self.lexicon.has_key(key)]
         musts = [any_of("keys", keys)] if keys else []
         musts += [holding(wanted.phrase)] if wanted.phrase else []
@@ -131,11 +120,9 @@ class ClusterIndex:
         def searches(filters: list[Body]) -> tuple[Body, ...]:
             queries = [matching(words, filters, wanted.phrase)] if words else []
             queries += [matching(words, [must, *filters], wanted.phrase, least=0) for must in musts]
-            return tuple(hits(query, size, fields) for query in queries)
+            return tuple(hits(query, size) for query in queries)
 
         filters, required = passing(wanted.filters), [holding(one) for one in wanted.required]
-        coverage, _ = covered(wanted.clauses, worth)
-        covering = hits(matching(coverage, [], wanted.phrase), COVERING, fields)
         aggregations: dict[str, Body] = {
             f"pool {n}": {"filter": any_of("terms", [v for v in one if self.lexicon.frequency(v)])}
             for n, one in enumerate(unknown)
@@ -145,7 +132,6 @@ class ClusterIndex:
         return _First(
             searches([*filters, *required]),
             searches(filters) if required else (),
-            (covering,) if coverage else (),
             (counted({"match_all": {}}, aggregations),) if aggregations else (),
             unknown,
         )
@@ -186,18 +172,29 @@ class ClusterIndex:
                 raise ClusterUnavailable("the index is not there") from error
             raise ClusterUnavailable(f"it refuses a search ({error.kind})") from error
 
-    def _hits(self, answers: Sequence[Body], wanted: Wanted) -> dict[str, Hit]:
-        """The documents of some answers, each once."""
-        found: dict[str, Hit] = {}
-        for answer in answers:
-            for one in answer["hits"]["hits"]:
-                if one["_id"] not in found:
-                    fields = one["fields"]
-                    texts = read_texts(fields["texts"][0]) if wanted.writing else ()
-                    holds = PHRASE in one.get("matched_queries", ())
-                    found[one["_id"]] = Hit(one["_id"], self._read_words(fields["words"][0]), holds, texts)
-        return found
+    def _hits(self, holding: Mapping[str, bool], wanted: Wanted) -> list[Hit]:
+        """The documents of a window, of which it is known whether they hold the phrase."""
+        written = [one for one, holds in holding.items() if holds] if wanted.writing else []
+        records, texts = fetched(self._search, (self._records, list(holding)), (self._texts, written))
+        try:
+            return [Hit(one, records[one], holds, texts.get(one, ())) for one, holds in holding.items()]
+        except KeyError as error:
+            raise ClusterUnavailable("a document that was found is not there") from error
+
+
+def _holding(answers: Sequence[Body]) -> dict[str, bool]:
+    """The documents of some answers, and whether each holds the phrase."""
+    return {
+        one["fields"]["id"][0]: PHRASE in one.get("matched_queries", ())
+        for answer in answers
+        for one in answer["hits"]["hits"]
+    }
 
 
 def _count(answer: Body, name: str) -> int:
     return int(answer["aggregations"][name]["doc_count"])
+
+
+def _size_of_texts(passages: Sequence[Passage]) -> int:
+    """Bytes, about: a word is known by its place, and most are shared."""
+    return sum(500 + 90 * len(one.atoms) for one in passages)

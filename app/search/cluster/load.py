@@ -3,7 +3,9 @@ is an error, and nothing is done before the count is right."""
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from app.errors import ClusterUnavailable
 from app.search.cluster.door import PASSING, Cluster
@@ -12,6 +14,9 @@ BATCH = 2 << 20
 """Bytes that are sent at once."""
 PATIENCE = 60.0
 """Seconds that a batch may take."""
+COMPACT = (",", ":")
+AT_ONCE = 2
+"""Batches under way while the next one is put together."""
 TRIES = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds until refused items are sent again."""
@@ -23,7 +28,7 @@ Item = tuple[str, bytes]
 def written(document_id: str, source: object) -> Item:
     """A document to be written."""
     head = json.dumps({"index": {"_id": document_id}})
-    return document_id, f"{head}\n{json.dumps(source)}\n".encode()
+    return document_id, f"{head}\n{json.dumps(source, ensure_ascii=False, separators=COMPACT)}\n".encode()
 
 
 def deleted(document_id: str) -> Item:
@@ -34,10 +39,20 @@ def deleted(document_id: str) -> Item:
 def send(cluster: Cluster, index: str, items: Iterable[Item], pause: Callable[[], None]) -> int:
     """Sends all items; how many. `pause` is called before each batch. Raises ClusterUnavailable, Refused."""
     sent = 0
-    for batch in _batches(items):
-        pause()
-        _send_batch(cluster, index, batch)
-        sent += len(batch)
+    under_way: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="jieda-load") as senders:
+        try:
+            for batch in _batches(items):
+                pause()
+                if len(under_way) == AT_ONCE:
+                    under_way.popleft().result()
+                under_way.append(senders.submit(_send_batch, cluster, index, batch))
+                sent += len(batch)
+            for each in under_way:
+                each.result()
+        finally:  # what failed is told; what nobody has begun to send is not sent any more
+            for each in under_way:
+                each.cancel()
     return sent
 
 

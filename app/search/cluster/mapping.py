@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from app.search.cluster.record import EDITION
 from app.taxonomy import FACETS
 
-FORM = 1
+FORM = 2
 """Raise it when the same document makes another record: indexes of another form are not taken over."""
 MOST_HITS = 10_000
 
@@ -21,7 +21,8 @@ class Shape:
 def index_body(shape: Shape) -> dict[str, object]:
     """What an index is created with. It has its replicas from the start: a node may be lost while it is loaded."""
     plain = {"type": "keyword", "doc_values": False}
-    kept = {"type": "binary", "store": True}
+    # Beside the documents, not among their stored fields: these are compressed together, and read together.
+    kept = {"type": "binary", "doc_values": True}
     return {
         "settings": {
             "number_of_shards": shape.shards,
@@ -45,7 +46,8 @@ def index_body(shape: Shape) -> dict[str, object]:
                     "norms": False,
                 },
                 **{facet: {"type": "keyword"} for facet in (*FACETS, EDITION)},
-                "words": kept,
+                "id": {"type": "keyword"},
+                "record": kept,
                 "texts": kept,
             },
         },

@@ -1,7 +1,12 @@
 """A document as the cluster keeps it, and as it comes back.
 
-`features` is what candidates are found by, one number a term; `words` and `texts` are what they are judged by, exactly
-as the embedded index would. The cluster never looks into these two.
+`features` is what candidates are found by, one number a term; `record` and `texts` are what they are judged by, exactly
+as the embedded index would. The cluster never looks into these two. A record is arrays, one behind the other, that are
+looked up as they come, without a Python object for each term:
+
+    number of terms, of rows, of marks · HEAD
+    digest of each term, sorted · digests of keys and tags, sorted · length of each zone
+    how often a term stands in a zone, row by row · how many rows each term has · the zone of each row
 """
 
 import base64
@@ -9,12 +14,17 @@ import binascii
 import json
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.errors import IndexUnreadable
-from app.search.cluster.wire import BREAK, feature, spelled
+from app.search.cluster.wire import BREAK, REMEMBERED, feature, spelled
 from app.search.index.document import Document
 from app.search.index.fields import ZONES, Weighting
 from app.search.index.writing import Passage
@@ -23,20 +33,54 @@ from app.taxonomy import FACETS
 SMALLEST = 1e-30
 """Least value of a feature: the cluster refuses 0, and floats of 32 bits end here."""
 EDITION = "edition"
-
+HEAD = np.dtype("<u4")
+DIGEST = np.dtype("<u8")
+BYTE = np.dtype("u1")
 Averages = Sequence[float]
 """Average length of each zone of `fields.ZONES` over the documents that have it; 0 where none has."""
+Digests = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What of a document is judged: the frequencies of its terms by number of the zone, the zones' lengths, its keys
-    and its tags by facet."""
+class Record:
+    """What of a document is judged. Term `terms[i]` has the rows `starts[i]` to `starts[i + 1]` of `zones` and
+    `counts`."""
 
-    terms: Mapping[str, Sequence[Sequence[int]]]
-    lengths: Sequence[int]
-    keys: frozenset[str]
-    facets: Mapping[str, frozenset[str]]
+    terms: Digests
+    starts: NDArray[np.int64]
+    zones: NDArray[np.uint8]
+    counts: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+    """Shape (zones,)."""
+    marks: Digests
+    """Of its keys, and its tags by facet; sorted."""
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        arrays = (self.terms, self.starts, self.zones, self.counts, self.lengths, self.marks)
+        return sum(array.nbytes + 120 for array in arrays)
+
+
+@lru_cache(REMEMBERED)
+def digest(term: str) -> int:
+    """What stands for a term in a record: 64 bits, so that no two of millions are alike."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def digests(terms: Iterable[str]) -> Digests:
+    """Of some terms, in their order."""
+    return np.array([digest(term) for term in terms], DIGEST)
+
+
+def key_mark(key: str) -> str:
+    """What a key is known by among the marks."""
+    return f"key {key}"
+
+
+def tag_mark(facet: str, value: str) -> str:
+    """What a tag is known by among the marks."""
+    return f"{facet} {value}"
 
 
 def norms(lengths: Sequence[int], averages: Averages, weighting: Weighting) -> list[float]:
@@ -53,35 +97,75 @@ def source_of(document: Document, averages: Averages, weighting: Weighting) -> d
     terms = _frequencies(document)
     lengths = [len(document.zones.get(zone, ())) for zone in ZONES]
     divisors = norms(lengths, averages, weighting)
-    weights = [weighting.zones[zone].weight for zone in ZONES]
+    worth = [weighting.zones[zone].weight / divisor for zone, divisor in zip(ZONES, divisors, strict=True)]
+    kinds = weighting.kinds
     features = {
-        feature(term): max(
-            SMALLEST,
-            weighting.kinds.get(term[0], 1.0)
-            * sum(weights[zone] * count / divisors[zone] for zone, count in counts),
-        )
+        feature(term): _short(kinds.get(term[0], 1.0) * sum([worth[zone] * count for zone, count in counts]))
         for term, counts in terms.items()
     }
     facets = {facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION)}
+    marks = [key_mark(key) for key in document.keys]
+    marks += [tag_mark(facet, value) for facet, values in facets.items() for value in values]
     return {
+        "id": document.id,
         "features": features,
         "terms": [spelled(term) for term in terms],
         "keys": [spelled(key) for key in document.keys],
         "atoms": [spelled(atom) for passage in document.passages for atom in (*passage.atoms, BREAK)],
         **facets,
-        "words": _packed({"t": terms, "l": lengths, "k": list(document.keys), "f": facets}),
+        "record": write_record(terms, lengths, marks),
         "texts": _packed([[one.region, one.atoms, one.gaps] for one in document.passages]),
     }
 
 
-def read_words(packed: str) -> Words:
+def write_record(
+    terms: Mapping[str, Sequence[tuple[int, int]]], lengths: Sequence[int], marks: Iterable[str]
+) -> str:
+    """The record of a document whose `terms` have zone and count in each of their rows."""
+    rows = sorted((digest(term), counts) for term, counts in terms.items())
+    kept = np.unique(digests(marks))
+    flat = [row for _, counts in rows for row in counts]
+    zones, counts = np.array(flat, "<u4").reshape(-1, 2).T
+    arrays = (
+        np.array([len(rows), len(flat), len(kept)], HEAD),
+        np.array([number for number, _ in rows], DIGEST),
+        kept,
+        np.array(lengths, HEAD),
+        counts.astype(HEAD),
+        np.array([len(counts) for _, counts in rows], BYTE),
+        zones.astype(BYTE),
+    )
+    return base64.b64encode(b"".join(array.tobytes() for array in arrays)).decode()
+
+
+def read_record(packed: str) -> Record:
     """Raises IndexUnreadable where it is not what was sent."""
     try:
-        found = _unpacked(packed)
-        facets = {facet: frozenset(values) for facet, values in found["f"].items()}
-        return Words(found["t"], found["l"], frozenset(found["k"]), facets)
-    except (TypeError, KeyError, AttributeError) as error:
+        terms, marks, lengths, counts, sizes, zones = _parts(_decoded(packed))
+    except (ValueError, TypeError) as error:
         raise IndexUnreadable(f"a document of the cluster: {error}") from error
+    starts = np.zeros(len(terms) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    if starts[-1] != len(zones) or zones.max(initial=0) >= len(ZONES):
+        raise IndexUnreadable("a document of the cluster: its parts do not fit")
+    return Record(terms, starts, zones, counts, lengths, marks)
+
+
+def _parts(data: bytes) -> Iterator[NDArray[Any]]:
+    """The arrays of a record, one after the other. Raises ValueError where there is too little of it."""
+    terms, rows, marks = np.frombuffer(data, HEAD, 3).tolist()
+    place = 3 * HEAD.itemsize
+    for kind, count in (
+        (DIGEST, terms),
+        (DIGEST, marks),
+        (HEAD, len(ZONES)),
+        (HEAD, rows),
+        (BYTE, terms),
+        (BYTE, rows),
+    ):
+        # A copy: in the data it begins at any place, which is slow to look up.
+        yield np.frombuffer(data, kind, count, place).copy()
+        place += count * kind.itemsize
 
 
 def read_texts(packed: str) -> tuple[Passage, ...]:
@@ -102,11 +186,21 @@ def _frequencies(document: Document) -> dict[str, list[tuple[int, int]]]:
 
 def _packed(value: object) -> str:
     # Escaped to ASCII: a lone surrogate, which a text may hold, has no other way there and back.
-    return base64.b64encode(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 6)).decode()
+    return base64.b64encode(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)).decode()
 
 
 def _unpacked(packed: str) -> Any:
     try:
-        return json.loads(zlib.decompress(base64.b64decode(packed)))
+        return json.loads(zlib.decompress(_decoded(packed)))
     except (ValueError, TypeError, binascii.Error, zlib.error) as error:
         raise IndexUnreadable(f"a document of the cluster: {error}") from error
+
+
+def _short(value: float) -> float:
+    """As precise as the cluster keeps it."""
+    return max(SMALLEST, float(f"{value:.4g}"))
+
+
+def _decoded(packed: str) -> bytes:
+    # The cluster gives back what it was sent without the padding.
+    return base64.b64decode(packed.rstrip("=") + "==")

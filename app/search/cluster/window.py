@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.search.answers import Filters
-from app.search.cluster.record import EDITION, Averages, Words, norms
+from app.search.cluster.record import EDITION, Averages, Record, digests, key_mark, tag_mark
 from app.search.index.fields import ELSEWHERE, ZONES, Weighting
-from app.search.index.protocol import WRITTEN_BITS, Columns, Mask, Postings, Share, Wanted
+from app.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Share, Wanted
 from app.search.index.writing import Passage, held
 from app.taxonomy import FACETS
 
@@ -16,12 +18,24 @@ from app.taxonomy import FACETS
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A document of the window. `holds` says whether the phrase is in it; `passages` are there where the writing
-    matters."""
+    matters, of documents that hold it."""
 
     id: str
-    words: Words
+    record: Record
     holds: bool
     passages: Sequence[Passage] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Each occurrence of a term of the query in a zone of a document, by pool, document, term and zone: arrays of one
+    length, of which `terms` are places in `Window._terms`."""
+
+    pools: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    zones: NDArray[np.uint8]
+    amounts: Scores
 
 
 class Window:
@@ -29,72 +43,98 @@ class Window:
 
     def __init__(self, hits: Sequence[Hit], wanted: Wanted, averages: Averages, weighting: Weighting) -> None:
         self.hits = sorted(hits, key=lambda one: one.id)
-        self._wanted = wanted
-        self._weighting = weighting
-        self._divisors = [norms(one.words.lengths, averages, weighting) for one in self.hits]
-        self._shares: dict[tuple[int, int], list[Share]] = {}
+        self._wanted, self._averages, self._weighting = wanted, averages, weighting
+        self._terms = [(pool, term) for pool, some in enumerate(wanted.pools) for term in dict.fromkeys(some)]
 
     def columns(self, holders: Sequence[int], total: int) -> Columns:
         """`holders` of each pool in the whole index, which has `total` documents."""
-        wanted = self._wanted
         holding = [number for number, one in enumerate(self.hits) if one.holds]
         return Columns(
             size=len(self.hits),
             total=total,
             pools=tuple(self._postings(pool, count) for pool, count in enumerate(holders)),
-            keyed=tuple(
-                np.array([n for n, one in enumerate(self.hits) if one.words.keys & set(keys)], np.intp)
-                for keys in wanted.keys
-            ),
+            keyed=tuple(self._marked([key_mark(key) for key in keys]) for keys in self._wanted.keys),
             phrase=np.array(holding, np.intp),
             written=np.array([self._written(self.hits[number]) for number in holding], np.uint16),
         )
 
     def shares(self, pool: int, number: int) -> list[Share]:
         """What each term of a pool brought in each zone of a document."""
-        if (known := self._shares.get((pool, number))) is None:
-            known = self._shares[pool, number] = self._worked_out(pool, number)
-        return known
+        rows = self._rows
+        start, end = np.searchsorted(rows.pools, (pool, pool + 1)).tolist()
+        first, last = (start + np.searchsorted(rows.documents[start:end], (number, number + 1))).tolist()
+        return [
+            Share(self._terms[term][1], ZONES[zone], amount)
+            for term, zone, amount in zip(
+                rows.terms[first:last].tolist(),
+                rows.zones[first:last].tolist(),
+                rows.amounts[first:last].tolist(),
+                strict=True,
+            )
+        ]
 
     def passing(self, filters: Filters) -> Mask:
         """Which documents pass."""
-        chosen = {facet: set(filters.facet(facet)) for facet in FACETS if filters.facet(facet)}
-        if filters.edition:
-            chosen[EDITION] = {str(filters.edition)}
-        return np.array(
-            [
-                all(one.words.facets.get(facet, frozenset()) & values for facet, values in chosen.items())
-                for one in self.hits
-            ],
-            np.bool_,
+        passing = np.ones(len(self.hits), np.bool_)
+        chosen = {facet: filters.facet(facet) for facet in FACETS}
+        chosen[EDITION] = (str(filters.edition),) if filters.edition else ()
+        for facet, values in chosen.items():
+            if values:
+                passing &= self.tagged(facet, *values)
+        return passing
+
+    def tagged(self, facet: str, *values: str) -> Mask:
+        """Which documents have any of some tags."""
+        found = np.zeros(len(self.hits), np.bool_)
+        found[self._marked([tag_mark(facet, value) for value in values])] = True
+        return found
+
+    @cached_property
+    def _marks(self) -> tuple[NDArray[np.uint64], Numbers]:
+        """The marks of all documents, and whose they are."""
+        marks = [one.record.marks for one in self.hits]
+        owners = np.repeat(np.arange(len(marks), dtype=np.intp), [len(each) for each in marks])
+        return np.concatenate([digests(()), *marks]), owners
+
+    def _marked(self, wanted: Sequence[str]) -> Numbers:
+        marks, owners = self._marks
+        return np.unique(owners[np.isin(marks, digests(wanted))])
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        """What of the documents the query asks for."""
+        wanted = digests(term for _, term in self._terms)
+        pieces = [_occurrences(one.record, wanted, number) for number, one in enumerate(self.hits)]
+        terms, documents, zones, counts = (
+            np.concatenate([np.zeros(0, np.int64), *(piece[part] for piece in pieces)]).astype(np.int64)
+            for part in range(4)
         )
+        pools = np.array([pool for pool, _ in self._terms], np.int64)[terms]
+        order = np.lexsort((zones, terms, documents, pools))
+        terms, documents, zones, counts = terms[order], documents[order], zones[order], counts[order]
+        weights = np.array([self._weighting.zones[zone].weight for zone in ZONES])
+        kinds = np.array([self._weighting.kinds.get(term[0], 1.0) for _, term in self._terms])
+        amounts = weights[zones] * kinds[terms] * counts / self._divisors[documents, zones]
+        return _Rows(pools[order], documents, terms, zones.astype(np.uint8), amounts)
+
+    @property
+    def _divisors(self) -> Scores:
+        """1 − b + b · len/avglen, shape (documents, zones)."""
+        lengths = np.array([one.record.lengths for one in self.hits], np.float64).reshape(-1, len(ZONES))
+        averages = np.array(self._averages)
+        b = np.array([self._weighting.zones[zone].b for zone in ZONES])
+        known = np.where(averages > 0, averages, 1.0)
+        return np.where(averages > 0, 1 - b + b * lengths / known, 1.0)
 
     def _postings(self, pool: int, holders: int) -> Postings:
-        terms = dict.fromkeys(self._wanted.pools[pool])
-        found = [
-            (number, sum(share.amount for share in self.shares(pool, number)))
-            for number, one in enumerate(self.hits)
-            if not one.words.terms.keys().isdisjoint(terms)
-        ]
-        amounts = np.array([amount for _, amount in found])
-        numbers = np.array([number for number, _ in found], np.intp)
-        return Postings(numbers, amounts / (self._weighting.k1 + amounts), holders)
-
-    def _worked_out(self, pool: int, number: int) -> list[Share]:
-        terms, divisors = self.hits[number].words.terms, self._divisors[number]
-        weighting = self._weighting
-        return [
-            Share(
-                term,
-                ZONES[zone],
-                weighting.zones[ZONES[zone]].weight
-                * weighting.kinds.get(term[0], 1.0)
-                * count
-                / divisors[zone],
-            )
-            for term in dict.fromkeys(self._wanted.pools[pool])
-            for zone, count in terms.get(term, ())
-        ]
+        rows = self._rows
+        start, end = np.searchsorted(rows.pools, (pool, pool + 1)).tolist()
+        documents, amounts = rows.documents[start:end], rows.amounts[start:end]
+        first = np.flatnonzero(np.diff(documents, prepend=-1))
+        frequencies = np.add.reduceat(amounts, first) if len(first) else amounts
+        return Postings(
+            documents[first].astype(np.intp), frequencies / (self._weighting.k1 + frequencies), holders
+        )
 
     def _written(self, one: Hit) -> int:
         """How a document holds the phrase as typed, by region."""
@@ -110,3 +150,24 @@ class Window:
                     gaps = passage.gaps[at : at + size + 1]
                     found |= held(typed, gaps) << (WRITTEN_BITS * passage.region)
         return found
+
+
+def _occurrences(
+    record: Record, wanted: NDArray[np.uint64], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint32]]:
+    """Of the document `number`, each row of a wanted term: the term's place, the document, zone and count."""
+    if not len(record.terms):
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, record.zones, record.counts
+    places = np.minimum(np.searchsorted(record.terms, wanted), len(record.terms) - 1)
+    present = np.flatnonzero(record.terms[places] == wanted)
+    places = places[present]
+    sizes = record.starts[places + 1] - record.starts[places]
+    ends = np.cumsum(sizes)
+    rows = np.arange(int(sizes.sum())) + np.repeat(record.starts[places] - (ends - sizes), sizes)
+    return (
+        np.repeat(present, sizes),
+        np.full(len(rows), number, np.int64),
+        record.zones[rows],
+        record.counts[rows],
+    )

@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class ByteCache(Generic[Key, Value]):
-    """Keeps what was made for a key until room is needed, the least lately used first to go."""
+    """Keeps values until room is needed, the least lately used first to go."""
 
     def __init__(self, room: int, size: Callable[[Value], int]) -> None:
         """`room` in bytes, as `size` tells them of a value."""
@@ -22,11 +22,22 @@ class ByteCache(Generic[Key, Value]):
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value of a key, made where it is not kept; two threads may both make it."""
+        found = self.find(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
+
+    def find(self, key: Key) -> Value | None:
+        """The value of a key; None where it is not kept."""
         with self._lock:
-            if (found := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return found[0]
-        value = make()
+            if (found := self._kept.get(key)) is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keeps a value, unless there is one."""
         size = self._size(value)
         with self._lock:
             if key not in self._kept:
@@ -35,4 +46,3 @@ class ByteCache(Generic[Key, Value]):
             while self._used > self._room and len(self._kept) > 1:
                 _, (_, freed) = self._kept.popitem(last=False)
                 self._used -= freed
-        return value

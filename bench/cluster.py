@@ -1,0 +1,151 @@
+"""The OpenSearch engine beside the index in the process: the same documents and queries, in one run.
+
+    JIEDA_OPENSEARCH_URL=http://localhost:9200 python -m bench.cluster [ENTRIES ...]
+
+The corpora are those of `bench.search`. A whole search parses the query, ranks, counts, and makes reasons and snippets
+of ten hits. Each query is asked for the first time of either engine after others have warmed both up, then once more:
+the first time the worker has to fetch documents that it has not met, the second time it has most of them. Times are of
+the clock; client and cluster share the machine, so that ratios say more.
+"""
+
+import os
+import random
+import secrets
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.content.library import Library
+from app.content.read.load import load_library
+from app.evaluation.figures import read_judged
+from app.search.answers import SearchAnswer, SearchRequest
+from app.search.cluster.door import Cluster
+from app.search.cluster.index import ClusterIndex
+from app.search.cluster.indexes import Indexes, Load
+from app.search.cluster.lexicon import averages_of, write_lexicon
+from app.search.cluster.mapping import Shape
+from app.search.cluster.node import Access
+from app.search.index.document import build_documents
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.writer import update_index
+from app.search.searcher import Searcher
+from app.search.weights import WEIGHTING
+from bench.search import ROOT, SHOWN, documents, library_of
+from bench.tables import note
+
+LONGEST = 200
+"""Characters of a judged query that is asked; longer ones are logs."""
+WARMED, ASKED = 60, 200
+"""Queries that are not counted, and that are."""
+PATIENCE = 30.0
+
+Asked = tuple[list[float], list[SearchAnswer]]
+"""Milliseconds and answers."""
+
+
+def main(counts: Sequence[int]) -> None:
+    """Prints two lines for each size of corpus."""
+    urls = tuple(os.environ["JIEDA_OPENSEARCH_URL"].split())
+    shards = int(os.environ.get("JIEDA_OPENSEARCH_SHARDS", "1"))
+    shipped = load_library([ROOT / "content"])
+    analyzer = Analyzer(shipped.dictionary)
+    lines = [
+        f"{ASKED} queries, {len(urls)} addresses, {shards} shards; ms a search, here and there",
+        "entries  queries      ours p50     p95   cluster p50     p95   ratio   first    ten  counts",
+    ]
+    print(*lines, sep="\n")
+    for count in counts:
+        cluster = Cluster(Access(urls, timeout=PATIENCE))
+        indexes = Indexes(cluster, "bench", Shape(shards, 0), WEIGHTING)
+        for line in measured(shipped, analyzer, count, cluster, indexes):
+            print(line, flush=True)
+            lines.append(line)
+    note("cluster.txt", lines)
+
+
+def measured(
+    shipped: Library, analyzer: Analyzer, count: int, cluster: Cluster, indexes: Indexes
+) -> Sequence[str]:
+    """The lines of one size of corpus."""
+    glossary = Glossary(shipped.glossary, analyzer)
+    made = {one.id: one for one in documents(list(build_documents(shipped, analyzer, glossary)), count)}
+    library = library_of(shipped, count)
+    name = indexes.named(secrets.token_hex(8))
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder)
+        built = seconds(lambda: update_index(directory, None, made, (), ()))
+        here = EmbeddedIndex(directory, WEIGHTING)
+        write_lexicon(directory, here.collection, name, "telling")
+        load = Load(made, averages_of(here.collection), "", (), ())
+        try:
+            loaded = seconds(lambda: indexes.fill(name, load, lambda: None))
+            size = cluster.ask("GET", f"/{name}/_stats/store")["indices"][name]["primaries"]["store"]
+            there = ClusterIndex(directory, WEIGHTING, cluster)
+            ours, theirs = (Searcher(library, each, analyzer, glossary) for each in (here, there))
+            warming, asked = drawn()
+            ask(ours, warming)
+            ask(theirs, warming)
+            lines = [line(count, when, ask(ours, asked), ask(theirs, asked)) for when in ("new", "repeated")]
+        finally:
+            cluster.ask("DELETE", f"/{name}")
+    lines.append(
+        f"{count:>7}  written per second: {count / built:.0f} in the process, {count / loaded:.0f} in the cluster, "
+        f"where each takes {size['size_in_bytes'] / count / 1000:.1f} kB"
+    )
+    return lines
+
+
+def drawn() -> tuple[list[str], list[str]]:
+    """Queries to warm up with, and others to measure."""
+    judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if len(one.query) <= LONGEST]
+    distinct = sorted(set(judged))
+    random.Random(11).shuffle(distinct)
+    return distinct[:WARMED], distinct[WARMED : WARMED + ASKED]
+
+
+def ask(searcher: Searcher, queries: Sequence[str]) -> Asked:
+    """Asks one after the other."""
+    taken, answers = [], []
+    for text in queries:
+        began = time.perf_counter()
+        answers.append(searcher.search(SearchRequest(text, limit=SHOWN)))
+        taken.append(1000 * (time.perf_counter() - began))
+    return taken, answers
+
+
+def line(count: int, when: str, ours: Asked, theirs: Asked) -> str:
+    """What is shown of one pass."""
+    first = ten = counts = 0
+    for one, other in zip(ours[1], theirs[1], strict=True):
+        ids = [[hit.entry.id for hit in each.hits] for each in (one, other)]
+        first += ids[0][:1] == ids[1][:1]
+        ten += ids[0] == ids[1]
+        counts += (one.total, one.facets) == (other.total, other.facets)
+    median, slow = (statistics.median(each[0]) for each in (ours, theirs)), [p95(ours[0]), p95(theirs[0])]
+    here, there = median
+    asked = len(ours[0])
+    return (
+        f"{count:>7}  {when:<10} {here:10.1f} {slow[0]:7.1f} {there:13.1f} {slow[1]:7.1f} {there / here:7.1f} "
+        f"{first / asked:7.3f} {ten / asked:6.3f} {counts / asked:7.3f}"
+    )
+
+
+def p95(values: Sequence[float]) -> float:
+    """What 95 % do not exceed."""
+    return sorted(values)[int(0.95 * len(values))]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """How long it takes."""
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main([int(count) for count in sys.argv[1:]] or [1000, 10_000])
