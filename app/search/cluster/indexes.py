@@ -81,6 +81,7 @@ class Indexes:
             averages = self._taken_over(index, load) or self._created(index, load, pause)
             self._ask("POST", f"/{index}/_refresh")
             self._check(index, load)
+            self._await_copies(index)
             self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
             meta = {"form": FORM, "averages": averages, "documents": len(load.documents), "whole": True}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
@@ -170,6 +171,14 @@ class Indexes:
         health = self._ask("GET", f"/_cluster/health/{index}?wait_for_status=yellow&timeout=30s")
         if health["timed_out"]:
             raise ClusterUnavailable("an index has no place for its shards")
+
+    def _await_copies(self, index: str) -> None:
+        """Until they are there, as many as there is a place for: one node has none, and three lose nothing with one of
+        them from then on."""
+        wanted = "wait_for_events=languid&wait_for_no_initializing_shards=true"
+        health = self._ask("GET", f"/_cluster/health/{index}?{wanted}&timeout=20s")
+        if health["timed_out"]:
+            log.warning("the copies of the index %s are not made yet: a node that fails may be missed", index)
 
     def _count(self, index: str) -> int:
         (answer,) = self._cluster.searches(index, [{"size": 0, "track_total_hits": True}], PATIENCE)
