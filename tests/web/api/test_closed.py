@@ -34,8 +34,9 @@ RELOADS = [
         "/api/v1/reload;x",
     ),
 ]
-GOES_OUT = {"app.cli.health", "app.client.remote"}
-"""Who may open a connection: a health check of this server, and a command that was given the address of one."""
+GOES_OUT = {"app.cli.health", "app.client.remote", "app.search.cluster.node"}
+"""Who may open a connection: a health check of this server, a command that was given the address of one, and a search
+of the cluster that the operator has named in the settings."""
 WAYS_OUT = {"http.client", "urllib.request", "ftplib", "smtplib", "ssl", "requests", "httpx", "aiohttp"}
 ANALYZE = "from app.analysis.pipeline import Analyzer; print([t.text for t in Analyzer(()).analyze('显存不足').tokens])"
 
