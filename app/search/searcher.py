@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.analysis.token import TokenKind
+from app.analysis.token import TokenKind, text_of
 from app.content.library import Library
 from app.entry import Entry
 from app.search.answers import Filters, Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
@@ -24,6 +24,8 @@ from app.taxonomy import FACETS
 NOT_MARKED_BELOW = 0.2
 """What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
 
+CHARACTERS = TokenKind.GRAM.term("")
+"""What terms of one or two Chinese characters start with."""
 
 LONGEST_QUESTION = 6
 """Words up to which it is said of single ones that no entry has them."""
@@ -171,15 +173,21 @@ class Searcher:
         """Every index term that may be marked, with what it is worth: rare ones more, substitutes less."""
         weights: dict[str, float] = {}
         for clause in query.clauses:
-            for alternative in clause.alternatives:
+            for number, alternative in enumerate(clause.alternatives):
                 for term in alternative.terms:
                     weight = alternative.weight * term.weight
                     if weight < NOT_MARKED_BELOW:
                         continue
                     for variant in term.variants:
+                        if number and self._is_scrap(variant):
+                            continue
                         worth = weight / (1 + self._lexicon.frequency(variant))
                         weights[variant] = max(worth, weights.get(variant, 0.0))
         return weights
+
+    def _is_scrap(self, term: str) -> bool:
+        """Whether a term is two characters that mean nothing by themselves, such as those in the middle of a word."""
+        return term.startswith(CHARACTERS) and not self._analyzer.is_word(text_of(term))
 
     def _suggestions(self, request: SearchRequest, ranking: Ranking, *, found: bool) -> Iterator[Suggestion]:
         if request.verbatim and (corrected := self._parser.parse(request.text, request.filters).corrected):

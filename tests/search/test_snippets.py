@@ -7,7 +7,9 @@ from html import unescape
 import pytest
 
 from app.entry import Language
+from app.search.answers import SearchRequest
 from app.search.show.snippet import LENGTH, joined
+from app.snapshot.snapshot import Snapshot
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
@@ -60,6 +62,13 @@ def test_a_synonym_is_marked_where_it_stands(small: MakeSnapshot) -> None:
         FILLERS | {"en/one": concept("About it", "The job got stuck here.")}, "- {en: [stuck], zh: [卡住]}\n"
     )
     assert marks(first(snapshot, "卡住").snippet) == ["stuck"]
+
+
+def test_the_inside_of_a_chinese_word_is_not_marked_for_itself(shipped: Snapshot) -> None:
+    """`存不` of `显存不足` stands in `内存不够`, and means nothing."""
+    hits = shipped.searcher.search(SearchRequest("显存不足", Language.ZH)).hits
+    assert hits
+    assert not [hit.snippet for hit in hits if "<mark>存不</mark>" in hit.snippet + hit.title]
 
 
 def test_what_looks_like_markup_is_text(small: MakeSnapshot) -> None:
