@@ -5,8 +5,6 @@ that occur; one array file holds terms with the number of documents that have ea
 that tell a failure, which a diagnosis counts.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from app.search.index.collection import Collection
 from app.search.index.facets import FacetColumns
 from app.search.index.fields import ZONES
 from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
+from app.search.index.signed import read_signed, write_signed
 from app.search.index.telling import EmbeddedTelling
 from app.taxonomy import FACETS
 
@@ -67,24 +66,17 @@ def write_lexicon(directory: Path, collection: Collection, index: str, tag: str)
         facets={facet: tuple(facets.counts(facet, everyone)) for facet in FACETS},
         lexicon=write_arrays(directory, arrays),
     )
-    content = asdict(manifest)
-    (directory / FILE).write_text(
-        json.dumps(content | {"checksum": _checksum(content)}, sort_keys=True), encoding="utf-8"
-    )
+    write_signed(directory / FILE, asdict(manifest))
     return manifest
 
 
 def read_cluster_manifest(directory: Path) -> ClusterManifest:
     """Raises IndexUnreadable where it is missing or not as it was written."""
+    content = read_signed(directory / FILE)
     try:
-        if not (directory / FILE).is_file():  # to open a pipe would take for ever
-            raise IndexUnreadable(f"{directory}: there is no {FILE}")
-        content = json.loads((directory / FILE).read_text(encoding="utf-8"))
-        if content.pop("checksum") != _checksum(content):
-            raise IndexUnreadable(f"{directory / FILE}: checksum differs")
         facets = {facet: tuple(values) for facet, values in content.pop("facets").items()}
         return ClusterManifest(facets=facets, averages=tuple(content.pop("averages")), **content)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise IndexUnreadable(f"{directory}: {error}") from error
 
 
@@ -167,7 +159,3 @@ def _telling(collection: Collection) -> dict[str, Array]:
         **string_arrays("telling.ids", [collection.ids[int(number)] for number in present]),
         **table_arrays("telling", Occurrences(words, numbers, (places, counts))),
     }
-
-
-def _checksum(content: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
