@@ -5,6 +5,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -44,27 +45,24 @@ def prefix() -> Iterator[str]:
     """A prefix of its own; what is under it is removed at the end."""
     chosen = f"test-{secrets.token_hex(4)}"
     yield chosen
-    cluster = Cluster(Access(URLS, timeout=20.0))
-    cluster.ask("DELETE", f"/{','.join(indexes(chosen))}")
-    cluster.close()
+    asked("DELETE", f"/{','.join(indexes(chosen))}")
+
+
+def asked(method: str, path: str) -> dict[str, object]:
+    """What the cluster answers to one request."""
+    with closing(Cluster(Access(URLS, timeout=20.0))) as cluster:
+        answer: dict[str, object] = cluster.ask(method, path)
+    return answer
 
 
 def indexes(prefix: str) -> list[str]:
     """The names of all indexes below a prefix."""
-    cluster = Cluster(Access(URLS, timeout=20.0))
-    try:
-        return sorted(cluster.ask("GET", f"/{prefix}-*/_settings"))
-    finally:
-        cluster.close()
+    return sorted(asked("GET", f"/{prefix}-*/_settings"))
 
 
 def current(prefix: str) -> list[str]:
     """The names of the index that the alias leads to."""
-    cluster = Cluster(Access(URLS, timeout=20.0))
-    try:
-        return list(cluster.ask("GET", f"/_alias/{prefix}-current"))
-    finally:
-        cluster.close()
+    return list(asked("GET", f"/_alias/{prefix}-current"))
 
 
 def engine_of(prefix: str, *urls: str, timeout: float = 20.0) -> ClusterEngine:
@@ -254,9 +252,7 @@ def test_an_index_that_the_cluster_lost_is_loaded_again(
     ours = with_cluster(analyzers, engine_of(prefix))
     with serving(tmp_path, content, ours, **options) as base, client_of(base) as client:
         until(lambda: found_by(client) == ["roll/memory"])
-        cluster = Cluster(Access(URLS, timeout=20.0))
-        cluster.ask("DELETE", f"/{current(prefix)[0]}")
-        cluster.close()
+        asked("DELETE", f"/{current(prefix)[0]}")
         assert client.get("/api/v1/search", params={"q": "rollout"}).status_code == 503
         until(lambda: found_by(client) == ["roll/memory"])
 
