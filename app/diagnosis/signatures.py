@@ -97,6 +97,10 @@ class SignatureIndex:
             self._numbers.setdefault(line.anchor, []).append(number)
         self._anchors = AnchorIndex(self._numbers)
         self._often = frozenset(number for each in self._signatures if each.near for number in each.all)
+        # All lines must occur, so that looking at those whose first one does suffices.
+        self._led_by: dict[int, list[int]] = {}
+        for number, signature in enumerate(self._signatures):
+            self._led_by.setdefault(signature.all[0], []).append(number)
 
     def find(self, log: ParsedLog, *, pasted: bool = True) -> tuple[SignatureHit, ...]:
         """Every signature that the lines of a log have, by the first places of its lines that will do.
@@ -123,10 +127,15 @@ class SignatureIndex:
                 tuple(places[line][0] for line in signature.any if line in places),
                 signature.likely or not signature.specific,
             )
-            for signature in self._signatures
+            for signature in self._led(places)
             if all(line in places for line in signature.all)
             if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
         )
+
+    def _led(self, lines: Iterable[int]) -> Iterator[_Compiled]:
+        """The signatures whose first line is one of `lines`, in order."""
+        numbers = sorted(number for line in lines for number in self._led_by.get(line, ()))
+        return (self._signatures[number] for number in numbers)
 
     def _compile(
         self, entry_id: str, place: int, signature: Signature, numbers: dict[tuple[str, Shapes], int]
