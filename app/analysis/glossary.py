@@ -58,6 +58,8 @@ class Glossary:
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
         """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""
         stems = [atom.stem for atom in analysis.atoms]
+        if self._first.isdisjoint(stems):
+            return
         furthest = 0
         for first, stem in enumerate(stems):
             if stem not in self._first:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from app.entry import Language
-from app.han import is_east_asian
+from app.han import EAST_ASIAN
 from app.search.answers import CompletionType
 from app.search.complete.candidates import Candidate
 from app.search.index.array_file import Array, link_arrays, narrow, read_arrays, write_arrays
@@ -24,7 +24,8 @@ from app.search.index.lexicon import string_arrays
 
 GROUPS = (None, *Language)
 TYPES = tuple(CompletionType)
-WORD_START = re.compile(r"[\s_\-./:(\[\"'“（《：，、]")
+# The first character, what stands behind one of these, and every Chinese one.
+WORD_STARTS = re.compile(rf"\A(?!\Z)|(?<=[\s_\-./:(\[\"'“（《：，、])(?!\Z)|(?=[{EAST_ASIAN}])")
 SEPARATORS = re.compile(r"[_\-\s]+")
 
 Fold = Callable[[str], str]
@@ -37,7 +38,7 @@ def loosened(text: str) -> str:
 
 def starts_word(text: str, at: int) -> bool:
     """Whether a word starts at a place of a string; every Chinese character starts one."""
-    return at == 0 or WORD_START.match(text[at - 1]) is not None or is_east_asian(text[at])
+    return WORD_STARTS.match(text, at) is not None
 
 
 def completion_arrays(candidates: Sequence[Candidate], fold: Fold) -> dict[str, Array]:
@@ -77,11 +78,11 @@ def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
 def _starts(text: str) -> Iterator[tuple[bytes, int]]:
     """What stands from each start of a word on, and the byte of it."""
     encoded = text.encode("utf-8", "surrogatepass")
-    byte = 0
-    for at, character in enumerate(text):
-        if starts_word(text, at):
-            yield encoded[byte:], byte
-        byte += len(character.encode("utf-8", "surrogatepass"))
+    byte = before = 0
+    for start in WORD_STARTS.finditer(text):
+        byte += len(text[before : start.start()].encode("utf-8", "surrogatepass"))
+        before = start.start()
+        yield encoded[byte:], byte
 
 
 def write_completions(directory: Path, candidates: Sequence[Candidate], fold: Fold) -> str:
