@@ -13,7 +13,6 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.facts import FILE_NAME, FactStore, FactsUnreadable
 from app.snapshot.generation import (
     CURRENT,
-    Generation,
     GenerationUnreadable,
     Pointer,
     current_name,
@@ -112,8 +111,8 @@ class Follower:
                 self._failure = ""
                 return False
             files = stamps(self._data, pointer.name)
-            generation = read_generation(self._data, pointer.name)
-            before = self._before(generation)
+            before = self._before(pointer.name)
+            generation = read_generation(self._data, pointer.name, before.generation if before else None)
             snapshot = open_snapshot(generation, self._data, self._store(), self._analyzers, before)
             self._snapshot, self._at, self._failure = snapshot, pointer, ""
             self._files, self._suspicion = files, ""
@@ -122,9 +121,9 @@ class Follower:
         log.info("serving generation %s: %d entries", pointer.name[:SHOWN], len(snapshot.library))
         return True
 
-    def _before(self, generation: Generation) -> Opened | None:
+    def _before(self, name: str) -> Opened | None:
         """What is open and may be taken over: not what was changed on disk, nor what was made anew because of it."""
-        made_anew = generation.name == self._at.name
+        made_anew = name == self._at.name
         return self._snapshot.opened if self._snapshot and not (self._suspicion or made_anew) else None
 
     def announce(self) -> None:
