@@ -52,7 +52,7 @@ run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
 
 # Three processes on two cores: the suite waits for servers and browsers as much as it computes. A module stays in one of them.
-PYTEST := $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0
+PYTEST = $(BIN)/python -m pytest -n $(or $(JOBS),3) --dist loadfile --max-worker-restart 0
 
 test: install lint types check ## Lint, types, content and all tests, as in continuous integration (ARGS, JOBS)
 	$(PYTEST) $(ARGS)
@@ -60,6 +60,7 @@ test: install lint types check ## Lint, types, content and all tests, as in cont
 test-opensearch: install ## Tests against a real OpenSearch cluster of three nodes, where mvn and Java are (ARGS)
 	$(BIN)/python -m tests.support.opensearch $(ARGS)
 
+quick: JOBS := $(or $(JOBS),2)
 quick: install lint types ## Lint, types and the tests that take no server, no browser and no long computing
 	$(PYTEST) -m "not server and not browser and not slow" --hypothesis-profile quick $(ARGS)
 

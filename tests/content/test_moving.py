@@ -302,6 +302,7 @@ def test_the_old_address_leads_to_the_new_one(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.slow
 def test_every_shipped_entry_can_be_moved_and_moved_back(tmp_path: Path) -> None:
     folder = tmp_path / "content"
     shutil.copytree(CONTENT, folder)

@@ -78,6 +78,7 @@ def test_a_single_character_finds_every_word_that_has_it(field: httpx.Client) ->
     assert set(ids(field, "灯")) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shelf", ["field", "client"])
 def test_any_two_characters_of_a_chinese_title_find_it(shelf: str, request: pytest.FixtureRequest) -> None:
     client: httpx.Client = request.getfixturevalue(shelf)

@@ -42,6 +42,7 @@ def test_both_words_of_a_query_side_by_side_beat_a_title_that_has_the_commoner_o
     assert ids(field, "hopper valve")[:2] == ["rank/both-words", "rank/one-word"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shelf", ["field", "client"])
 def test_a_title_typed_in_any_style_finds_its_entry_first(shelf: str, request: pytest.FixtureRequest) -> None:
     client: httpx.Client = request.getfixturevalue(shelf)

@@ -43,6 +43,7 @@ def test_a_node_that_is_not_there_costs_nobody_an_answer() -> None:
     assert asked.failure == ""
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_answer_in_time_is_left_for_another() -> None:
     waiting = threading.Event()
 
@@ -57,6 +58,7 @@ def test_a_node_that_does_not_answer_in_time_is_left_for_another() -> None:
         asked.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partial", [LOST, FAILED, LATE], ids=["lost", "failed", "late"])
 def test_an_answer_without_some_of_its_shards_is_none(partial: dict[str, object]) -> None:
     answers = iter([partial, partial, WHOLE])

@@ -9,6 +9,8 @@ from app.cli.main import main
 from bench.importing import check, unnamed_problems
 from tests.support.small_content import edition, write
 
+pytestmark = pytest.mark.slow
+
 LOG = """\
 \x1b[31mTraceback (most recent call last):
   File "/opt/train.py", line 7, in <module>

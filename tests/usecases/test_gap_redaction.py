@@ -128,6 +128,7 @@ def values_in(text: str) -> Iterator[str]:
             yield match[1] if match.re.groups else match[0]
 
 
+@pytest.mark.slow
 def test_no_value_of_any_log_that_we_have_survives(shipped: Snapshot, redactor: Redactor) -> None:
     found, survived = 0, []
     for path in logs():

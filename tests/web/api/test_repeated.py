@@ -50,6 +50,7 @@ def said(client: httpx.Client, path: str, parameters: dict[str, Any], **headers:
     return answer.status_code, shown, answer.content
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_what_would_be_worked_out(both: list[httpx.Client]) -> None:
     keeping, working = both
     lines = (ROOT / "tests" / "judged.jsonl").read_text(encoding="utf-8").splitlines()

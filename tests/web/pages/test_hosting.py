@@ -44,6 +44,7 @@ def addresses(response: httpx.Response) -> set[str]:
     return {urldefrag(urljoin(path, unescape(address))).url for address in named}
 
 
+@pytest.mark.slow
 def test_every_link_of_every_page_leads_to_something(hosted: httpx.Client) -> None:
     waiting, seen, pages = [f"{PREFIX}/"], {f"{PREFIX}/"}, 0
     while waiting:
