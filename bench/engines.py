@@ -1,15 +1,16 @@
 """Search in process by kind of query, and other engines over the same terms in the same run.
 
-    python -m bench.engines [ENTRIES ...]
+    python -m bench.engines [--alone] [ENTRIES ...]
 
 Corpora are made as in `bench.search`. Of Jieda it gives a whole search and the whole ranking: tiers, facets, totals and
 the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the same
-zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out. All times
-are of the processor, in milliseconds, for one query; the table is written to `bench/results/engines.md`.
+zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out, and all of
+them with `--alone`. All times are of the processor, in milliseconds, for one query; the table is written to
+`bench/results/engines.md`.
 """
 
+import argparse
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -148,8 +149,8 @@ def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, fl
     return taken[len(taken) // 2], taken[int(0.95 * len(taken))], taken[int(0.99 * len(taken))]
 
 
-def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path) -> Iterator[str]:
-    """The rows for one size of corpus."""
+def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, alone: bool) -> Iterator[str]:
+    """The rows for one size of corpus; only ours where `alone`."""
     glossary = Glossary(shipped.glossary, analyzer)
     made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"]
@@ -170,6 +171,8 @@ def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path) -> I
     words = {kind: [words_of(query) for query in queries] for kind, queries in parsed.items()}
     yield row("Jieda, whole search", searcher.search, asked)
     yield row("Jieda, ranking", partial(ranked, ranker), parsed)
+    if alone:
+        return
     whoosh_index(folder / "whoosh", made)
     with FileStorage(str(folder / "whoosh")).open_index().searcher(weighting=BM25F()) as theirs:
         literal = {kind: [whoosh_query(query) for query in queries] for kind, queries in parsed.items()}
@@ -191,7 +194,7 @@ def row(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]
     return f"| {name} | " + " | ".join(" / ".join(f"{each:.2f}" for each in cell) for cell in cells) + " |"
 
 
-def main(counts: Sequence[int]) -> None:
+def main(counts: Sequence[int], *, alone: bool) -> None:
     """Prints and writes a table for each size."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
@@ -200,7 +203,7 @@ def main(counts: Sequence[int]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("ours", "whoosh"):
                 Path(folder, name).mkdir()
-            for line in measure(library, analyzer, count, Path(folder)):
+            for line in measure(library, analyzer, count, Path(folder), alone=alone):
                 print(line, flush=True)
                 lines.append(line)
         lines.append("")
@@ -208,4 +211,8 @@ def main(counts: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    main([int(count) for count in sys.argv[1:]] or [84, 1000, 10_000])
+    options = argparse.ArgumentParser()
+    options.add_argument("--alone", action="store_true")
+    options.add_argument("entries", nargs="*", type=int, default=[84, 1000, 10_000])
+    chosen = options.parse_args()
+    main(chosen.entries, alone=chosen.alone)
