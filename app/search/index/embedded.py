@@ -79,11 +79,14 @@ class EmbeddedIndex:
             starts = phrase_starts(segment, atoms)
             if not len(starts):
                 continue
-            numbers = self.collection.numbers[place][documents_of(segment, starts)]
+            holders = documents_of(segment, starts)
+            first = np.flatnonzero(np.diff(holders, prepend=-1))
+            numbers = self.collection.numbers[place][holders[first]]
             live = numbers >= 0
             mask[numbers[live]] = True
             if typed:
-                np.bitwise_or.at(held, numbers[live], held_at(segment, starts, typed)[live])
+                ways = np.bitwise_or.reduceat(held_at(segment, starts, typed), first)
+                held[numbers[live]] |= ways[live]
         documents = np.flatnonzero(mask)
         return documents, held[documents]
 

@@ -14,7 +14,7 @@ EDITION = "edition"
 
 
 class FacetColumns:
-    """For each facet its values, sorted, and rows of (document, number of the value)."""
+    """For each facet its values, sorted, and rows of (document, number of the value), those of a value together."""
 
     def __init__(self, collection: Collection) -> None:
         self._size = len(collection)
@@ -30,11 +30,13 @@ class FacetColumns:
         self._values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
+        self._firsts: dict[str, Array] = {}
         for facet, values in rows.items():
             held = [np.concatenate(values[value]) for value in self._values[facet]]
             counts = [len(documents) for documents in held]
             self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
             self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
+            self._firsts[facet] = np.cumsum([0, *counts[:-1]])
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
         """Documents that pass all filters but the one on the facet `without`; None where all do."""
@@ -46,9 +48,12 @@ class FacetColumns:
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
         """How many of the documents `among` carry each value of a facet."""
-        numbers = self._numbers[facet][among[self._documents[facet]]]
-        counted = np.bincount(numbers, minlength=len(self._values[facet])).tolist()
-        return dict(zip(self._values[facet], counted, strict=True))
+        values = self._values[facet]
+        if not values:
+            return {}
+        # A value that no document carries is none, so that no group is empty.
+        counted = np.add.reduceat(among[self._documents[facet]], self._firsts[facet], dtype=np.intp)
+        return dict(zip(values, counted.tolist(), strict=True))
 
     def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
         """For each value of each facet, how many answers there would be with it alone chosen in that facet."""

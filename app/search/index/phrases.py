@@ -42,8 +42,7 @@ def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
 
 def documents_of(segment: Segment, starts: Array) -> Array:
     """The number of the document that each of some slots, ascending, is in."""
-    bounds = np.searchsorted(starts, segment.slot_starts.astype(np.int64))
-    return np.repeat(np.arange(len(segment)), np.diff(bounds))
+    return np.searchsorted(segment.slot_starts, starts.astype(segment.slot_starts.dtype), side="right") - 1
 
 
 def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
@@ -63,7 +62,10 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
 
 def _looked_up(segment: Segment, gaps: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
     """What `judge` says of each gap as 1 and 2, asked once for each that differs."""
-    distinct, places = np.unique(gaps, return_inverse=True)
-    said = [judge(segment.gaps.at(int(gap))) for gap in distinct]
-    bits = np.array([first | second << 1 for first, second in said], dtype=np.uint16)
-    return bits[places] if len(bits) else np.zeros(0, dtype=np.uint16)
+    bits = np.zeros(len(segment.gaps), dtype=np.uint16)
+    occurs = np.zeros(len(segment.gaps), dtype=np.bool_)
+    occurs[gaps] = True
+    for gap in np.flatnonzero(occurs).tolist():
+        first, second = judge(segment.gaps.at(gap))
+        bits[gap] = first | second << 1
+    return bits[gaps]

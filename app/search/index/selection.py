@@ -76,7 +76,7 @@ class EmbeddedFound:
 def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Numbers:
     """At least the first `limit` by tier and score, equals of the last included, and as few others as may be."""
     kept = np.zeros(len(numbers), dtype=np.bool_)
-    for tier in np.unique(tiers)[::-1]:
+    for tier in np.flatnonzero(np.bincount(tiers))[::-1]:
         here = np.flatnonzero(tiers == tier)
         room = limit - int(np.count_nonzero(kept))
         if len(here) > room:
