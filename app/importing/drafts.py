@@ -4,36 +4,35 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from app.content.authoring.edition_text import edition_text
+from app.content.read.front_matter import FrontMatter
 from app.content.read.parse import edition_digest
-from app.entry import Kind, Language
+from app.entry import Kind, Language, Signature, Source
 from app.importing.proposal import EditionDraft, Proposal
 from app.taxonomy import Tag
 
 
 def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
-    """The file of one edition: front matter in the order of the skeletons, then the body."""
+    """The file of one edition."""
     edition = proposal.editions[lang]
     twin = proposal.editions.get(lang.other)
-    front = [
-        f"title: {_quoted(edition.title)}",
-        f"kind: {proposal.kind}",
-        *_listed("topics", proposal.topics),
-        *_listed("error_types", proposal.error_types),
-        *(_listed("signatures", proposal.signatures) if proposal.kind is Kind.ERROR else ()),
-        *(_listed("symptoms", _symptoms(proposal, edition)) if proposal.kind is Kind.ERROR else ()),
-        "aliases: []",
-        f"applies_to: {_quoted(framework.name[lang])}",
-        "related: []",
-        "source:",
-        f"  - title: {_quoted(edition.source.title)}",
-        f"    url: {_quoted(edition.source.url)}",
-        f"    license: {_quoted(edition.source.license)}",
-        f"updated: {edition.updated.isoformat()}",
-        *([f"synced_with: {_quoted(edition_digest(twin.title, twin.body))}"] if twin else ()),
-        "draft: true",
-        *_listed("doubts", [each.say(lang) for each in edition.doubts]),
-    ]
-    return "---\n" + "\n".join(front) + f"\n---\n\n{edition.body}"
+    source = edition.source
+    error = proposal.kind is Kind.ERROR
+    front = FrontMatter(
+        title=_line(edition.title),
+        kind=proposal.kind,
+        topics=_lines(proposal.topics),
+        error_types=_lines(proposal.error_types),
+        signatures=tuple(Signature((line,)) for line in _lines(proposal.signatures)) if error else (),
+        symptoms=_lines(_symptoms(proposal, edition)) if error else (),
+        applies_to=_line(framework.name[lang]),
+        source=(Source(_line(source.title), _line(source.url), _line(source.license)),),
+        updated=edition.updated,
+        synced_with=edition_digest(twin.title, twin.body) if twin else "",
+        draft=True,
+        doubts=_lines(each.say(lang) for each in edition.doubts),
+    )
+    return edition_text(front, edition.body)
 
 
 def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
@@ -73,12 +72,9 @@ def _symptoms(proposal: Proposal, edition: EditionDraft) -> tuple[str, ...]:
     return () if proposal.signatures else (edition.title,)
 
 
-def _listed(name: str, values: Iterable[str]) -> Iterator[str]:
-    items = [f"  - {_quoted(value)}" for value in dict.fromkeys(values)]
-    yield f"{name}:" if items else f"{name}: []"
-    yield from items
+def _lines(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_line, dict.fromkeys(values)))
 
 
-def _quoted(text: str) -> str:
-    """A YAML scalar in single quotes, one line."""
-    return "'" + " ".join(text.split()).replace("'", "''") + "'"
+def _line(text: str) -> str:
+    return " ".join(text.split())

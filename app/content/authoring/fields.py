@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from app.content.authoring.edition_text import quoted
 from app.content.authoring.source_text import FIRST_LINE, SourceText
 from app.content.read.yaml_reader import Fields, Items, Scalar
 from app.errors import AuthoringError
@@ -26,7 +27,7 @@ def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
     missing comes after the field `after`. Raises AuthoringError where the front matter cannot be read."""
     if all(_BARE.fullmatch(value) for value in values):
         return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
-    lines = "".join(f"  - {_quoted(value)}\n" for value in values)
+    lines = "".join(f"  - {quoted(value)}\n" for value in values)
     return _with(text, key, f"{key}:\n{lines}", after)
 
 
@@ -38,13 +39,13 @@ def with_item(text: str, key: str, value: str, after: str) -> str:
     first, last = _span(source.fields(), lines, key)
     item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
     if item:
-        return _text(source, [*lines[:last], f"{item[1]}{_quoted(value)}\n", *lines[last:]])
+        return _text(source, [*lines[:last], f"{item[1]}{quoted(value)}\n", *lines[last:]])
     return with_list(text, key, (*values_of(text, key), value), after)
 
 
 def with_value(text: str, key: str, value: str, after: str) -> str:
     """An edition whose field `key` has this value, as `with_list`."""
-    shown = value if _BARE.fullmatch(value) else _quoted(value)
+    shown = value if _BARE.fullmatch(value) else quoted(value)
     return _with(text, key, f"{key}: {shown}\n", after)
 
 
@@ -71,7 +72,3 @@ def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
     while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
         last -= 1
     return first, last
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -1,11 +1,12 @@
 """Skeletons of a new entry, one for each language: drafts, with everything to fill in."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from app.content.authoring.edition_text import listed, quoted
 from app.content.markdown.sections import SECTIONS
 from app.content.read.forms import ENTRY_ID
 from app.content.read.parse import edition_digest
@@ -101,30 +102,21 @@ def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
     bodies: Mapping[Language, str],
 ) -> str:
     front = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[0]
-    signatures = _listed("signatures", known.signatures)
+    signatures = listed("signatures", known.signatures)
     for old, new in (
-        (f"title: '{_TITLE[lang][Kind.ERROR]}'\n", f"title: {_quoted(known.title)}\n"),
-        ("topics: []\n", _listed("topics", known.topics)),
-        ("error_types: []\n", _listed("error_types", known.error_types)),
+        (f"title: '{_TITLE[lang][Kind.ERROR]}'\n", f"title: {quoted(known.title)}\n"),
+        ("topics: []\n", listed("topics", known.topics)),
+        ("error_types: []\n", listed("error_types", known.error_types)),
         ("signatures: []\n", signatures),
         (f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if known.signatures else "\0", ""),
         (
             "draft: true",
             f"synced_with: '{edition_digest(known.title, bodies[lang.other])}'\ndraft: true\n"
-            + _listed("doubts", known.doubts[lang]).rstrip("\n"),
+            + listed("doubts", known.doubts[lang]).rstrip("\n"),
         ),
     ):
         front = front.replace(old, new, 1)
     return f"{front}\n---\n\n{bodies[lang]}"
-
-
-def _listed(name: str, values: Iterable[str]) -> str:
-    items = "".join(f"  - {_quoted(value)}\n" for value in values)
-    return f"{name}:\n{items}" if items else f"{name}: []\n"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def write_skeletons(
