@@ -49,18 +49,24 @@ class Place:
 
         Raises AuthoringError; then those not named in it are as they were.
         """
-        aside: list[str] = []
+        done: list[str] = []
         try:
             for where, content in files.items():
                 self._write_aside(where, content)
-                aside.append(where)
-            while aside:
-                self._put(aside[0])
-                aside.pop(0)
+            for where in files:
+                self._put(where)
+                done.append(where)
         except OSError as error:
-            done = [where for where in files if where not in aside] if len(aside) < len(files) else []
             told = f"; written already: {', '.join(done)}" if done else "; nothing was written"
             raise AuthoringError(f"{error.strerror or error}{told}") from error
+
+    def remove(self, where: str) -> None:
+        """Removes a file below the directory. Raises AuthoringError."""
+        try:
+            with self._folder(where, make=False) as (folder, name):
+                os.unlink(name, dir_fd=folder)
+        except OSError as error:
+            raise AuthoringError(f"{where}: {error.strerror}") from error
 
     def _write_aside(self, where: str, content: bytes) -> None:
         with self._folder(where, make=True) as (folder, name):
