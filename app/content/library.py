@@ -159,8 +159,8 @@ class Library:
         return {value: len(held) for (name, value), held in self._tagged.items() if name == facet}
 
     def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:
-        """Neighbors: the ones the entry names, then those that share most of its tags."""
-        return self._neighbors(entry_id)[:limit]
+        """Neighbors: all that the entry names, then those that share most of its tags."""
+        return self._neighbors(entry_id)[: max(limit, len(self._holdings.summaries[entry_id].related))]
 
     def _find_related(self, entry_id: str, most: int = 20) -> tuple[Summary, ...]:
         summary = self._holdings.summaries[entry_id]

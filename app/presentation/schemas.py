@@ -1,6 +1,7 @@
 """What the routes about entries answer. Scripts depend on these names: they are a promise."""
 
 from datetime import date
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -150,18 +151,32 @@ class SummaryList(Page):
 
 
 class Related(Answer):
-    """A neighbor of an entry."""
+    """A neighbor of an entry. `named`: the entry names it itself; the others share its tags."""
 
     id: str
     lang: Language
     title: str
     applies_to: str
+    named: bool = False
     url: str
     api_url: str
 
 
+class CompositeSignature(Answer):
+    """A signature of several lines, or with conditions, as the content format has it."""
+
+    all: tuple[str, ...]
+    any: tuple[str, ...] = ()
+    confidence: Literal["likely"] | None = None
+    near: int | None = None
+    shapes: dict[str, str] | None = None
+
+
 class Entry(Summary):
-    """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`."""
+    """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`.
+
+    The last fields are what its file says beside its text: with them `jieda load` makes the file again.
+    """
 
     html: str
     markdown: str
@@ -170,3 +185,8 @@ class Entry(Summary):
     related: tuple[Related, ...]
     source: tuple[Source, ...]
     generation: str
+    signatures: tuple[str | CompositeSignature, ...] = ()
+    symptoms: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    synced_with: str = ""

@@ -1,12 +1,13 @@
 """From what the use cases answer to what the API says. Pure functions over finished values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.diagnosis.answers import Match, Near
-from app.entry import Edition, Language, Summary
+from app.entry import Language, Summary
 from app.presentation import reports, schemas
+from app.presentation.editions import edition_links, fix_of, told_by_file
 from app.presentation.links import rewrite
 from app.presentation.urls import Urls
 from app.search.answers import (
@@ -123,9 +124,10 @@ class Shaper:
             markdown=edition.markdown,
             fix=fix_of(edition),
             headings=edition.headings,
-            related=tuple(self.related(other) for other in read.related),
+            related=tuple(self.related(other, read.summary.related) for other in read.related),
             source=edition.source,
             generation=self.snapshot.generation,
+            **told_by_file(read.entry, edition),
         )
 
     def diagnosis(self, diagnosed: Diagnosed) -> reports.Diagnosis:
@@ -164,14 +166,15 @@ class Shaper:
             **self.addresses(near.entry.id),
         )
 
-    def related(self, summary: Summary) -> schemas.Related:
-        """A neighbor."""
+    def related(self, summary: Summary, named: Collection[str]) -> schemas.Related:
+        """A neighbor of an entry that names `named`."""
         edition = summary.edition(self.lang)
         return schemas.Related(
             id=summary.id,
             lang=summary.shown(self.lang),
             title=edition.title,
             applies_to=edition.applies_to,
+            named=summary.id in named,
             **self.addresses(summary.id),
         )
 
@@ -213,22 +216,6 @@ class Shaper:
         """The name of a tag; its id where the taxonomy lacks it."""
         tags = self.snapshot.library.taxonomy.facet(facet)
         return tags[value].name[self.lang] if value in tags else value
-
-
-def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ...]:
-    """The editions that an entry has, in the order of `Language`."""
-    return tuple(
-        schemas.EditionLink(
-            lang=lang, title=edition.title, url=urls.entry(lang, summary.id), stale=edition.stale
-        )
-        for lang in Language
-        if (edition := summary.editions.get(lang))
-    )
-
-
-def fix_of(edition: Edition) -> str:
-    """The part of an edition that a reader came for, as Markdown; empty where it has none."""
-    return edition.answer.markdown if edition.answer else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.entry import Language, Summary
+from app.presentation.editions import edition_links
 from app.presentation.schemas import EditionLink
-from app.presentation.shaper import edition_links
 from app.usecases.tags import CountedTag
 from app.web.pages.context import PageContext
 

@@ -18,7 +18,7 @@ def test_an_entry_has_every_field_of_the_contract(client: httpx.Client) -> None:
     assert set(entry) == {
         *("id", "framework", "kind", "topics", "error_types", "lang", "editions", "title", "applies_to"),
         *("html", "markdown", "fix", "headings", "related", "source", "updated", "stale", "url", "api_url"),
-        "generation",
+        *("generation", "signatures", "symptoms", "aliases", "formerly", "synced_with"),
     }
     assert entry["lang"] == "zh"
     assert entry["fix"].strip() in entry["markdown"]
