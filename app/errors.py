@@ -5,6 +5,7 @@
     ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
     ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
     ├── ImportingError      a page cannot be read, or be imported as asked
+    ├── LoadingError        lines of entries, or the record of those loaded before, cannot be read
     ├── GitError            git is missing, or does not know what it was asked about
     ├── JudgedFileError     a line of a file of judged queries is none
     ├── RemoteError         a server that was asked does not answer as Jieda does
@@ -56,6 +57,10 @@ class AuthoringError(JiedaError):
 
 class ImportingError(JiedaError):
     """A page cannot be read, or cannot be imported as asked; nothing was written."""
+
+
+class LoadingError(JiedaError):
+    """What `jieda load` reads cannot be read; what it wrote before that stays."""
 
 
 class GitError(JiedaError):

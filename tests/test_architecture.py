@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.day_file",),
     ("app.votes", "app.gaps"),
     ("app.analysis", "app.content", "app.metrics", "app.locales"),
-    ("app.search", "app.importing"),
+    ("app.search", "app.importing", "app.loading"),
     ("app.diagnosis",),
     ("app.snapshot",),
     ("app.usecases",),

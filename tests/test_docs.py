@@ -34,6 +34,7 @@ TWINS = (
     "docs/decisions.md",
     "docs/design-language.md",
     "docs/importing.md",
+    "docs/loading.md",
     "docs/maintaining.md",
     "docs/operations.md",
     "docs/performance.md",

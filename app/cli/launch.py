@@ -24,6 +24,7 @@ PROGRAMS = {
     "fmt": "app.cli.maintenance_commands",
     "stats": "app.cli.maintenance_commands",
     "import": "app.cli.import_command",
+    "load": "app.cli.load_command",
     "eval": "app.cli.eval_command",
     "votes": "app.cli.votes_command",
     "gaps": "app.cli.gaps_command",

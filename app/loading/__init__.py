@@ -1,0 +1,1 @@
+"""`jieda load`: lines of JSON, an edition each, become files of a content directory."""

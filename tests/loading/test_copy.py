@@ -1,0 +1,92 @@
+"""A whole Jieda copied over its API, by the loop that docs/loading.md shows, from a server to files."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.content.check.everything import check_content
+from app.content.read.load import load_corpus
+from app.content.read.outline import Outline
+from app.entry import Language
+from tests.support import shipped
+from tests.support.server import ROOT, Server, environment
+from tests.support.small_content import edition, keeps_whole, write
+
+LOOP = re.search(
+    r"```sh\n(set -e\n.*?)```", (ROOT / "docs/loading.md").read_text(encoding="utf-8"), re.DOTALL
+)
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("curl") and shutil.which("jq")), reason="the loop needs curl and jq"
+)
+
+
+def copy(site: str, folder: Path, content: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the loop in a folder, where it makes `loaded`."""
+    assert LOOP
+    script = LOOP[1].replace("https://faq.example.com", site)
+    script = script.replace(".venv/bin/jieda", f"{sys.executable} -m app.cli.main")
+    return subprocess.run(
+        ["sh", "-c", script],
+        cwd=folder,
+        env=environment({"JIEDA_CONTENT": str(content), "NO_PROXY": "*"}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def editions(content: Path) -> dict[tuple[str, Language], Outline]:
+    return {
+        (entry_id, lang): file
+        for entry_id, found in load_corpus([content]).by_id.items()
+        for lang, file in found.items()
+    }
+
+
+def test_a_copy_has_the_same_entries_and_nothing_wrong_with_them(server: Server, tmp_path: Path) -> None:
+    done = copy(server.base, tmp_path, shipped.CONTENT)
+    again = copy(server.base, tmp_path, shipped.CONTENT)
+    loaded = tmp_path / "loaded"
+    for path in shipped.CONTENT.iterdir():
+        if path.name in {"samples", "background"}:
+            shutil.copytree(path, loaded / path.name)
+        elif path.is_file():
+            shutil.copy(path, loaded)
+    before, after = editions(shipped.CONTENT), editions(loaded)
+    assert done.returncode == again.returncode == 0, done.stderr + again.stderr
+    assert f"{len(before)} new, 0 changed" in done.stderr
+    assert f"0 new, 0 changed, {len(before)} unchanged, 0 removed" in again.stderr
+    assert before.keys() == after.keys()
+    for key, file in before.items():
+        assert after[key].front == file.front, key
+        assert after[key].digest == file.digest, key
+        assert after[key].section_keys == file.section_keys, key
+    assert not check_content([loaded], keeps_whole).problems
+
+
+def test_a_copy_takes_what_an_entry_names_and_not_its_neighbors(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    """The API tells six neighbors at least where there are so many; this one names eight of nine."""
+    others = [f"roll/other-{number}" for number in range(9)]
+    content = write(
+        tmp_path / "content",
+        {f"en/{each}.md": edition(f"About {each}", formerly=f"[{each}-old]") for each in others}
+        | {
+            "en/roll/a.md": edition("A", related=f"[{', '.join(others[1:])}]", aliases="[one]"),
+            "en/roll/b.md": edition("B", related="[roll/a]"),
+        },
+    )
+    done = copy(start_server(content).base, tmp_path, content)
+    assert done.returncode == 0, done.stderr
+    shutil.copy(content / "taxonomy.yaml", tmp_path / "loaded")
+    before, after = editions(content), editions(tmp_path / "loaded")
+    assert {key: file.front for key, file in after.items()} == {
+        key: file.front for key, file in before.items()
+    }
