@@ -4,8 +4,8 @@ import fcntl
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from app.errors import AuthoringError
@@ -57,6 +57,7 @@ class Place:
                 self._put(where)
                 done.append(where)
         except OSError as error:
+            self._discard(files.keys() - set(done))
             told = f"; written already: {', '.join(done)}" if done else "; nothing was written"
             raise AuthoringError(f"{error.strerror or error}{told}") from error
 
@@ -77,6 +78,12 @@ class Place:
                 opened.write(content)
                 opened.flush()
                 os.fsync(descriptor)
+
+    def _discard(self, unwritten: Iterable[str]) -> None:
+        """Removes what was written aside: on a full disk it takes the room that somebody is about to make."""
+        for where in unwritten:
+            with suppress(OSError), self._folder(where, make=False) as (folder, name):
+                remove_leftover(_aside(name), folder)
 
     def _put(self, where: str) -> None:
         with self._folder(where, make=False) as (folder, name):
