@@ -105,6 +105,7 @@ ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
     "without origin": (origin, {"OWN": 0.0, "FOREIGN": 0.0}),
     "origin a switch": (origin, {"FOREIGN": -99.0}),
     "other logs no rivals": (model, {"AGAINST": 0.0}),
+    "unheard words say nothing": (model, {"UNHEARD": 0.0}),
     "one threshold for signatures and words": (diagnose, {"WORDS_ALONE": diagnose.POSSIBLE}),
     "healthy logs judged like others": (diagnose, {"UNTROUBLED": diagnose.WORDS_ALONE}),
 }

@@ -49,7 +49,7 @@ class MatchedLine:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for (positive) or against an entry, in log-odds (natural logarithm): `kind` is `base`,
-    `origin`, `signature`, `words` or `background`, `detail` says which."""
+    `origin`, `signature`, `words`, `background` or `unheard`, `detail` says which."""
 
     kind: str
     detail: str

@@ -28,7 +28,7 @@ from app.diagnosis.words import WordReader
 from app.entry import Entry, Language
 
 # Scores from which an entry is an answer: log-odds, see `model`.
-LIKELY = 0.0
+LIKELY = 0.1
 POSSIBLE = -4.5
 """With a signature: somebody chose that line to tell this failure by."""
 WORDS_ALONE = -2.75
@@ -68,8 +68,8 @@ class _Scored:
         if self.told is None:
             return tuple(self.known)
         words = Evidence("words", ", ".join(self.told.shared[:MOST_WORDS]), self.told.log_odds)
-        heard = [Evidence("background", self.told.rival, self.told.against)] if self.told.against else []
-        return (*self.known, words, *heard)
+        against = (("background", self.told.rival, self.told.against), ("unheard", "", self.told.unheard))
+        return (*self.known, words, *(Evidence(*each) for each in against if each[2]))
 
 
 class Diagnoser:
@@ -134,14 +134,18 @@ class Diagnoser:
             known.append(Evidence("signature", first.text, best))
         score = sum(each.log_odds for each in known)
         if said:
-            score = score + said.log_odds + said.against
+            score += said.log_odds + said.against + said.unheard
         rivals = [hit for other, theirs in hits.items() if own and other != entry_id for hit in theirs]
+        # A signature of the entry's own that nobody else prints: for that one its author vouches.
         telling = any(
             not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
             for hit in own
         )
         foreign = origin.is_foreign(framework)
-        confidence = _confidence(score, found=bool(own), telling=telling, foreign=foreign, troubled=troubled)
+        heard = score - said.unheard if said else score
+        confidence = _confidence(score, heard, found=bool(own), foreign=foreign, troubled=troubled)
+        if telling:
+            confidence = Confidence.LIKELY if foreign else Confidence.EXACT
         return _Scored(entry_id, score, confidence, known, own, said)
 
     def _match(self, one: _Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
@@ -183,16 +187,14 @@ class Diagnoser:
 
 
 def _confidence(
-    score: float, *, found: bool, telling: bool, foreign: bool, troubled: bool
+    score: float, heard: float, *, found: bool, foreign: bool, troubled: bool
 ) -> Confidence | None:
-    """What a score is worth. `found`: a signature was; `telling`: one of the entry's own that nobody else prints.
+    """What a score is worth where no signature of the entry's own was `found` that nobody else prints.
 
-    For that one its author vouches. What other programs print as well proves little in their logs, and words prove
-    little where nothing went wrong.
+    `heard` is the score without the words that nobody says: they make an answer less sure and take none away. What
+    other programs print as well proves little in their logs, and words prove little where nothing went wrong.
     """
-    if telling:
-        return Confidence.LIKELY if foreign else Confidence.EXACT
-    if score < (POSSIBLE if found else WORDS_ALONE if troubled else UNTROUBLED):
+    if heard < (POSSIBLE if found else WORDS_ALONE if troubled else UNTROUBLED):
         return None
     weak = score < LIKELY or (found and foreign) or not (found or troubled)
     return Confidence.POSSIBLE if weak else Confidence.LIKELY

@@ -18,10 +18,14 @@ from independent, so their sum over n words is divided by the root of n.
 words(background) is the same sum for the log of the background that says most of the passage, where it is positive:
 "logs in general" are many kinds of logs, and what one kind says as well tells little, however rare that kind is.
 
+A word that no entry and no background log says is somebody else's: the name of a program, a thing that another field
+speaks of. Each lowers the log-odds by UNHEARD, divided by the root of n as well. `diagnose` weighs that against an
+answer being likely, not against its being possible.
+
 BASE is the log-odds of an entry before anything is known, FOUND what it is worth that somebody chose a line to tell
 the failure by. FOUND, the weights SIGNATURE and WORDS, and the priors of `origin` are the coefficients of a logistic
-regression over the open judged logs, rounded, so a score is about the log-odds that the entry is right; AGAINST, HEARD
-and BASE were chosen on the same logs afterwards. docs/decisions.md has what each part is worth.
+regression over the open judged logs, rounded, so a score is about the log-odds that the entry is right; AGAINST, HEARD,
+BASE and UNHEARD were chosen on the same logs afterwards. docs/decisions.md has what each part is worth.
 """
 
 import math
@@ -45,7 +49,7 @@ OTHERS = 0.3
 UNSEEN, RARE = 100.0, 0.005
 HALF = 0.5
 """Added to counts of words, so that a word nobody has said is rare, not impossible."""
-BASE, FOUND, SIGNATURE, WORDS, AGAINST = -5.0, 1.4, 0.5, 0.7, 0.4
+BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 1.4, 0.5, 0.7, 0.4, 1.0
 UNEXPLAINED = math.log(1 - LAMBDA)
 HELD_WORDS = 512
 """Words whose entries are kept at hand."""
@@ -69,7 +73,8 @@ class _Heard:
 class Told:
     """What the words of a passage say for an entry: log-odds.
 
-    `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well.
+    `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well; `unheard`
+    those, at most 0, of the words that nobody says.
     """
 
     entry: int
@@ -78,6 +83,7 @@ class Told:
     passage: Passage
     against: float
     rival: str
+    unheard: float
 
     @property
     def shared(self) -> tuple[str, ...]:
@@ -142,6 +148,7 @@ class WordModel:
         score, rival = self._rival(words)
         against = -AGAINST * WORDS * max(0.0, score) / root
         heard = [each for word in words if (each := self._heard(word))]
+        unheard = -UNHEARD * sum(not self._is_said(word) for word in words) / root
         ratios, said = np.zeros(len(best)), np.zeros(len(best), dtype=np.int64)
         for each in heard:
             ratios[each.entries] += each.ratios
@@ -150,17 +157,16 @@ class WordModel:
         better = np.flatnonzero((said > 0) & (log_odds + against > best))
         best[better] = log_odds[better] + against
         for number, odds in zip(better.tolist(), log_odds[better].tolist(), strict=True):
-            chosen[number] = Told(number, odds, heard, passage, against, rival)
+            chosen[number] = Told(number, odds, heard, passage, against, rival, unheard)
 
     def _mended(self, word: Word) -> Word:
         """A word that nobody says, read as one that somebody says where `1` stands for `l` and `0` for `o`."""
-        if any(map(self._is_said, word)):
-            return word
         mended = frozenset(term.translate(_MISREAD) for term in word)
-        return mended if any(map(self._is_said, mended)) else word
+        return mended if not self._is_said(word) and self._is_said(mended) else word
 
-    def _is_said(self, term: str) -> bool:
-        return bool(self._background.holders(term)) or len(self._holders(term)[0]) > 0
+    def _is_said(self, word: Word) -> bool:
+        """Whether an entry or a background log says any term of a word."""
+        return any(self._background.holders(term) or len(self._holders(term)[0]) for term in word)
 
     def _heard(self, word: Word) -> _Heard | None:
         """Who says any term of a word, with the ratio of the term that says most for each."""

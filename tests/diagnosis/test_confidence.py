@@ -213,6 +213,22 @@ def test_a_symptom_is_likely_at_most(diagnoser_of: Make) -> None:
     assert answers[0] in {("hang", "likely"), ("hang", "possible")}
 
 
+def test_names_that_nobody_is_known_to_say_make_an_answer_less_sure_and_take_none_away(
+    diagnoser_of: Make,
+) -> None:
+    front = "signatures: [{all: ['the frobnicator of the left engine overheated'], confidence: likely}]"
+    diagnoser = diagnoser_of({"roll/one": front})
+    log = "RuntimeError: the frobnicator of the left engine overheated"
+    assert diagnose(diagnoser, log) == [("one", "likely")]
+    named = diagnoser.diagnose(f"Quibblo Wendelmax Zorbik Plimsu Dravno Kestrup: {log}", Language.EN)
+    assert found(named) == [("one", "possible")]
+    (match,) = named.matches
+    unheard = [each.log_odds for each in match.evidence if each.kind == "unheard"]
+    assert len(unheard) == 1
+    assert unheard[0] < 0
+    assert match.score == pytest.approx(sum(each.log_odds for each in match.evidence))
+
+
 def test_the_framework_named_by_the_owner_makes_its_entries_likelier(diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/one": "signatures: ['frobnicator {int} < widgets {int}']"})
     log = "AssertionError: frobnicator 3 < widgets 8"
