@@ -106,6 +106,20 @@ def test_any_name_below_a_traceback_is_its_exception() -> None:
     assert failures(log) == [("mylib.Unplugged", "no power")]
 
 
+def test_what_stands_between_chained_tracebacks_is_no_message() -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3.12/queue.py", line 179, in get\n'
+        "    raise Empty\nqueue.Empty\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+        'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in take\n    wait()\n'
+        "TimeoutError: nothing came"
+    )
+    assert [(one.type, one.message) for one in parse(log).raised] == [
+        ("queue.Empty", ""),
+        ("TimeoutError", "nothing came"),
+    ]
+
+
 def test_a_bare_assertion_tells_its_condition() -> None:
     log = '  File "a.py", line 1, in f\n    assert x > 0\nAssertionError'
     assert failures(log) == [("AssertionError", "assert x > 0")]
