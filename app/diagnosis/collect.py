@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from app.content.library import Library
-from app.diagnosis.facts import BackgroundFacts, DiagnosisFacts, SignatureCount
+from app.diagnosis.facts import BackgroundFacts, DiagnosisFacts, Known, SignatureCount
 from app.diagnosis.formats import Formats, compile_formats
-from app.diagnosis.known import Known
 from app.diagnosis.placeholders import without_values
 from app.diagnosis.shown import shown_by
 from app.diagnosis.signatures import SignatureIndex
+from app.diagnosis.telling import CountedWords
 from app.diagnosis.traceback import parse
 from app.diagnosis.words import Word, WordReader
 from app.entry import Entry, Signature
@@ -97,11 +97,23 @@ def collect(
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
     found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
     entries = tuple(each for each in found if each)
-    holders = {each.entry_id: each.signatures for each in entries}
+    holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
     find = event_finder(chain.from_iterable(holders.values()), reader.formats)
     own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
     counts = count_signatures(holders, own, (find(log.text) for log in background))
-    return Known.of(knowledge, entries, tuple(map(reader.background, background)), counts)
+    return Known(
+        knowledge,
+        signatures=holders,
+        samples={each.entry_id: each.samples for each in entries},
+        words=CountedWords({each.entry_id: each.words for each in entries}),
+        background=background_words(map(reader.background, background)),
+        counts=counts,
+    )
+
+
+def background_words(logs: Iterable[BackgroundFacts]) -> CountedWords:
+    """Who of the background says a word."""
+    return CountedWords({log.name: dict.fromkeys(log.words, 1) for log in logs})
 
 
 def _each_also_alone(events: Events) -> Events:

@@ -16,8 +16,8 @@ from app.diagnosis.answers import (
     Near,
     Verdict,
 )
+from app.diagnosis.facts import Known
 from app.diagnosis.formats import compile_formats
-from app.diagnosis.known import Known
 from app.diagnosis.log_lines import physical_lines, strip_codes
 from app.diagnosis.model import BASE, SignatureRates, Told, WordModel
 from app.diagnosis.origin import Detective, Origin

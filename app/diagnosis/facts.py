@@ -1,9 +1,11 @@
 """What diagnosis holds of the entries and of logs in general: worked out once, kept, and only counted afterwards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.diagnosis.telling import TellingWords
 from app.entry import Signature
+from app.log_knowledge import LogKnowledge
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +38,16 @@ class SignatureCount:
     own: int
     others: int
     background: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that a diagnoser is made of. Of entries that have signatures or symptoms, by id: `signatures`, and how many
+    `samples` they have. `counts` without the signatures that no log has."""
+
+    knowledge: LogKnowledge
+    signatures: Mapping[str, Sequence[Signature]]
+    samples: Mapping[str, int]
+    words: TellingWords
+    background: TellingWords
+    counts: Sequence[SignatureCount]

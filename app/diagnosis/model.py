@@ -35,9 +35,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from app.diagnosis.known import Known
+from app.diagnosis.facts import Known
 from app.diagnosis.shown import Passage
-from app.diagnosis.telling import Array, BackgroundWords, TellingWords
+from app.diagnosis.telling import Array, TellingWords
 from app.diagnosis.words import Word, WordReader
 from app.log_knowledge import SHARED_BY
 
@@ -107,7 +107,7 @@ class SignatureRates:
             self._own[event] = each.own
             self._others[event] = each.background + OTHERS * each.others
         self._samples = known.samples
-        self._logs = len(known.background) + OTHERS * sum(self._samples.values())
+        self._logs = known.background.documents + OTHERS * sum(self._samples.values())
 
     def is_shared(self, event: Event) -> bool:
         """Whether a signature, found like this, is one that any program prints."""
@@ -126,11 +126,11 @@ class SignatureRates:
 class WordModel:
     """The words of some entries beside those of the background."""
 
-    def __init__(self, words: TellingWords, background: BackgroundWords, reader: WordReader) -> None:
+    def __init__(self, words: TellingWords, background: TellingWords, reader: WordReader) -> None:
         self._reader = reader
         self._words = words
         self._background = background
-        self._total = len(background) + OTHERS * words.documents + 1
+        self._total = background.documents + OTHERS * words.documents + 1
         self._holders = lru_cache(HELD_WORDS)(words.holders)
 
     def told(self, passages: Iterable[Passage]) -> Mapping[str, Told]:
@@ -166,7 +166,7 @@ class WordModel:
 
     def _is_said(self, word: Word) -> bool:
         """Whether an entry or a background log says any term of a word."""
-        return any(self._background.holders(term) or len(self._holders(term)[0]) for term in word)
+        return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
 
     def _heard(self, word: Word) -> _Heard | None:
         """Who says any term of a word, with the ratio of the term that says most for each."""
@@ -192,22 +192,21 @@ class WordModel:
 
     def _rival(self, words: Sequence[Word]) -> tuple[float, str]:
         """The log ratios of the background log that says most of `words`, summed, and its name."""
-        if not self._background.names:
+        if not self._background.ids:
             return 0.0, ""
-        scores = np.zeros(len(self._background))
+        scores = np.zeros(len(self._background.ids))
         for word in words:
             heard = np.full(len(scores), UNEXPLAINED)
-            said = [term for term in word if self._background.holders(term)]
-            for ratio, term in sorted((_log_ratio(HEARD, self._rate(term)), term) for term in said):
-                heard[list(self._background.holders(term))] = ratio
+            for ratio, term in sorted((_log_ratio(HEARD, self._rate(term)), term) for term in word):
+                heard[self._background.holders(term)[0]] = ratio
             scores += heard
         place = int(scores.argmax())
-        return float(scores[place]), self._background.names[place]
+        return float(scores[place]), self._background.ids[place]
 
     def _rate(self, term: str) -> float:
         """How often logs in general say a term, an entry or a log that does so left out."""
         others = len(self._holders(term)[0]) - 1
-        return (len(self._background.holders(term)) + OTHERS * others + HALF) / self._total
+        return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
 
 
 def _log_ratio(said: float, rate: float) -> float:

@@ -10,11 +10,10 @@ from app.analysis import pipeline
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.content.library import Holdings, Library
-from app.diagnosis.collect import collect
+from app.diagnosis.collect import background_words, collect
 from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.facts import BackgroundFacts
-from app.diagnosis.known import Known
-from app.diagnosis.telling import BackgroundWords
+from app.diagnosis.facts import BackgroundFacts, Known
+from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
 from app.entry import Entry, Sample
 from app.log_knowledge import Background
@@ -57,7 +56,7 @@ class Opened:
 
     generation: Generation
     index: OpenIndex
-    background: BackgroundWords
+    background: CountedWords
 
 
 def open_snapshot(
@@ -148,7 +147,7 @@ def _text(row: SampleRow) -> str | None:
     return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None
 
 
-def _background_words(facts: FactStore, generation: Generation, before: Opened | None) -> BackgroundWords:
+def _background_words(facts: FactStore, generation: Generation, before: Opened | None) -> CountedWords:
     header = generation.header
     if before and before.generation.header.background_words == header.background_words:
         return before.background
@@ -156,10 +155,10 @@ def _background_words(facts: FactStore, generation: Generation, before: Opened |
     found = dict(facts.get_all(keys))
     if found.keys() != set(keys):
         raise GenerationUnreadable("facts about the background logs are missing")
-    return BackgroundWords(from_json(found[key], BackgroundFacts) for key in keys)
+    return background_words(from_json(found[key], BackgroundFacts) for key in keys)
 
 
-def _known(generation: Generation, index: OpenIndex, background: BackgroundWords) -> Known:
+def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
     header, telling = generation.header, index.telling()
     samples = Counter(sample.entry_id for sample in header.samples)
     signatures = {row.head.summary.id: row.head.signatures for row in generation.rows}
