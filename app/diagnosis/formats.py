@@ -57,16 +57,9 @@ class FamilyLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ExceptionNames:
-    """Where a line names an exception: `begins` (type, message), `raises` (type) as a line of source."""
-
-    begins: re.Pattern[str]
-    raises: re.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Formats:
-    """What reading a log needs to know. `prefix` and `repeats` have groups `source` and `times`."""
+    """What reading a log needs to know. `prefix` and `repeats` have groups `source` and `times`; `exception` finds the
+    type and the message where a line names an exception, `raises` the type where it is one of source."""
 
     prefix: re.Pattern[str] | None
     repeats: re.Pattern[str] | None
@@ -75,7 +68,8 @@ class Formats:
     remote: tuple[re.Pattern[str], ...]
     families: tuple[FamilyLine, ...]
     meanings: Mapping[str, str]
-    exceptions: ExceptionNames
+    exception: re.Pattern[str]
+    raises: re.Pattern[str]
     trouble: re.Pattern[str] | None
     no_trouble: re.Pattern[str]
 
@@ -88,6 +82,9 @@ def compile_formats(failures: Failures) -> Formats:
     """`failures`, ready for use."""
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
+    ending = f"(?:{'|'.join(map(re.escape, endings))})"
+    before = rf"\s{{0,40}}(?:\[?{level}\]?[\s:|-]{{1,4}})?"
+    name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
     return Formats(
         prefix=_prefixes(failures, level),
         repeats=_any_of(
@@ -102,20 +99,12 @@ def compile_formats(failures: Failures) -> Formats:
             for line in family.lines
         ),
         meanings={family.name: family.meaning for family in failures.families if family.meaning},
-        exceptions=_exceptions(f"(?:{'|'.join(map(re.escape, endings))})", level),
+        exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
+        raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
         trouble=_any_of(map(_word_of_trouble, failures.troubled), re.IGNORECASE),
         no_trouble=re.compile(
             "|".join((_AT_ZERO, *map(_word_of_trouble, failures.untroubled))), re.IGNORECASE
         ),
-    )
-
-
-def _exceptions(ending: str, level: str) -> ExceptionNames:
-    name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}"
-    before = rf"(?:\[?{level}\]?[\s:|-]{{1,4}})?"
-    return ExceptionNames(
-        begins=re.compile(rf"\s{{0,40}}{before}({name}|{MODULE}{ending})(?::\s?(.*)|\s*)$"),
-        raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
     )
 
 

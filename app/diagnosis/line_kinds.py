@@ -69,7 +69,7 @@ def classify(line: str, folded: str, formats: Formats, families: Sequence[Family
         return frame
     if "(" in line and (found := next(filter(None, (each.match(line) for each in formats.remote)), None)):
         return LineRead(LineKind.REMOTE, found.groupdict().get("exception") or "")
-    if " raise " in line and (found := formats.exceptions.raises.match(line)):
+    if " raise " in line and (found := formats.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
@@ -98,7 +98,7 @@ def _frame(line: str) -> LineRead | None:
 
 
 def _exception(line: str, formats: Formats) -> LineRead | None:
-    found = formats.exceptions.begins.match(line) or (_LOWERED.match(line) if "error: " in line else None)
+    found = formats.exception.match(line) or (_LOWERED.match(line) if "error: " in line else None)
     return LineRead(LineKind.EXCEPTION, found[1], (found[2] or "").strip(), verbatim=True) if found else None
 
 

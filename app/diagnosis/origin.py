@@ -5,7 +5,7 @@ Which programs there are comes from programs.yaml and the taxonomy.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -115,14 +115,11 @@ class _Folders:
             if "*" in folder
         ]
 
-    def all(self, path: str) -> Iterator[str]:
-        """The programs whose folders a path has, those of the outermost first."""
-        yield from (self._owners[found["folder"]] for found in self._plain.finditer(path))
-        yield from (owner for pattern, owner in self._wild if pattern.search(path))
-
     def first(self, path: str) -> str:
-        """The first of them, or empty."""
-        return next(self.all(path), "")
+        """The program whose folder a path has, that of the outermost one, or empty."""
+        if found := self._plain.search(path):
+            return self._owners[found["folder"]]
+        return next((owner for pattern, owner in self._wild if pattern.search(path)), "")
 
 
 def _path(folder: str) -> str:

@@ -10,7 +10,7 @@ from app.anchors import AnchorIndex
 from app.diagnosis.traceback import ParsedLog
 from app.entry import Signature
 from app.signature.grammar import SignatureSyntaxError
-from app.signature.line import PAIR, SignatureLine, alike, compile_signature_line
+from app.signature.line import SignatureLine, alike, compile_signature_line
 
 MOST_PLACES = 64
 """Places of a line that are remembered where it has to stand near others."""
@@ -72,10 +72,6 @@ class _Compiled:
     any: tuple[int, ...]
     likely: bool
     near: int
-    specific: bool
-
-
-Shapes = tuple[tuple[str, str], ...]
 
 
 class SignatureIndex:
@@ -83,15 +79,14 @@ class SignatureIndex:
 
     def __init__(self, signatures: Iterable[tuple[str, Sequence[Signature]]]) -> None:
         """`signatures`: ids of entries, each with its signatures."""
-        numbers: dict[tuple[str, Shapes], int] = {}
-        self._lines: list[SignatureLine] = []
-        self._shapes: list[Shapes] = []
+        numbers: dict[SignatureLine, int] = {}
         self._signatures = [
             compiled
             for entry_id, own in signatures
             for place, signature in enumerate(own)
-            if (compiled := self._compile(entry_id, place, signature, numbers))
+            if (compiled := _compiled(entry_id, place, signature, numbers))
         ]
+        self._lines = tuple(numbers)
         self._numbers: dict[str, list[int]] = {}
         for number, line in enumerate(self._lines):
             self._numbers.setdefault(line.anchor, []).append(number)
@@ -125,7 +120,7 @@ class SignatureIndex:
                 " + ".join(self._lines[line].text for line in signature.all),
                 chosen,
                 tuple(places[line][0] for line in signature.any if line in places),
-                signature.likely or not signature.specific,
+                signature.likely,
             )
             for signature in self._led(places)
             if all(line in places for line in signature.all)
@@ -136,32 +131,6 @@ class SignatureIndex:
         """The signatures whose first line is one of `lines`, in order."""
         numbers = sorted(number for line in lines for number in self._led_by.get(line, ()))
         return (self._signatures[number] for number in numbers)
-
-    def _compile(
-        self, entry_id: str, place: int, signature: Signature, numbers: dict[tuple[str, Shapes], int]
-    ) -> _Compiled | None:
-        """None for a signature that `jieda check` complains of: it must not take the others down."""
-        try:
-            every = tuple(self._number(line, signature.shapes, numbers) for line in signature.all)
-            some = tuple(self._number(line, (), numbers) for line in signature.any)
-        except SignatureSyntaxError:
-            return None
-        if not every:
-            return None
-        specific = any(self._lines[number].specific for number in every)
-        return _Compiled(entry_id, place, every, some, signature.likely, signature.near, specific)
-
-    def _number(self, line: str, shapes: Shapes, numbers: dict[tuple[str, Shapes], int]) -> int:
-        key = (line, shapes if line.count("{shape}") >= PAIR else ())
-        if key not in numbers:
-            self._lines.append(compile_signature_line(_MODULE.sub("", line)))
-            self._shapes.append(key[1])
-            numbers[key] = len(self._lines) - 1
-        return numbers[key]
-
-    def _search(self, number: int, text: str) -> re.Match[str] | None:
-        line, shapes = self._lines[number], self._shapes[number]
-        return line.find_shaped(text, shapes) if shapes else line.find(text)
 
     def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
         """The first place of each line, and more of those that have to stand near others."""
@@ -174,7 +143,7 @@ class SignatureIndex:
             at = joined.find(line.anchor)
             while at >= 0 and wanted:
                 index = bisect_right(starts, at) - 1
-                if found := self._search(number, texts[index]):
+                if found := line.find(texts[index]):
                     yield number, Place(index, found.start(), found.end())
                     wanted -= 1
                 at = joined.find(line.anchor, starts[index + 1])
@@ -199,11 +168,30 @@ class SignatureIndex:
             while at >= 0:
                 index = bisect_right(starts, at) - 1
                 first, last = max(0, index - WRAPPED_OVER + 1), min(index + WRAPPED_OVER, len(texts))
-                found = None if self._shapes[number] else line.find(joined, starts[first], starts[last])
-                if found:
+                if found := line.find(joined, starts[first], starts[last]):
                     yield number, _place_in(found.span(), starts, texts)
                     break
                 at = folded.find(line.anchor, starts[index + 1])
+
+
+def _compiled(
+    entry_id: str, place: int, signature: Signature, numbers: dict[SignatureLine, int]
+) -> _Compiled | None:
+    """None for a signature that `jieda check` complains of: it must not take the others down."""
+    try:
+        every, some = (
+            [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
+            for lines, shapes in ((signature.all, signature.shapes), (signature.any, ()))
+        )
+    except SignatureSyntaxError:
+        return None
+    if not every:
+        return None
+    likely = signature.likely or not any(line.specific for line in every)
+    first, second = (
+        tuple(numbers.setdefault(line, len(numbers)) for line in lines) for lines in (every, some)
+    )
+    return _Compiled(entry_id, place, first, second, likely, signature.near)
 
 
 def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]) -> Place:

@@ -31,6 +31,8 @@ SHAPE_RELATIONS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] =
 }
 """What two shapes in a line may have to be, by part."""
 PAIR = 2
+Shapes = tuple[tuple[str, str], ...]
+"""Pairs of a part and a relation."""
 MOST_TRIED = 50
 """Places of a line whose numbers are compared before it counts as not found."""
 _ALIKE = str.maketrans(
@@ -45,7 +47,8 @@ class SignatureLine:
     `pattern` is for `search` on a text or a line of it, and never reaches across a line end; it is compiled when it is
     needed, since few of thousands ever are. `anchor` is the longest literal without white space, case-folded: where the
     case-folded text lacks it, `pattern` finds nothing. `weight` counts the specific characters. `conditions` are what
-    the numbers in the groups `condition0`, `condition1`, … of the pattern have to be.
+    the numbers in the groups `condition0`, `condition1`, … of the pattern have to be, `shapes` what its first two
+    shapes have to be (see `Signature`).
     """
 
     text: str
@@ -53,6 +56,7 @@ class SignatureLine:
     anchor: str
     weight: int
     conditions: tuple[tuple[str, float], ...] = ()
+    shapes: Shapes = ()
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -69,14 +73,9 @@ class SignatureLine:
         folded = alike(text)
         return self.anchor in folded.casefold() and self.find(folded) is not None
 
-    def find_shaped(self, text: str, shapes: tuple[tuple[str, str], ...]) -> re.Match[str] | None:
-        """As `find`, where the first two shapes of the place are as `shapes` asks (see `Signature`)."""
-        found = zip(range(MOST_TRIED), self.pattern.finditer(text), strict=False)
-        return next((each for _, each in found if self._holds(each) and _are_shaped(each, shapes)), None)
-
     def find(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        """The first place in `text`, made `alike`, that has this line in it, with the numbers it asks for."""
-        if not self.conditions:
+        """The first place in `text`, made `alike`, that has this line in it, its numbers and shapes as they must be."""
+        if not (self.conditions or self.shapes):
             return self.pattern.search(text, start, end)
         found = zip(range(MOST_TRIED), self.pattern.finditer(text, start, end), strict=False)
         return next((each for _, each in found if self._holds(each)), None)
@@ -84,18 +83,15 @@ class SignatureLine:
     def _holds(self, found: re.Match[str]) -> bool:
         numbers = [float(found[f"{CONDITIONED}{number}"]) for number in range(len(self.conditions))]
         pairs = zip(numbers, self.conditions, strict=True)
-        return all(
+        return _are_shaped(found, self.shapes) and all(
             math.isfinite(number) and COMPARISONS[sign](number, limit) for number, (sign, limit) in pairs
         )
 
 
-def _are_shaped(found: re.Match[str], shapes: tuple[tuple[str, str], ...]) -> bool:
-    given = [
-        tuple(map(int, re.findall(r"\d+", shape)))
-        for name, shape in found.groupdict().items()
-        if name[:5] == SHAPED
-    ]
-    return len(given) == PAIR and all(
+def _are_shaped(found: re.Match[str], shapes: Shapes) -> bool:
+    shaped = [shape for name, shape in found.groupdict().items() if name[:5] == SHAPED][:PAIR]
+    given = [tuple(map(int, re.findall(r"\d+", shape))) for shape in shaped]
+    return not shapes or all(
         SHAPE_RELATIONS[relation](*map(SHAPE_PARTS[part], given)) for part, relation in shapes
     )
 
@@ -111,8 +107,8 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=4096)
-def compile_signature_line(text: str) -> SignatureLine:
-    """The matcher of one line. Raises SignatureSyntaxError."""
+def compile_signature_line(text: str, shapes: Shapes = ()) -> SignatureLine:
+    """The matcher of one line; `shapes` count where it has two. Raises SignatureSyntaxError."""
     parts = parts_of(alike(text))
     literals = [part.literal for part in parts if part.literal]
     words = [word for literal in literals for word in literal.split()]
@@ -120,5 +116,10 @@ def compile_signature_line(text: str) -> SignatureLine:
         raise SignatureSyntaxError("has no literal text")
     conditions = tuple(part.condition for part in parts if part.condition)
     return SignatureLine(
-        text, expression(parts), max(words, key=len).casefold(), sum(map(weight_of, literals)), conditions
+        text,
+        expression(parts),
+        anchor=max(words, key=len).casefold(),
+        weight=sum(map(weight_of, literals)),
+        conditions=conditions,
+        shapes=shapes if text.count("{shape}") >= PAIR else (),
     )
