@@ -29,7 +29,7 @@ BASE and UNHEARD were chosen on the same logs afterwards. docs/decisions.md has 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,13 +56,15 @@ HELD_WORDS = 512
 
 _MISREAD = str.maketrans("10", "lo")
 
+Holders = Callable[[str], tuple[Array, Array]]
+"""As `TellingWords.holders`."""
 Event = tuple[str, int, bool]
 """A signature by entry and place in it, found with or without support."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """A word of a passage: who says it, ascending, and its log ratio under each."""
+    """A word of a passage: who of the entries, or of the background, says it, and its log ratio under each."""
 
     shown: str
     entries: Array
@@ -145,15 +147,16 @@ class WordModel:
         """Chooses a passage for the entries for which it says more than the `best` so far."""
         words = [self._mended(word) for word in self._reader.read(passage.text)]
         root = math.sqrt(len(words) or 1)
-        score, rival = self._rival(words)
-        against = -AGAINST * WORDS * max(0.0, score) / root
-        heard = [each for word in words if (each := self._heard(word))]
+        heard = [each for word in words if (each := self._heard(word, self._holders, SATURATION))]
+        ratios, said = _sums(heard, len(best), len(words))
+        others = [
+            each for word in words if (each := self._heard(word, self._background.holders, 1 / HEARD - 1))
+        ]
+        rivals, _ = _sums(others, len(self._background.ids), len(words))
+        against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
+        rival = self._background.ids[int(rivals.argmax())] if against else ""
         unheard = -UNHEARD * sum(not self._is_said(word) for word in words) / root
-        ratios, said = np.zeros(len(best)), np.zeros(len(best), dtype=np.int64)
-        for each in heard:
-            ratios[each.entries] += each.ratios
-            said[each.entries] += 1
-        log_odds = WORDS * (ratios + UNEXPLAINED * (len(words) - said)) / root
+        log_odds = WORDS * ratios / root
         better = np.flatnonzero((said > 0) & (log_odds + against > best))
         best[better] = log_odds[better] + against
         for number, odds in zip(better.tolist(), log_odds[better].tolist(), strict=True):
@@ -168,9 +171,9 @@ class WordModel:
         """Whether an entry or a background log says any term of a word."""
         return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
 
-    def _heard(self, word: Word) -> _Heard | None:
+    def _heard(self, word: Word, holders: Holders, saturation: float) -> _Heard | None:
         """Who says any term of a word, with the ratio of the term that says most for each."""
-        found = [self._ratios(term) for term in word if len(self._holders(term)[0])]
+        found = [self._ratios(term, holders, saturation) for term in word if len(holders(term)[0])]
         if not found:
             return None
         entries, ratios = found[0]
@@ -181,27 +184,11 @@ class WordModel:
             np.maximum.at(ratios, places, each)
         return _Heard(_shown(word), entries, ratios)
 
-    def _ratios(self, term: str) -> tuple[Array, Array]:
-        """The entries that have a term, and its log ratio under each."""
-        entries, counts = self._holders(term)
-        rate = self._rate(term)
-        table = np.zeros(int(counts.max()) + 1)
-        for count in np.unique(counts).tolist():
-            table[count] = _log_ratio(count / (count + SATURATION), rate)
-        return entries, table[counts]
-
-    def _rival(self, words: Sequence[Word]) -> tuple[float, str]:
-        """The log ratios of the background log that says most of `words`, summed, and its name."""
-        if not self._background.ids:
-            return 0.0, ""
-        scores = np.zeros(len(self._background.ids))
-        for word in words:
-            heard = np.full(len(scores), UNEXPLAINED)
-            for ratio, term in sorted((_log_ratio(HEARD, self._rate(term)), term) for term in word):
-                heard[self._background.holders(term)[0]] = ratio
-            scores += heard
-        place = int(scores.argmax())
-        return float(scores[place]), self._background.ids[place]
+    def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
+        """Who has a term, and its log ratio under each."""
+        entries, counts = holders(term)
+        said = counts / (counts + saturation)
+        return entries, np.log(1 - LAMBDA + LAMBDA * said / self._rate(term))
 
     def _rate(self, term: str) -> float:
         """How often logs in general say a term, an entry or a log that does so left out."""
@@ -209,9 +196,13 @@ class WordModel:
         return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
 
 
-def _log_ratio(said: float, rate: float) -> float:
-    """The log ratio of a term that an entry or a log says with probability `said`, and logs in general at `rate`."""
-    return math.log(1 - LAMBDA + LAMBDA * said / rate)
+def _sums(heard: Iterable[_Heard], size: int, words: int) -> tuple[Array, Array]:
+    """The log ratios of so many `words` under each of `size` entries or logs, and how many of them it says."""
+    ratios, said = np.zeros(size), np.zeros(size, dtype=np.int64)
+    for each in heard:
+        ratios[each.entries] += each.ratios
+        said[each.entries] += 1
+    return ratios + UNEXPLAINED * (words - said), said
 
 
 def _shown(word: Word) -> str:
