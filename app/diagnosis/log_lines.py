@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.diagnosis.formats import Formats
+from app.signature.line import LONGEST_SURE
 
 PIECE = 2000
 """Longer lines are cut into pieces of so many characters, so that no pattern ever sees an endless line."""
-OVERLAP = 400
+OVERLAP = LONGEST_SURE
 """What neighboring pieces share: a message shorter than this is whole in one of them."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")

@@ -21,6 +21,9 @@ from app.signature.grammar import (
 SPECIFIC_CHARACTERS = 6
 """How many letters and digits outside `GENERIC_WORDS` make a line specific; a Han character counts three."""
 
+LONGEST_SURE = 400
+"""Characters of a line that is found wherever it stands; a longer one is missed where a log's line is cut."""
+
 SHAPE_PARTS: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     "first": lambda shape: shape[:1],
     "rest": lambda shape: shape[1:],

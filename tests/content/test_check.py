@@ -184,6 +184,21 @@ def test_a_signature_that_two_entries_share_on_purpose_is_no_problem(tmp_path: P
     assert jieda("check", "--content", synced(tmp_path, files)).stdout == ""
 
 
+def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Path) -> None:
+    said = {length: "moon " * (length // 5) for length in (400, 405)}
+    found = {}
+    for length, line in said.items():
+        signatures = f"['{line[:-1]}.', 'chunk {{int}} of the moon is missing']"
+        files = GOOD | {
+            A_EN: error(signatures=signatures),
+            A_ZH: error(FIX_ZH, "月亮报错", signatures=signatures),
+        }
+        found[length] = jieda("check", "--content", synced(tmp_path / str(length), files)).stdout.splitlines()
+    assert found[400] == []
+    assert [line.partition(": ")[2].partition(":")[0] for line in found[405]] == ["signature"]
+    assert "405 characters" in found[405][0]
+
+
 # ---- sync
 
 

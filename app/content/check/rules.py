@@ -66,6 +66,7 @@ def check_between(corpus: Corpus, spoken: Spoken, matches: Matches) -> tuple[Pro
     found = [(rule.name, finding) for rule in CORPUS_RULES for finding in rule.find(corpus)]
     found += [("sample", each) for each in samples.unhelpful_samples(corpus, spoken, matches)]
     found += [("signature", each) for each in samples.overreaching_signatures(corpus, spoken, matches)]
+    found += [("signature", each) for each in limits.long_signatures(spoken)]
     found += [("shared", each) for each in limits.shared_signatures(corpus, spoken, matches)]
     return tuple(_problem(corpus, rule, finding) for rule, finding in found)
 
