@@ -1,6 +1,7 @@
-"""Finds the words of the glossary in a text: by stems, so that inflected forms count, the longest only."""
+"""Finds the words of the glossary in a text: by stems, so that inflected forms count, the longest only, and none across
+punctuation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -37,11 +38,15 @@ class Glossary:
         self._kept = lru_cache(CACHED_TEXTS)(self._read)
         self._members: dict[tuple[str, ...], list[tuple[int, str]]] = {}
         self._prefixes: set[tuple[str, ...]] = set()
+        self._across: set[tuple[str, ...]] = set()
+        """Beginnings of members that have punctuation behind them, such as the first word of `Weights & Biases`."""
         self._first: set[str] = set()
         for number, group in enumerate(self.groups):
             for word in group.words:
-                stems = tuple(atom.stem for atom in analyzer.analyze(word).atoms)
+                analysis = analyzer.analyze(word)
+                stems = tuple(atom.stem for atom in analysis.atoms)
                 if stems:
+                    self._across.update(stems[:length] for length in analysis.apart)
                     self._members.setdefault(stems, []).append((number, word))
                     self._prefixes.update(stems[:length] for length in range(1, len(stems) + 1))
                     self._first.add(stems[0])
@@ -64,18 +69,21 @@ class Glossary:
         for first, stem in enumerate(stems):
             if stem not in self._first:
                 continue
-            end = first + self._longest(stems, first)
+            end = first + self._longest(stems, first, analysis.apart)
             if end > max(first, furthest):
                 furthest = end
                 for group, word in self._members[tuple(stems[first:end])]:
                     yield Mention(group, first, end - 1, word)
 
-    def _longest(self, stems: Sequence[str], first: int) -> int:
-        """How many atoms the longest member has that starts at `first`; 0 where none does."""
+    def _longest(self, stems: Sequence[str], first: int, apart: Container[int]) -> int:
+        """How many atoms the longest member has that starts at `first`; 0 where none does. `apart` are atoms that
+        belong to nothing before them."""
         length, longest = 1, 0
-        while first + length <= len(stems) and tuple(stems[first : first + length]) in self._prefixes:
-            if tuple(stems[first : first + length]) in self._members:
+        while first + length <= len(stems) and (read := tuple(stems[first : first + length])) in self._prefixes:
+            if read in self._members:
                 longest = length
+            if first + length in apart and read not in self._across:
+                break
             length += 1
         return longest
 

@@ -9,12 +9,12 @@ from app.analysis.chinese import ChineseTokenizer
 from app.analysis.code import Name
 from app.analysis.english import EnglishWords
 from app.analysis.normalize import Folder
-from app.analysis.segment import without_gaps
+from app.analysis.segment import separates, without_gaps
 from app.analysis.stems import Stemmer
 from app.analysis.token import Analysis, Atom, Piece, Segment, SegmentKind, Token, TokenKind
 from app.han import has_han
 
-VERSION = "6"
+VERSION = "7"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 
@@ -87,9 +87,16 @@ class Analyzer:
 
     def _analyze(self, text: str) -> Analysis:
         folded = self._folder.fold(text)
-        return Analysis.of(
-            self._pieces[part.kind](part, folded.starts, folded.ends) for part in without_gaps(folded.text)
-        )
+        pieces: list[Piece] = []
+        apart: list[int] = []
+        end = atoms = 0
+        for part in without_gaps(folded.text):
+            if separates(folded.text[end : part.start]):
+                apart.append(atoms)
+            piece = self._pieces[part.kind](part, folded.starts, folded.ends)
+            pieces.append(piece)
+            end, atoms = part.end, atoms + len(piece.atoms)
+        return Analysis.of(pieces, apart)
 
     # A piece from a part of the folded text, whose character i came from `starts[i]` to `ends[i]` of the original.
 

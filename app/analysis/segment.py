@@ -18,6 +18,9 @@ CODE_OR_WORD = (
     r"(?:(?(open)\]|(?!))|\+\+|#)?"
 )
 SEGMENTS = re.compile(rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})|(?P<GAP>(?:(?!{START})[^{HAN}])+)")
+SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
+"""What a gap has that keeps the words around it apart: anything but space, marks that hold words together (dashes,
+what is not seen) and marks that dress them (`code`, *emphasis*)."""
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
@@ -36,6 +39,11 @@ def without_gaps(text: str) -> Iterator[Segment]:
         if (group := match.lastgroup) != "GAP":
             found = match.group()
             yield Segment(found, match.start(), _kind(group, found))
+
+
+def separates(gap: str) -> bool:
+    """Whether the words on both sides of a gap are not said together: punctuation stands between them."""
+    return bool(gap) and gap != " " and SEPARATING.search(gap) is not None
 
 
 def _kind(group: str | None, found: str) -> SegmentKind:

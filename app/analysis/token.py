@@ -123,12 +123,14 @@ class Analysis:
     pieces: tuple[Piece, ...]
     atoms: tuple[Atom, ...]
     """The atoms of all pieces."""
+    apart: frozenset[int]
+    """Numbers of the atoms that punctuation keeps apart from the one before."""
 
     @classmethod
-    def of(cls, pieces: Iterable[Piece]) -> "Analysis":
+    def of(cls, pieces: Iterable[Piece], apart: Iterable[int]) -> "Analysis":
         """The analysis of a text that consists of `pieces`."""
         found = tuple(pieces)
-        return cls(found, tuple(chain.from_iterable(piece.atoms for piece in found)))
+        return cls(found, tuple(chain.from_iterable(piece.atoms for piece in found)), frozenset(apart))
 
     @property
     def tokens(self) -> Iterator[Token]:

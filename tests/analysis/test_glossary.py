@@ -14,6 +14,7 @@ GROUPS = (
     GlossaryGroup(en=("importance sampling",), zh=("重要性采样",)),
     GlossaryGroup(en=("importance",), zh=("重要性",)),
     GlossaryGroup(en=("memory pool",), zh=("内存池",)),
+    GlossaryGroup(en=("Weights & Biases",), zh=()),
 )
 
 
@@ -31,6 +32,13 @@ GROUPS = (
         ("samplings", ["sampling"]),
         ("GPU memory pool", ["GPU memory", "memory pool"]),
         ("共享内存池", ["共享内存", "内存池"]),
+        ("重要性；采样", ["重要性", "采样"]),
+        ("重要性 采样", ["重要性采样"]),
+        ("the importance. Sampling starts", ["importance", "sampling"]),
+        ("(shared) memory", []),
+        ("*shared* `memory`", ["shared memory"]),
+        ("共享、内存", ["内存"]),
+        ("Weights & Biases, weights and biases, Weights Biases", ["Weights & Biases", "Weights & Biases"]),
         ("nothing here", []),
         ("", []),
     ],
