@@ -1,9 +1,8 @@
 """The settings of a search cluster: rows of the one table, kept apart because most who run this need none of them."""
 
 import re
-from pathlib import Path
 
-from app.values import Option, whole_number
+from app.values import Option, file, whole_number
 
 
 def urls(text: str) -> tuple[str, ...]:
@@ -14,16 +13,6 @@ def urls(text: str) -> tuple[str, ...]:
             "must be http(s) addresses such as https://os1.example.com:9200, without user or password"
         )
     return addresses
-
-
-def file(text: str) -> str:
-    """The path of a file that exists, or nothing."""
-    if not text:
-        return ""
-    path = Path(text).expanduser().absolute()
-    if not path.is_file():
-        raise ValueError("must be a file")
-    return str(path)
 
 
 def index_prefix(text: str) -> str:

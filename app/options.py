@@ -13,6 +13,7 @@ from app.values import (
     base_url,
     directories,
     edit_urls,
+    file,
     new_url,
     one_of,
     proxies,
@@ -157,6 +158,12 @@ OPTIONS: tuple[Option, ...] = (
         "1",
         switch,
         "Find what says the same in other words, where the extra jieda[semantic] is installed; 0: words only.",
+    ),
+    Option(
+        "dictionary",
+        "",
+        file,
+        "File in CC-CEDICT's format, by which entries are found that lack the language they are asked for in.",
     ),
     Option(
         "cache",

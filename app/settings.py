@@ -53,6 +53,8 @@ class Settings:
     reload_content: bool
     watch: str
     semantic: bool
+    dictionary: str
+    """Path of a file, or empty."""
     cache: int
     """MiB."""
     engine: str

@@ -32,6 +32,16 @@ def directories(text: str) -> tuple[Path, ...]:
     return paths
 
 
+def file(text: str) -> str:
+    """The path of a file that exists, or nothing."""
+    if not text:
+        return ""
+    path = Path(text).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError("must be a file")
+    return str(path)
+
+
 def base_url(text: str) -> str:
     """Scheme and host, or nothing."""
     if text and not re.fullmatch(r"https?://[^/?#\s]+", text.rstrip("/")):

@@ -1,12 +1,13 @@
 """Right first on content that nobody tuned, beside other engines over the same texts.
 
-    python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--peers]
+    python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--dictionary FILE] [--peers]
 
 DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`. The shipped entries, and the same without
 aliases, symptoms, signatures and glossary, together and one at a time, are always measured, and everything again with
-the extra `semantic` where it is installed. With `--peers`, the others answer too, each with the
-title weight that suits it best, and the sign test says how likely a lead as large would be by luck: over the queries
-that only one of the two has right first, each as likely to be the one, two-sided.
+the extra `semantic` where it is installed. The dictionary is a file in CC-CEDICT's format: it counts on the beds that
+lack a language. With `--peers`, the others answer too, each with the title weight that suits it best, and the sign test
+says how likely a lead as large would be by luck: over the queries that only one of the two has right first, each as
+likely to be the one, two-sided.
 """
 
 import argparse
@@ -30,6 +31,8 @@ from app.search.meaning.embedder import Embedder
 from app.search.meaning.extra import embedder as installed
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
+from app.search.translation.dictionary import Dictionary
+from app.search.translation.store import open_dictionary
 from app.search.weights import WEIGHTING
 from bench.beds import Bed, beds
 from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
@@ -51,7 +54,11 @@ def sign_test(wins: int, losses: int) -> float:
 
 
 def searcher_of(
-    bed: Bed, library: Library, folder: Path, embedder: Embedder | None = None
+    bed: Bed,
+    library: Library,
+    folder: Path,
+    embedder: Embedder | None = None,
+    dictionary: Dictionary | None = None,
 ) -> tuple[Searcher, Analyzer]:
     """Jieda over a bed; its embedder may be left out where one was indexed with."""
     analyzer = Analyzer(library.dictionary)
@@ -60,7 +67,8 @@ def searcher_of(
         library, build_documents(library, analyzer, glossary, tuple(sorted(bed.languages))), embedder
     )
     update_index(folder, None, {one.id: one for one in made}, (), ())
-    return Searcher(library, EmbeddedIndex(folder, WEIGHTING), analyzer, glossary, embedder), analyzer
+    index = EmbeddedIndex(folder, WEIGHTING)
+    return Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary), analyzer
 
 
 def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, int]:
@@ -103,14 +111,14 @@ def figures(name: str, ranks: Ranks) -> str:
     return f"{name:<28} {first:6.3f} {five:6.3f} {mrr:6.3f}"
 
 
-def measure(bed: Bed, folder: Path, *, peers: bool) -> None:
+def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> None:
     """Prints the figures of a bed."""
     library = load_library([bed.content], languages=bed.languages)
     print(f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, MRR")
     for name, embedder in engines():
         place = folder / name.replace(" ", "-")
         place.mkdir(parents=True)
-        searcher, analyzer = searcher_of(bed, library, place, embedder)
+        searcher, analyzer = searcher_of(bed, library, place, embedder, dictionary)
         ranks, weak = jieda_ranks(searcher, bed.queries)
         tell(name, ranks, weak)
         if peers:
@@ -158,13 +166,16 @@ def main() -> None:
     )
     reader.add_argument("--reading", type=Path)
     reader.add_argument("--judged", type=Path, action="append")
+    reader.add_argument("--dictionary", type=Path)
     reader.add_argument("--peers", action="store_true")
     chosen = reader.parse_args()
     judged = chosen.judged or [ROOT / "tests/judged.jsonl"]
     with tempfile.TemporaryDirectory() as folder:
+        named = chosen.dictionary
+        dictionary = open_dictionary(named, Path(folder), "") if named else None
         for number, bed in enumerate(beds(ROOT / "content", judged, chosen.reading, Path(folder))):
             place = Path(folder, f"index-{number}")
-            measure(bed, place, peers=chosen.peers)
+            measure(bed, place, dictionary, peers=chosen.peers)
 
 
 if __name__ == "__main__":

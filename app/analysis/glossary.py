@@ -79,7 +79,9 @@ class Glossary:
         """How many atoms the longest member has that starts at `first`; 0 where none does. `apart` are atoms that
         belong to nothing before them."""
         length, longest = 1, 0
-        while first + length <= len(stems) and (read := tuple(stems[first : first + length])) in self._prefixes:
+        while (
+            first + length <= len(stems) and (read := tuple(stems[first : first + length])) in self._prefixes
+        ):
             if read in self._members:
                 longest = length
             if first + length in apart and read not in self._across:

@@ -18,6 +18,7 @@ from app.evaluation.bench import Bench
 from app.evaluation.figures import Diagnosed, Ranked
 from app.search.meaning.extra import embedder
 from app.settings import Settings
+from app.snapshot.analyzers import dictionary_of
 
 
 @click.command("eval")
@@ -40,8 +41,13 @@ def command(
     """
     judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
-        wanted = embedder(wanted=Settings.load(os.environ).semantic)
-        bench = Bench(content_directories(directories), Path(folder), wanted)
+        settings = Settings.load(os.environ)
+        bench = Bench(
+            content_directories(directories),
+            Path(folder),
+            embedder(wanted=settings.semantic),
+            dictionary_of(settings, Path(folder)),
+        )
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
         search_for = bench.hidden if hide_lang else bench.full
         ranked = evaluate.search_all(searched, search_for)

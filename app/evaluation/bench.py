@@ -15,6 +15,7 @@ from app.search.index.store import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
+from app.search.translation.dictionary import Dictionary
 from app.search.weights import WEIGHTING
 from app.snapshot.snapshot import build_snapshot
 
@@ -25,13 +26,20 @@ EXPLAINED = 8
 class Bench:
     """The searches that judged queries are run through, each built from the content when first asked for."""
 
-    def __init__(self, directories: Sequence[Path], folder: Path, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        directories: Sequence[Path],
+        folder: Path,
+        embedder: Embedder | None = None,
+        dictionary: Dictionary | None = None,
+    ) -> None:
         self._directories = directories
         self._store = IndexStore(folder, WEIGHTING)
         library = load_library(directories)
         self._analyzer = Analyzer(library.dictionary)
         self._embedder = embedder
-        self._snapshot = build_snapshot(library, self._analyzer, self._store, embedder)
+        self._dictionary = dictionary
+        self._snapshot = build_snapshot(library, self._analyzer, self._store, embedder, dictionary)
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
@@ -77,5 +85,7 @@ class Bench:
                     self._embedder,
                 ),
             )
-            self._without[lang] = Searcher(library, index, self._analyzer, glossary, self._embedder)
+            self._without[lang] = Searcher(
+                library, index, self._analyzer, glossary, self._embedder, dictionary=self._dictionary
+            )
         return self._without[lang]

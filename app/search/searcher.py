@@ -7,17 +7,19 @@ from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import TokenKind, text_of
 from app.content.library import Library
-from app.entry import Entry
+from app.entry import Entry, Language
 from app.search.answers import Filters, Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from app.search.index.protocol import Index
 from app.search.meaning.embedder import Embedder, Vector
 from app.search.query.parser import ParsedQuery, QueryParser
+from app.search.query.translations import Translations
 from app.search.query.types import Query
 from app.search.rank.explain import Contribution
 from app.search.rank.ranker import Ranker, Ranking, Scored
 from app.search.show.passages import Passages, ReadPlaces
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
+from app.search.translation.dictionary import Dictionary
 from app.search.weights import EXACT_TIER, STRANGERS_LIFT, WEAK_SCORE
 from app.taxonomy import FACETS
 
@@ -42,17 +44,21 @@ class Searcher:
         glossary: Glossary,
         embedder: Embedder | None = None,
         *,
+        dictionary: Dictionary | None = None,
         read_places: ReadPlaces | None = None,
         waits: bool = False,
     ) -> None:
-        """`embedder` is the one that the index was made with, where there is one; `read_places` knows where terms stand
+        """`embedder` is the one that the index was made with, where there is one; `dictionary` finds entries that lack
+        the language asked in; `read_places` knows where terms stand
         in editions, which are analyzed for it otherwise; `waits` says that to ask the index is to wait for others."""
         self.waits = waits
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
         self._embedder = embedder
-        self._parser = QueryParser(analyzer, glossary, index.lexicon)
+        self._parser = QueryParser(
+            analyzer, glossary, index.lexicon, _translations(library, index, dictionary)
+        )
         self._passages = Passages(glossary, read_places)
         self._analyzer = analyzer
         self._glossary = glossary
@@ -214,6 +220,14 @@ class Searcher:
 
     def _entry(self, scored: Scored) -> Entry:
         return self._library.entries[scored.id]
+
+
+def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> Translations | None:
+    """None where every entry has every language: nothing is to be gained then."""
+    if dictionary is None or library.bilingual:
+        return None
+    lacking = {lang for one in library.summaries for lang in Language if lang not in one.editions}
+    return Translations(dictionary, index.lexicon, lacking)
 
 
 def _is_alike(scored: Scored) -> bool:

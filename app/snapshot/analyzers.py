@@ -1,13 +1,17 @@
 """What a process analyzes and searches with: costly to make, safe to share, and seldom another one."""
 
 import threading
+from pathlib import Path
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.extra import embedder
+from app.search.translation.dictionary import Dictionary
+from app.search.translation.store import open_dictionary
 from app.settings import Settings
 from app.snapshot.engine import Engine, engine_of
+from app.snapshot.versions import code_version
 from app.taxonomy import GlossaryGroup
 
 
@@ -17,11 +21,17 @@ class Analyzers:
     A new analyzer costs half a second, a new glossary most of what opening a generation costs without it.
     """
 
-    def __init__(self, embedder: Embedder | None = None, engine: Engine | None = None) -> None:
+    def __init__(
+        self,
+        embedder: Embedder | None = None,
+        engine: Engine | None = None,
+        dictionary: Dictionary | None = None,
+    ) -> None:
         """`embedder` is what builders and searches embed with, if they do; `engine` the cluster that they load and ask,
-        where the index is not in the process."""
+        where the index is not in the process; `dictionary` what queries are translated by."""
         self.embedder = embedder
         self.engine = engine
+        self.dictionary = dictionary
         self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
         self._glossary: tuple[Analyzer, Glossary] | None = None
         self._lock = threading.Lock()
@@ -44,7 +54,17 @@ class Analyzers:
 
 
 def analyzers_of(settings: Settings) -> Analyzers:
-    """What settings ask for. Raises SettingsError where the certificates of a cluster cannot be read."""
+    """What settings ask for. Raises SettingsError where the certificates of a cluster or a dictionary cannot be read,
+    JiedaError where the latter cannot be kept."""
     engine = engine_of(settings)
-    # A cluster finds by words alone: nothing is embedded for it.
-    return Analyzers(embedder(wanted=settings.semantic and engine is None), engine)
+    if engine is not None:
+        # A cluster finds by words alone, those of the query: nothing is embedded for it, and nothing translated.
+        return Analyzers(engine=engine)
+    return Analyzers(embedder(wanted=settings.semantic), dictionary=dictionary_of(settings, settings.data))
+
+
+def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:
+    """The one that settings name, if they do, kept below `data`. Raises SettingsError, JiedaError."""
+    if not settings.dictionary:
+        return None
+    return open_dictionary(Path(settings.dictionary), data, code_version())

@@ -31,6 +31,7 @@ from app.search.searcher import Searcher
 from app.search.show import passages
 from app.search.show.passages import Places, ReadPlaces
 from app.search.weights import WEIGHTING
+from app.snapshot.analyzers import Analyzers
 from app.snapshot.engine import Engine, RemoteIndex
 from app.snapshot.records import TELLING, from_json, to_json
 from app.taxonomy import Taxonomy
@@ -138,7 +139,7 @@ class OpenIndex:
         library: Library,
         analyzer: Analyzer,
         glossary: Glossary,
-        embedder: Embedder | None,
+        analyzers: Analyzers,
         read_places: ReadPlaces,
     ) -> tuple[Searcher, Completer]:
         """Search and completion over it."""
@@ -149,7 +150,8 @@ class OpenIndex:
             analyzer,
             glossary,
             # Vectors stay at home: only the index in the process knows what lies near a query.
-            None if waits else embedder,
+            None if waits else analyzers.embedder,
+            dictionary=analyzers.dictionary,
             read_places=read_places,
             waits=waits,
         )

@@ -26,6 +26,7 @@ from app.search.index.store import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
+from app.search.translation.dictionary import Dictionary
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.facts import FactStore
 from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable
@@ -79,7 +80,7 @@ def open_snapshot(
         library,
         analyzer,
         glossary,
-        analyzers.embedder,
+        analyzers,
         lambda entry_id, lang: read_places(facts, rows[entry_id], lang),
     )
     background = _background_words(facts, generation, before)
@@ -180,7 +181,11 @@ def index_digest(library: Library, embedder: Embedder | None = None) -> str:
 
 
 def build_snapshot(
-    library: Library, analyzer: Analyzer, store: IndexStore, embedder: Embedder | None = None
+    library: Library,
+    analyzer: Analyzer,
+    store: IndexStore,
+    embedder: Embedder | None = None,
+    dictionary: Dictionary | None = None,
 ) -> Snapshot:
     """Everything made from `library` here and now, its index opened from `store` or built there.
 
@@ -193,7 +198,7 @@ def build_snapshot(
     )
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.background())
-    searcher = Searcher(library, index, analyzer, glossary, embedder)
+    searcher = Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary)
     return Snapshot(
         library,
         searcher,

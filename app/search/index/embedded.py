@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from app.entry import Language
 from app.search.index.array_file import Array
 from app.search.index.cache import ByteCache
 from app.search.index.collection import Collection
@@ -39,6 +40,7 @@ class EmbeddedIndex:
         self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
         self.lexicon = EmbeddedLexicon(self.collection)
         self.telling = EmbeddedTelling(self.collection)
+        self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(POOL_ROOM, lambda pool: pool.size)
 
@@ -54,6 +56,7 @@ class EmbeddedIndex:
             phrase=phrase,
             written=written,
             likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
+            lacking=self._lacking,
         )
         required = self._required(wanted.required)
         judged = Judged(pools, columns, wanted.judge(columns))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from app.entry import Language
 from app.search.answers import Filters
 from app.search.index.array_file import Array
 from app.search.index.collection import Collection
@@ -45,6 +46,10 @@ class FacetColumns:
         masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
         passing: Mask | None = np.logical_and.reduce(masks) if masks else None
         return passing
+
+    def lacking(self, lang: Language) -> Mask:
+        """Documents that have no edition in a language."""
+        return ~self._chosen(EDITION, (lang,))
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
         """How many of the documents `among` carry each value of a facet."""

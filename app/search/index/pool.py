@@ -89,7 +89,7 @@ def _piece(
         numbers, zones, frequencies = numbers[kept], zones[kept], frequencies[kept]
     weights = np.array([weighting.zones[zone].weight for zone in ZONES]) * weighting.kinds.get(term[0], 1.0)
     amounts = weights[zones] * frequencies / collection.norms[zones, numbers]
-    return numbers, (number * len(ZONES) + zones).astype(np.uint16), amounts
+    return numbers, zones.astype(np.uint16) + number * len(ZONES), amounts
 
 
 NO_DOCUMENTS = np.zeros(0, dtype=np.int32)

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from app.entry import Language
 from app.search.answers import Filters
 from app.search.meaning.embedder import Vector
 from app.search.query.types import Clause
@@ -69,6 +70,8 @@ class Columns:
     best_coverage: float = 0.0
     likeness: Likeness | None = None
     """Where `Wanted.meaning` was given."""
+    lacking: Mapping[Language, Mask] = field(default_factory=dict)
+    """Documents that have no edition in a language; none where an index does not say."""
 
 
 WRITTEN_BITS = 3

@@ -17,6 +17,7 @@ from app.search.query.clauses import clauses_of
 from app.search.query.prose import prose_of
 from app.search.query.spelling import Correction, Speller
 from app.search.query.substitutes import Substitutes
+from app.search.query.translations import Translations
 from app.search.query.types import Clause, Query, Writing
 from app.search.query.words import words_of
 
@@ -50,8 +51,15 @@ class ParsedQuery:
 class QueryParser:
     """Reads queries with the analyzer and glossary that the index was made with."""
 
-    def __init__(self, analyzer: Analyzer, glossary: Glossary, lexicon: Lexicon) -> None:
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        lexicon: Lexicon,
+        translations: Translations | None = None,
+    ) -> None:
         self._analyzer = analyzer
+        self._translations = translations
         self._frequency: Callable[[str], int] = lexicon.frequency
         self._has_key: Callable[[str], bool] = lexicon.has_key
         self._glossary = glossary
@@ -74,6 +82,7 @@ class QueryParser:
             *self._substitutes.corrected(words, corrections),
             *self._substitutes.completed(words, unfinished=ends_open),
             *self._substitutes.named(words),
+            *(self._translations.of(words) if self._translations else ()),
         ]
         clauses = self._rarest([*clauses_of(words, substitutes)])
         atoms = tuple(atom.text for atom in analysis.atoms)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from app.entry import Language
 from app.search.answers import Filters
 
 
@@ -14,6 +15,7 @@ class Source(StrEnum):
     GLOSSARY = "glossary"
     TYPO = "typo"
     COMPLETED = "completed"
+    TRANSLATION = "translation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,11 @@ class WeightedTerm:
     variants: tuple[str, ...]
     label: str
     weight: float = 1.0
+    lacking: Language | None = None
+    """Stands for it only in documents that have no edition in this language."""
+    beside: tuple[str, ...] = ()
+    """Variants of the word that it stands for, whose documents count as its own where its rarity is told: a
+    translation is not rarer than what it translates."""
 
 
 @dataclass(frozen=True, slots=True)

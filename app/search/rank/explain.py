@@ -10,6 +10,7 @@ import numpy as np
 from app.search.index.protocol import Candidate, Found, Postings, Scores, Share
 from app.search.query.types import Alternative, Clause, Source, WeightedTerm
 from app.search.rank.scoring import Scorer, Variants
+from app.search.rank.translated import weighed
 from app.search.weights import K1
 
 
@@ -46,7 +47,7 @@ def contributions(
     numbers = np.array([one.number for one in candidates], dtype=np.intp)
     parts: list[list[_Part]] = [[] for _ in candidates]
     scorer = Scorer(found.columns, pools)
-    for clause in clauses:
+    for clause in weighed(clauses, scorer):
         _add_best(clause, scorer, numbers, parts)
     kept = [_worth(of_document, least) for of_document in parts]
     asked: dict[Variants, list[int]] = {}

@@ -13,6 +13,7 @@ from app.search.rank.meaning import answering as answering_alike
 from app.search.rank.meaning import lift_of
 from app.search.rank.scoring import Scorer, Variants, pools_of
 from app.search.rank.tiers import tiers_of
+from app.search.rank.translated import weighed
 from app.search.weights import (
     ANSWER_COVERAGE,
     ANSWER_SHARE,
@@ -111,7 +112,8 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
     and those that mean nearly the same.
     """
-    scored = Scorer(columns, pools).combine(query.clauses)
+    scorer = Scorer(columns, pools)
+    scored = scorer.combine(weighed(query.clauses, scorer))
     score = scored.score
     if len(query.phrase) > 1:
         score[columns.phrase] *= 1 + PHRASE_BONUS

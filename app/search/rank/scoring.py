@@ -55,16 +55,27 @@ class Scorer:
     def __init__(self, columns: Columns, pools: Mapping[Variants, int]) -> None:
         """`pools` as `pools_of` tells them."""
         self._size = columns.size
+        self._total = columns.total
+        self._lacking = columns.lacking
         self._postings = {variants: columns.pools[number] for variants, number in pools.items()}
         self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
 
     def weight(self, term: WeightedTerm) -> float:
         """What a document's holding a word is worth at most per unit of saturation: its weight times its idf."""
-        return term.weight * self._idf[term.variants]
+        return term.weight * (self._idf[term.variants] if not term.beside else self._idf_beside(term))
+
+    def _idf_beside(self, term: WeightedTerm) -> float:
+        holders = self._postings[term.variants].holders + self._postings[term.beside].holders
+        return idf(self._total, min(self._total, holders))
 
     def postings(self, term: WeightedTerm) -> Postings:
-        """Where a word occurs."""
-        return self._postings[term.variants]
+        """Where a word occurs, and stands for what was asked."""
+        postings = self._postings[term.variants]
+        if term.lacking is None:
+            return postings
+        mask = self._lacking.get(term.lacking)
+        kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
+        return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
 
     def combine(self, clauses: Sequence[Clause]) -> Scored:
         """Score and coverage (0 to 1) of every document over all clauses.

@@ -18,6 +18,7 @@ WORTH_SAYING = 0.04
 BY_ZONE = {"title": ReasonType.TITLE, "alias": ReasonType.ALIAS, "signature": ReasonType.SIGNATURE}
 BY_SOURCE = {
     Source.GLOSSARY: ReasonType.GLOSSARY,
+    Source.TRANSLATION: ReasonType.GLOSSARY,
     Source.TYPO: ReasonType.TYPO,
     Source.IDENTIFIER: ReasonType.IDENTIFIER,
 }
