@@ -195,6 +195,9 @@ def spelled(small: MakeSnapshot) -> Snapshot:
         ("显村", "显存"),
         ("agrbled output", "garbled output"),
         ("DeepSpede", "deepspeed"),
+        ("outptu", "output"),
+        ("versiom", "version"),
+        ("versoin of the ouptut", "version of the output"),
     ],
 )
 def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, corrected: str) -> None:
@@ -211,6 +214,9 @@ def test_a_slip_is_corrected_and_said_so(spelled: Snapshot, typed: str, correcte
         *("sogn", "GARBLED", "garbles", "显存", "wholly unknown words"),
         "barbled",  # nobody slips in the first letter
         "显示",  # one character of 显存, and another sound
+        "outpux",  # nor in the last one of a short word: httpx is not https
+        "versionia",  # nor there and elsewhere at once
+        "verzionx",
         "VerziON",  # capitals inside make a name, which is no slip for a word
     ],
 )

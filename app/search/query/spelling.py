@@ -24,6 +24,9 @@ SHORTEST = 5
 MAX_EDITS = ((5, 1), (8, 2))
 """(from this length, edits allowed): a neighbor swap is one edit."""
 
+LONG = 7
+"""From this length on a word says enough to be known by all but its last letter."""
+
 COUNTING = frozenset("〇一二三四五六七八九十百千万两几半每第")
 """Characters that count: what stands beside one is counted, not misspelled."""
 
@@ -91,6 +94,7 @@ class Speller:
             (edits, -self._frequency(TokenKind.EXACT.term(word)), word)
             for word, edits, _ in near
             if _same_start(typed, word)
+            and (_same_end(typed, word) or (edits == 1 and len(typed) >= LONG))
             and not (typed.endswith(word) or typed.startswith(word))
             and not (is_name and self._is_word(word))
         )
@@ -136,3 +140,9 @@ def _same_start(typed: str, word: str) -> bool:
     """Whether a slip may have made `typed` of `word`: hardly anybody slips in the first letter, unless it is swapped
     with the second; `segfault` is not `default`."""
     return typed[0] == word[0] or typed[:2] == word[1::-1]
+
+
+def _same_end(typed: str, word: str) -> bool:
+    """Whether the last letter is as meant, swapped with the one before, or left off: short words with another last
+    letter are seldom slips of one another (`httpx` is not `https`), and names are made of words with other endings."""
+    return typed[-1] == word[-1] or typed[-2:] == word[:-3:-1] or typed == word[:-1]
