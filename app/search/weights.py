@@ -55,8 +55,9 @@ WEIGHTING = Weighting(
 # value changed as described. Where nothing is lost, the value is as good as any near it: what the tests named hold is
 # that there is such a weight, and on which side of 1 it lies.
 
-FUNCTION_WORD_WEIGHT = 0.065
-"""What words that only serve the sentence weigh next to others. Like others: 4 lost, and
+FUNCTION_WORD_WEIGHT = 0.12
+"""What words that only serve the sentence weigh next to others. From 0.12 to 0.16 nothing changes; half as much: of
+2,380 questions of a reading set 3 fewer are right first with meaning, and 1 more without. Like others: 4 lost, and
 tests/search/test_searcher.py::test_words_that_only_serve_a_sentence_weigh_next_to_nothing."""
 LONE_CHARACTER_WEIGHT = 0.35
 LOOSE_BIGRAM_WEIGHT = 0.4
@@ -64,8 +65,9 @@ LOOSE_BIGRAM_WEIGHT = 0.4
 like words: nothing lost; a single one is to find every word that has it, below those that are it
 (tests/field/test_chinese.py)."""
 NUMBER_WEIGHT = 0.4
-"""What a number or an address weighs next to words: in an error message it is the part that varies. Like words: 1
-lost."""
+"""What an address weighs next to words, and a number in a query that has code: in an error message it is the part that
+varies. Like words: 1 lost. In a question a number is meant and weighs as much as a word; with this weight 4 questions
+fewer of 2,380 of a reading set find their paragraph first, with meaning 7."""
 
 # (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
 WHOLE_CODE = (1.4, 1.0)

@@ -228,6 +228,17 @@ def test_code_numbers_short_words_and_words_that_occur_are_never_corrected(
     assert not [reason for hit in answer.hits for reason in reasons(hit) if reason[0] == "typo"]
 
 
+def test_a_number_is_meant_in_a_question_and_varies_in_an_error_message(small: MakeSnapshot) -> None:
+    snapshot = small(
+        {
+            "en/number": concept("One", "Written in 2019."),
+            "en/word": concept("Two", "Written by a walrus."),
+        }
+    )
+    assert found(snapshot, "walrus 2019") == ["number", "word"]
+    assert found(snapshot, "WalrusError: walrus 2019") == ["word"]
+
+
 def test_verbatim_corrects_nothing_and_offers_to(spelled: Snapshot) -> None:
     answer = ask(spelled, "garbeld output", verbatim=True)
     assert answer.correction == ""

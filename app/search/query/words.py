@@ -22,7 +22,8 @@ from app.search.weights import (
 JOINED_STEMS = "_"
 """Only the stems of a whole identifier, joined, have this in them."""
 
-VALUE = re.compile(r"[\d.,:x+*/%=-]+|0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
+NUMBER = re.compile(r"[\d.,:x+*/%=-]+")
+ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,26 @@ class Word:
 def words_of(analysis: Analysis) -> list[Word]:
     """The words of a query in order, without overlap; one that is repeated only where it first stands."""
     first: dict[tuple[Alternative, ...], Word] = {}
-    for word in chain.from_iterable(_words(piece) for piece in analysis.pieces):
+    number = NUMBER_WEIGHT if _has_code(analysis) else 1.0
+    for word in chain.from_iterable(_words(piece, number) for piece in analysis.pieces):
         first.setdefault(word.alternatives, word)
     return list(first.values())
 
 
-def _words(piece: Piece) -> Sequence[Word]:
+def _has_code(analysis: Analysis) -> bool:
+    """Whether anything in the query but its numbers is written as code."""
+    return any(
+        piece.kind is SegmentKind.CODE and not NUMBER.fullmatch(piece.tokens[0].text)
+        for piece in analysis.pieces
+    )
+
+
+def _words(piece: Piece, number: float) -> Sequence[Word]:
+    """The words of a piece; `number` is what a number weighs."""
     if piece.kind is SegmentKind.HAN:
         return sorted(_han_words(piece), key=lambda word: word.start)
     parts = piece.of_kind(TokenKind.PART)
-    return [_code_word(piece, parts) if parts else _plain_word(piece)]
+    return [_code_word(piece, parts, number) if parts else _plain_word(piece)]
 
 
 def _plain_word(piece: Piece) -> Word:
@@ -61,12 +72,13 @@ def _plain_word(piece: Piece) -> Word:
     return Word(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
 
 
-def _code_word(piece: Piece, parts: Sequence[Token]) -> Word:
+def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> Word:
     exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
     joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
     by_word = [token for token in parts if JOINED_STEMS not in token.text]
     by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
-    weight = NUMBER_WEIGHT if VALUE.fullmatch(exact.text) else 1.0
+    varies = NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
+    weight = number if NUMBER.fullmatch(exact.text) else varies
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
     alternatives = [Alternative((whole,), *WHOLE_CODE, source=Source.IDENTIFIER)]
     if len(by_name) > 1:
