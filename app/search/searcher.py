@@ -20,7 +20,7 @@ from app.search.show.passages import Passages, ReadPlaces
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
 from app.search.translation.dictionary import Dictionary
-from app.search.weights import EXACT_TIER, STRANGERS_LIFT, WEAK_SCORE
+from app.search.weights import EXACT_TIER, WEAK
 from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
@@ -91,8 +91,7 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
             correction=parsed.corrected if total else "",
             phrase_dropped=ranking.phrase_dropped,
-            weak=not request.unfinished
-            and _fit(best, 0 if meaning is None else parsed.query.prose) is Fit.WEAK,
+            weak=not request.unfinished and _fit(best) is Fit.WEAK,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
         )
 
@@ -235,9 +234,7 @@ def _is_alike(scored: Scored) -> bool:
     return scored.lift > scored.score / 2
 
 
-def _fit(best: Scored | None, prose: float = 0.0) -> Fit:
-    """`prose` is how far meaning counted."""
+def _fit(best: Scored | None) -> Fit:
     if best is None:
         return Fit.NOTHING
-    enough = WEAK_SCORE + STRANGERS_LIFT * prose
-    return Fit.WEAK if best.tier == 0 and best.score < enough else Fit.GOOD
+    return Fit.WEAK if best.tier == 0 and best.score + best.coverage < WEAK else Fit.GOOD

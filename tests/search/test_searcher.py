@@ -438,6 +438,13 @@ def test_little_in_common_is_called_weak_and_much_is_not(small: MakeSnapshot) ->
     assert not ask(snapshot, "crossing a zebra").weak
 
 
+def test_an_answer_that_stands_in_a_body_is_not_weak_for_that(small: MakeSnapshot) -> None:
+    text = "A zebra needs grass. Whoever keeps one should know that crossing a river is hard for it."
+    snapshot = small({"en/keeping": concept("Keeping animals", text), "en/other": concept("Other")})
+    assert not ask(snapshot, "river and zebra").weak
+    assert ask(snapshot, "the river has quantum flux").weak
+
+
 def test_words_that_only_serve_a_sentence_weigh_next_to_nothing(small: MakeSnapshot) -> None:
     files = {
         "en/served": concept("What is the way to do this and how", "What is it? How is it? Why is it?"),
