@@ -141,6 +141,7 @@ def test_characters_across_the_border_of_two_words_are_found_below_the_word(fiel
     assert "han/deploy" not in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shelf", ["field", "client"])
 def test_a_sentence_copied_from_an_entry_finds_that_entry_first(
     shelf: str, request: pytest.FixtureRequest
