@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from trials.running import COMMAND
 from trials.site import Place
 
 PERIOD = 1.0
@@ -113,8 +114,7 @@ def serving(place: Place, port: int, workers: int) -> Iterator[subprocess.Popen[
     environment = place.environment(port=str(port), workers=str(workers), reload_content="1", limits="0")
     log = place.data.with_name("server.log")
     with log.open("wb") as sink:
-        command = [sys.executable, "-m", "app.cli.serve", "serve"]
-        process = subprocess.Popen(command, env=environment, stdout=sink, stderr=sink)
+        process = subprocess.Popen(COMMAND, env=environment, stdout=sink, stderr=sink)
     try:
         _until_ready(process, port, place.data, workers)
         yield process

@@ -31,13 +31,17 @@ PROGRAMS = {
 }
 """The module that runs each command; `app.cli.main` runs any, and says which there are."""
 
+RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
+"""Not `-m`: the workers of a server, new processes all, would import that module before they do anything else, and with
+it the whole application; whoever kills the server meanwhile would wait for it."""
+
 
 def main() -> None:
     """Becomes the program, arguments and all."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     program = PROGRAMS.get(name, "app.cli.main")
     rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
-    os.execv(sys.executable, [sys.executable, *_flags(), "-m", program, *rest])  # noqa: S606 - our own module
+    os.execv(sys.executable, [sys.executable, *_flags(), "-c", RUN.format(program), *rest])  # noqa: S606 - our own module
 
 
 def _flags() -> list[str]:

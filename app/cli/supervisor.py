@@ -1,16 +1,16 @@
 """Looks after workers without waiting for any of them: one that starts, hangs or dies holds up nobody else."""
 
 import logging
-import multiprocessing
 import os
 import signal
-import threading
 import time
 from socket import socket
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
+
+from app.cli.bound_process import BoundProcess
 
 log = logging.getLogger("uvicorn.error")
 
@@ -21,22 +21,23 @@ SECONDS_TO_END = 1.0
 class Worker(Process):
     """A process that answers requests, for as long as the one that started it lives."""
 
+    process: BoundProcess
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket]) -> None:
+        super().__init__(config, sockets)
+        self.process = BoundProcess(self.process.run)
+
     def target(self, sockets: list[socket] | None = None) -> None:
-        """Serve. What follows is imports, so the parent is looked at before them."""
-        threading.Thread(target=self._end_with_parent, daemon=True).start()
+        """Serve."""
+        self.process.before_leaving = self._finish
         super().target(sockets)
 
-    def _end_with_parent(self) -> None:
-        parent = multiprocessing.parent_process()
-        if parent is None:
-            return
-        parent.join()
+    def _finish(self) -> None:
+        """Give the answers that are under way, if any can be: without a parent nobody else ends this process."""
         log.warning("the parent process is gone: stopping")
         if self.server.started:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep((self.config.timeout_graceful_shutdown or 0) + SECONDS_TO_END)
-        # It has nothing to finish yet, or will not finish: nobody is left to end it but itself.
-        os._exit(1)
 
 
 class Supervisor(Multiprocess):

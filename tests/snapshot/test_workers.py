@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -271,6 +272,47 @@ def test_workers_end_with_their_parent(server: Server) -> None:
     workers = children(server.process.pid)
     server.process.kill()
     until(lambda: not any(map(is_alive, workers)))
+
+
+HINDER = """
+import pathlib, sys, time
+
+class Hinder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            pathlib.Path({told!r}).touch()
+            time.sleep(1000)
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    sys.meta_path.insert(0, Hinder())
+"""
+"""Run at the start of an interpreter: a worker does not come beyond the import of some module."""
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("module", ["uvicorn", "app.snapshot.knowledge", "app.web.app"])
+def test_workers_that_still_import_end_with_their_parent(content: Path, tmp_path: Path, module: str) -> None:
+    hindered, told = tmp_path / "hindered", tmp_path / "told"
+    hindered.mkdir()
+    (hindered / "sitecustomize.py").write_text(HINDER.format(module=module, told=str(told)))
+    given = {"content": content, "data": tmp_path / "data", "port": servers.free_port(), "workers": "2"}
+    settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
+    settings["PYTHONPATH"] = f"{hindered}{os.pathsep}{servers.ROOT}"
+    with (tmp_path / "output").open("wb") as sink:
+        command = [*servers.COMMAND, "serve"]
+        parent = subprocess.Popen(command, env=servers.environment(settings), stdout=sink, stderr=sink)
+    workers: list[int] = []
+    try:
+        until(told.exists)
+        workers = children(parent.pid)
+        assert len(workers) == 2
+        parent.kill()
+        until(lambda: not any(map(is_alive, workers)))
+    finally:
+        parent.kill()
+        parent.wait()
+        for pid in filter(is_alive, workers):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(

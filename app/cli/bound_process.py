@@ -1,0 +1,51 @@
+"""A process that ends with the one that started it, from its first moment on: also while it still imports.
+
+The parent holds the other end of a pipe that nothing is ever written to. The system closes it when the parent is gone,
+however it went, on any system that has pipes. What runs in the process comes with it and is made of the whole
+application, whose imports take seconds on a busy machine: so the watch begins before any of that is read.
+"""
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+
+class BoundProcess(SpawnProcess):
+    """As the one of the standard library. Whatever is given to it is read after the watch over the parent began; the
+    program that is run must be one that a new process does not import again, such as one of `app.cli.launch`."""
+
+    before_leaving: Callable[[], None] | None = None
+    """Called in the process itself when its parent is gone; then it ends."""
+
+    def __init__(self, target: Callable[[], object]) -> None:
+        super().__init__(target=target)
+        self._theirs, self._ours = Pipe(duplex=False)
+
+    def start(self) -> None:
+        """Start it, and leave it its end of the pipe."""
+        super().start()
+        self._theirs.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it is sent: the pipe first, then everything else."""
+        state = {name: value for name, value in self.__dict__.items() if name not in {"_theirs", "_ours"}}
+        return _watched, (self._theirs,), state
+
+    def watch(self, parent: Connection) -> None:
+        """Ends this process as soon as its parent is gone."""
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
+        if self.before_leaving:
+            self.before_leaving()
+        os._exit(1)
+
+
+def _watched(parent: Connection) -> BoundProcess:
+    """In the new process, and the first thing done there: the process before anything of its own is known."""
+    process = BoundProcess.__new__(BoundProcess)
+    threading.Thread(target=process.watch, args=(parent,), daemon=True).start()
+    return process
