@@ -20,6 +20,7 @@ from app.metrics import DIRECTORY_VARIABLE
 from app.options import OPTIONS
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
+from app.snapshot.requests import clear_requests
 from app.values import Option
 from app.web.app import create_app
 
@@ -61,6 +62,7 @@ def serve_alone(settings: Settings) -> None:
     knowledge = Knowledge(settings)
     knowledge.open()
     clear_figures(knowledge.data)
+    clear_requests(knowledge.data)
     # Not stopped here but where the application ends: it knows when the last answer is given.
     server.run(create_app(settings, knowledge, alone=True), settings)
 

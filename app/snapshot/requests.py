@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.disk import clear_the_way, make_room, read_plain, remove, write_aside
+from app.disk import BUILDING, clear_the_way, make_room, read_plain, remove, write_aside
 from app.errors import JiedaError
 from app.snapshot.built import Built
 from app.snapshot.records import RecordUnreadable, from_json, to_json
@@ -46,24 +46,47 @@ class Outcome:
 
 def build_on_request(data: Path, request: Request, stop: threading.Event) -> None:
     """Has `request` build for the other processes until stopped. For a thread of its own; raises OSError."""
-    folder = data / REQUESTS
     clear_the_way(data, REQUESTS)
-    folder.mkdir(parents=True, exist_ok=True)
-    for suffix in (ASKED, DONE):
-        for path in folder.glob(f"*{suffix}"):
-            remove(path)
-    make_room(folder / BUILDER)
-    descriptor = os.open(folder / BUILDER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o660)
+    (data / REQUESTS).mkdir(parents=True, exist_ok=True)
+    make_room(data / REQUESTS / BUILDER)
+    descriptor = _opened(data)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _forget_wishes(data / REQUESTS)
         while not stop.wait(LOOK_AGAIN):
-            for path in sorted(folder.glob(f"*{ASKED}")):
+            for path in sorted((data / REQUESTS).glob(f"*{ASKED}")):
                 # Whatever else is there and is no wish: the next one is looked at all the same.
                 with contextlib.suppress(OSError, UnicodeDecodeError):
                     suspect = _taken(path)
                     request(suspect).add_done_callback(partial(_answer, path.with_suffix(DONE)))
     finally:
         os.close(descriptor)
+
+
+def clear_requests(data: Path) -> None:
+    """Removes what was asked for and not taken back, for one that builds for itself alone; whoever asked was killed.
+    Where somebody builds on request it is his."""
+    if (data / REQUESTS).is_symlink():
+        return
+    with contextlib.suppress(OSError):
+        descriptor = _opened(data)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _forget_wishes(data / REQUESTS)
+        finally:
+            os.close(descriptor)
+
+
+def _opened(data: Path) -> int:
+    """What is locked by whoever builds on request. Raises OSError."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(data / REQUESTS / BUILDER, flags, 0o660)
+
+
+def _forget_wishes(folder: Path) -> None:
+    for pattern in (f"*{ASKED}", f"*{DONE}", f"{BUILDING}*"):
+        for path in folder.glob(pattern):
+            remove(path)
 
 
 def _taken(path: Path) -> str:
