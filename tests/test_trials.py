@@ -3,10 +3,12 @@
 import re
 import subprocess
 import sys
+from itertools import count
 
 import pytest
 
 from tests.support.server import ROOT, free_port
+from trials.site import lasting
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +33,13 @@ def test_a_few_killed_servers_leave_nothing_and_the_next_ones_answer_rightly() -
     few = ("--kills", "0", "--cases", "1", "--entries", "4", "--servers", "3")
     said = figures("chaos", *few, "--port", str(free_port()), "--patience", "100")
     assert re.search(r"servers killed 3 .*, faults 0", said)
+
+
+def test_left_behind_is_what_stays_and_not_what_a_server_is_writing() -> None:
+    looks = iter([[".building-left", ".building-1"], [".building-2", ".building-left"]])
+    assert lasting(lambda: next(looks, [".building-left"]), 0.5) == [".building-left"]
+    written = (f".building-{number}" for number in count())
+    assert lasting(lambda: [next(written)], 0.5) == []
 
 
 @pytest.mark.server

@@ -26,7 +26,7 @@ from statistics import median
 from app.snapshot.analyzers import Analyzers
 from trials.asked import questions
 from trials.running import Running
-from trials.site import Place
+from trials.site import Place, lasting
 
 MOST_WORKERS = 3
 HITS = ("all", "all", "parent", "worker")
@@ -70,7 +70,8 @@ class Servers:
             running.until_ready()
             self.usual = time.monotonic() - began
             self.check(running, after)
-            self.faults += [f"{after}: {left} is left" for left in self.leftovers(running)]
+            left = lasting(lambda: self.leftovers(running))
+            self.faults += [f"{after}: {each} is left" for each in left]
         except (OSError, HTTPException, ValueError) as error:
             self.faults.append(f"{after}: a bad start: {error}")
         return running
@@ -110,15 +111,18 @@ class Servers:
                 self.faults.append(f"{after}: {ready['status']}: {ready['degraded']}")
 
     def leftovers(self, running: Running) -> list[str]:
-        """What those before have left, while a server runs."""
+        """What those before have left, or what is being written at this moment, while a server runs."""
         data, pids = self.place.data, running.pids()
-        told = [path for path in (data / "workers").iterdir() if int(path.name.partition("-")[0]) not in pids]
+        told = [*(data / "workers").glob("*.json"), *(data / "requests").glob("*.*")]
+        dead = [path for path in told if not path.name.startswith(".") and _pid(path) not in pids]
         figures = list(data.glob("metrics-*"))
-        asked = [
-            path for path in (data / "requests").glob("*.*") if int(path.name.partition("-")[0]) not in pids
-        ]
-        left = [*told, *asked, *figures[running.workers > 1 :], *data.with_name("tmp").iterdir()]
+        left = [*dead, *figures[running.workers > 1 :], *data.with_name("tmp").iterdir()]
         return [*self.place.leftovers(), *(path.name for path in left)]
+
+
+def _pid(path: Path) -> int:
+    """Of the process that a file is named after."""
+    return int(path.name.partition("-")[0])
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from bench.content import Maker
 LOGS = ("x\nValueError: chunk 12 is lost\n", "Traceback (most recent call last):\nKeyError: 1\n")
 PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8
 LEFTOVERS = (".building-*", ".damaged-*")
+SECONDS_TO_LAST, LOOK_AGAIN = 5.0, 0.2
+"""What is there for so long is left behind, and how often it is looked at meanwhile."""
 CHANGING = "en/frame0/entry-0.md"
 """The file that every change changes; the line that it ends in tells the number of the change."""
 
@@ -59,7 +62,17 @@ class Place:
 
     def leftovers(self) -> list[str]:
         """What a builder should have removed."""
-        return [path.name for pattern in LEFTOVERS for path in self.data.rglob(pattern)]
+        found = [path for pattern in LEFTOVERS for path in self.data.rglob(pattern)]
+        return [path.relative_to(self.data).as_posix() for path in found]
+
+
+def lasting(look: Callable[[], Sequence[str]], seconds: float = SECONDS_TO_LAST) -> list[str]:
+    """What is found at every look for so long: a server that runs writes files aside and renames them all the time."""
+    found, until = set(look()), time.monotonic() + seconds
+    while found and time.monotonic() < until:
+        time.sleep(LOOK_AGAIN)
+        found &= set(look())
+    return sorted(found)
 
 
 def answers(knowledge: Knowledge, words: Sequence[str]) -> str:
