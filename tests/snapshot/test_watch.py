@@ -1,0 +1,85 @@
+"""Folders that go and come back, as a checkout of another branch or a synchronization has it, are watched as before."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.settings import Settings
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.knowledge import Knowledge
+from tests.support.server import until
+from tests.support.small_content import edition, write
+
+FILES = {"en/roll/a.md": edition("A"), "zh/roll/b.md": edition("B", "## 回答\n\n是。\n")}
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    return write(tmp_path / "content", FILES)
+
+
+@pytest.fixture
+def knowledge(content: Path, data: Path, plain_analyzers: Analyzers) -> Iterator[Knowledge]:
+    """What follows the content by events alone: what no event tells of is never noticed."""
+    given = {"CONTENT": str(content), "DATA": str(data), "RELOAD_CONTENT": "1", "WATCH": "events"}
+    settings = Settings.load({f"JIEDA_{name}": value for name, value in given.items()})
+    knows = Knowledge(settings, analyzers=plain_analyzers)
+    knows.open()
+    knows.start()
+    yield knows
+    knows.stop()
+
+
+def titles(knowledge: Knowledge) -> set[str]:
+    entries = knowledge.snapshot.library.entries.values()
+    return {edition.title for entry in entries for edition in entry.editions.values()}
+
+
+Missed = Callable[[], None]
+"""Called while a folder is away."""
+Move = Callable[[Path, Missed], None]
+
+
+def away_and_back(folder: Path, missed: Missed) -> None:
+    aside = folder.rename(folder.with_name("aside~"))
+    missed()
+    aside.rename(folder)
+
+
+def made_again(folder: Path, missed: Missed) -> None:
+    files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.md")}
+    shutil.rmtree(folder)
+    missed()
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text)
+
+
+def at_once() -> None:
+    """Nobody has noticed that it was gone."""
+
+
+WAYS = [
+    (away_and_back, "en/roll"),
+    (away_and_back, "en"),
+    (away_and_back, ""),
+    (made_again, "en/roll"),
+    (made_again, "en"),
+]
+
+
+@pytest.mark.parametrize(("move", "name"), WAYS)
+@pytest.mark.parametrize("noticed", [False, True])
+def test_a_folder_that_comes_back_is_watched_again(
+    knowledge: Knowledge, content: Path, move: Move, name: str, noticed: bool
+) -> None:
+    def is_missed() -> bool:
+        return titles(knowledge) == {"B"} if name else "failed" in knowledge.health().degraded
+
+    move(content / name, (lambda: until(is_missed)) if noticed else at_once)
+    until(lambda: titles(knowledge) == {"A", "B"} and not knowledge.health().degraded)
+    for number in range(3):
+        (content / "en/roll/a.md").write_text(edition(f"Edited {number}"), encoding="utf-8")
+        until(lambda number=number: titles(knowledge) == {f"Edited {number}", "B"})  # type: ignore[misc] # bound now
