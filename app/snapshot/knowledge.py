@@ -1,5 +1,6 @@
 """What a process knows: the snapshot that it serves, and the builder where it has one."""
 
+import atexit
 import logging
 import threading
 import time
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.disk import temporary_folders
+from app.disk import remove, temporary_folders
 from app.errors import JiedaError
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers, analyzers_of
@@ -216,9 +217,10 @@ class Knowledge:
             log.warning("no build on request: %s", error)  # workers build for themselves
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
-        """Builds in a temporary directory. Raises JiedaError where there is none."""
+        """Builds in a temporary directory, which goes with this process. Raises JiedaError where there is none."""
         note = f"{reason_of(error)}: content is kept in a temporary directory and made anew at each start"
         for folder in temporary_folders():
+            atexit.register(remove, folder)
             self._use(folder, note)
             try:
                 self._built = self._keeper.build()

@@ -102,18 +102,36 @@ def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, wor
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_data_directory_that_cannot_be_used_is_said_and_done_without(
-    start_server: Callable[..., Server], tmp_path: Path
+    start_server: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     content = write(tmp_path / "content", ONE)
-    server = start_server(content, data=str(tmp_path / "file" / "data"))
+    server = start_server(content, data=str(tmp_path / "file" / "data"), workers=workers)
     with server.client() as client:
         ready = client.get("/readyz").json()
     assert (ready["status"], ready["entries"]) == ("degraded", 1)
     assert "temporary" in ready["degraded"]
     assert str(tmp_path) in server.log()
+    assert list((tmp_path / "tmp").iterdir())
+    assert server.stop() == 0
+    assert not list((tmp_path / "tmp").iterdir())
     assert "Traceback" not in server.log()
+
+
+def test_a_search_that_cannot_use_the_data_directory_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    content = write(tmp_path / "content", ONE)
+    ended = run("search", "One", content=str(content), data=str(tmp_path / "file" / "data"))
+    assert (ended.returncode, "roll/one" in ended.stdout) == (0, True)
+    assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
