@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from itertools import count
 
 import pytest
@@ -60,3 +61,8 @@ def test_a_short_week_names_the_gaps_and_leaks_nothing() -> None:
 def test_a_little_nonsense_of_each_kind_does_no_harm() -> None:
     said = figures("fuzz", "--seconds", "3")
     assert len(re.findall(r"[1-9]\d* inputs, slowest \S+ s, escaped 0", said)) == 6
+
+
+@pytest.mark.skipif(find_spec("atheris") is None, reason="atheris is not installed: nothing else needs it")
+def test_nonsense_that_is_led_on_by_what_it_reaches_does_no_harm() -> None:
+    figures("guided", "signatures", "--seconds", "3")
