@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from socket import socket
+from types import FrameType
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
@@ -18,6 +19,16 @@ SECONDS_TO_END = 1.0
 """What a worker may take to end after its last answer."""
 
 
+class _Server(uvicorn.Server):
+    """Does not finish a start that nobody waits for any more."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ends, now where no request was answered yet. Only this process knows whether one was."""
+        if not self.started:
+            os._exit(0)
+        super().handle_exit(sig, frame)
+
+
 class Worker(Process):
     """A process that answers requests, for as long as the one that started it lives."""
 
@@ -26,6 +37,13 @@ class Worker(Process):
     def __init__(self, config: uvicorn.Config, sockets: list[socket]) -> None:
         super().__init__(config, sockets)
         self.process = BoundProcess(self.process.run)
+
+    @property
+    def server(self) -> uvicorn.Server:
+        """What serves, in the process itself."""
+        if self._server is None:
+            self._server = _Server(self.config)
+        return self._server
 
     def target(self, sockets: list[socket] | None = None) -> None:
         """Serve."""
@@ -50,8 +68,6 @@ class Supervisor(Multiprocess):
         self._answered: dict[Process, float] = {}
         """When each worker was last known to answer, in seconds of the monotonic clock."""
         self._asked: set[Process] = set()
-        self._serving: set[Process] = set()
-        """Those that have said that they answer requests."""
 
     def init_processes(self) -> None:
         """Starts all workers."""
@@ -89,7 +105,6 @@ class Supervisor(Multiprocess):
             process.kill()
             process.join()
             self._answered.pop(process, None)
-            self._serving.discard(process)
             self._asked.discard(process)
             if process.exitcode == STARTUP_FAILURE:
                 log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
@@ -104,8 +119,7 @@ class Supervisor(Multiprocess):
         now = time.monotonic()
         try:
             while process.parent_conn.poll():
-                if process.parent_conn.recv():
-                    self._serving.add(process)
+                process.parent_conn.recv()
                 self._answered[process] = now
                 self._asked.discard(process)
             if process not in self._asked:
@@ -116,12 +130,11 @@ class Supervisor(Multiprocess):
         return now - self._answered.setdefault(process, now) < self.config.timeout_worker_healthcheck
 
     def terminate_all(self) -> None:
-        """Tells workers to finish; those that still start have nothing to finish, and would not listen yet."""
-        for process in self.processes:
-            if process in self._serving:
-                process.terminate()
-            else:
-                process.kill()
+        """Tells workers to finish, and listens no more: as long as anybody does, the system takes connections, only to
+        reset them at the end."""
+        for each in self.sockets:
+            each.close()
+        super().terminate_all()
 
     def join_all(self) -> None:
         """Waits until all workers have ended, and ends those that do not when their time is up."""

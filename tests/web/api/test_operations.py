@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,10 +178,35 @@ def test_a_text_log_has_one_line_for_a_request_whatever_its_path(
     assert len([line for line in server.log().splitlines() if "fake" in line]) == 1
 
 
-def test_a_stop_lets_answers_finish_and_ends_with_0(
-    start_server: Callable[..., Server], tmp_path: Path
+def is_refused(address: tuple[str, int]) -> bool:
+    """Whether nobody listens there."""
+    try:
+        socket.create_connection(address).close()
+    except ConnectionRefusedError:
+        return True
+    except ConnectionResetError:
+        pass
+    return False
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_stop_lets_answers_finish_takes_no_more_requests_and_ends_with_0(
+    start_server: Callable[..., Server], tmp_path: Path, workers: str
 ) -> None:
-    server = start_server(write(tmp_path, FEW))
+    """What is asked too late is refused at once, so that whoever asks can go elsewhere, and not reset at the end."""
+    server = start_server(write(tmp_path, FEW), workers=workers)
+    base = httpx.URL(server.base)
+    address = (base.host, base.port or 0)
+    with socket.create_connection(address) as under_way:
+        head = f"Host: {base.host}\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"
+        under_way.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\n" + head.encode())
+        answer = under_way.makefile("rb")
+        assert answer.readline().split()[1] == b"100"
+        server.process.terminate()
+        until(lambda: is_refused(address))
+        assert server.process.poll() is None
+        under_way.sendall(b"KeyError: 1")
+        assert (answer.readline(), answer.readline().split()[1]) == (b"\r\n", b"200")
     assert server.stop() == 0
     assert "Traceback" not in server.log()
 
