@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from trials.running import COMMAND
 from trials.site import Place
@@ -28,6 +28,8 @@ PERIOD = 1.0
 """Seconds between two changes."""
 SETTLED = 180.0
 """Seconds after which memory should not grow any more."""
+LOOK_EVERY, A_MINUTE = 5, 12
+"""Changes between two looks at memory, and looks that are taken together: it is given back once a minute."""
 SECONDS_TO_START = 300.0
 PAUSE = 0.02
 PAGES = (
@@ -176,7 +178,7 @@ def _change(place: Place, seen: Seen, pid: int, seconds: float) -> None:
         number += 1
         seen.made[number] = time.monotonic()
         place.change(number)
-        if number % 5 == 0:
+        if number % LOOK_EVERY == 0:
             seen.memory.append((at, memory_of(pid)))
         time.sleep(max(0.0, start + number * PERIOD - time.monotonic()))
 
@@ -190,8 +192,8 @@ def report(seen: Seen) -> str:
         f"95% {lags[int(len(lags) * 0.95)]:.2f}, most {lags[-1]:.2f}",
     ]
     settled = [mib for at, mib in seen.memory if at >= SETTLED]
-    if len(settled) >= 12:
-        early, late = median(settled[:6]), median(settled[-6:])
+    if len(settled) >= 2 * A_MINUTE:
+        early, late = fmean(settled[:A_MINUTE]), fmean(settled[-A_MINUTE:])
         lines.append(f"memory {early:.0f} MiB after minute 3, {late:.0f} at the end: {late / early - 1:+.1%}")
     return "\n".join([*lines, *sorted(set(seen.failed))[:20]])
 
