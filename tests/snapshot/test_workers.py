@@ -334,7 +334,13 @@ def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(
 
 def test_a_stop_does_not_wait_for_a_build(start_server: Callable[..., Server], content: Path) -> None:
     server = ready(start_server(content, workers=str(WORKERS), reload_content="1"))
-    write(content, {f"en/roll/many-{number}.md": edition(f"T{number}") for number in range(600)})
+    # No two words are the same: each is worked out, which takes many times as long as a stop.
+    many = {number: " ".join(f"{number}word{each}" for each in range(300)) for number in range(600)}
+    texts = {
+        f"en/roll/many-{number}.md": edition(f"T{number}", f"## Answer\n\n{words}.\n")
+        for number, words in many.items()
+    }
+    write(content, texts)
     until(lambda: {answer["builder"] for answer in answers(server, count=1)} == {"building"})
     server.stop()
     assert "602 entries" not in server.log()
