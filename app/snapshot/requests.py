@@ -1,6 +1,6 @@
 """Builds asked for by processes that follow, made by the one that builds: it has everything at hand.
 
-requests/builder     locked for as long as somebody builds on request
+requests/builder     locked for as long as somebody builds on request, and who that is
 requests/<id>.ask    a wish: the name of a generation that cannot be opened, or nothing
 requests/<id>.done   what came of it
 """
@@ -52,6 +52,7 @@ def build_on_request(data: Path, request: Request, stop: threading.Event) -> Non
     descriptor = _opened(data)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+        os.pwrite(descriptor, f"{os.getpid()} {time.time_ns()}".encode(), 0)
         _forget_wishes(data / REQUESTS)
         while not stop.wait(LOOK_AGAIN):
             for path in sorted((data / REQUESTS).glob(f"*{ASKED}")):
@@ -102,11 +103,13 @@ def ask(data: Path, suspect: str = "") -> Outcome | None:
     asked = folder / f"{os.getpid()}-{threading.get_ident()}-{time.time_ns()}{ASKED}"
     answer = asked.with_suffix(DONE)
     try:
+        builder = _builder(folder)
         if not _is_answered(folder):
             return None
         write_aside(asked, suspect.encode(), lasting=False)
         while not answer.exists():
-            if not _is_answered(folder):
+            # Another one knows nothing of what the one before was asked.
+            if not _is_answered(folder) or _builder(folder) != builder:
                 return None
             time.sleep(LOOK_AGAIN)
         outcome = from_json(read_plain(answer), Outcome)
@@ -119,6 +122,11 @@ def ask(data: Path, suspect: str = "") -> Outcome | None:
     if outcome.failure:
         raise BuildRefused(outcome.failure)
     return outcome
+
+
+def _builder(folder: Path) -> bytes:
+    """Who builds on request, or did so last. Raises OSError."""
+    return read_plain(folder / BUILDER)
 
 
 def _is_answered(folder: Path) -> bool:

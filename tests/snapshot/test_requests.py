@@ -1,6 +1,7 @@
 """The folder in which workers ask for builds."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -13,6 +14,7 @@ from app.snapshot.requests import (
     BUILDER,
     DONE,
     REQUESTS,
+    Outcome,
     Request,
     ask,
     build_on_request,
@@ -80,6 +82,41 @@ def test_wishes_are_left_to_whoever_builds_on_request(tmp_path: Path) -> None:
         other.join()
     asker.join()
     assert wished == ["something"]
+
+
+def test_who_asked_one_that_is_gone_does_not_wait_for_its_successor(tmp_path: Path) -> None:
+    ends, began = (threading.Event(), threading.Event()), threading.Event()
+    outcomes: list[Outcome | None] = []
+
+    def never(_suspect: str) -> Future[Built]:
+        began.set()
+        return Future()
+
+    def wish() -> None:
+        while not began.is_set():
+            outcomes[:] = [ask(tmp_path)]
+
+    builders = [
+        threading.Thread(target=build_on_request, args=(tmp_path, request, end))
+        for request, end in zip((never, unasked), ends, strict=True)
+    ]
+    asker = threading.Thread(target=wish, daemon=True)
+    try:
+        for thread in (builders[0], asker):
+            thread.start()
+        assert began.wait(PATIENCE)
+        builders[1].start()
+        # It waits for the lock by then, and has it as soon as the other one lets go.
+        time.sleep(0.3)
+        ends[0].set()
+        asker.join(PATIENCE)
+        assert not asker.is_alive()
+        assert outcomes == [None]
+    finally:
+        for end, thread in zip(ends, builders, strict=True):
+            end.set()
+            if thread.ident:
+                thread.join()
 
 
 def test_where_nobody_ever_asked_nothing_is_made(tmp_path: Path) -> None:
