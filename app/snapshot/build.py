@@ -16,6 +16,7 @@ from app.snapshot.engine import engine_name, is_kept
 from app.snapshot.entries import EntryFacts
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.files import Reading
+from app.snapshot.garbage import rarely_searched
 from app.snapshot.generation import (
     GENERATIONS,
     IMAGES,
@@ -82,7 +83,7 @@ class Builder:
         cannot be written, FactsUnreadable where the store cannot be used, BuildAbandoned.
         """
         self._data.mkdir(parents=True, exist_ok=True)
-        with building_alone(self._data, self._pause):
+        with building_alone(self._data, self._pause), rarely_searched():
             clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
             clean(self._data)
             if suspect:
@@ -158,8 +159,6 @@ class Builder:
             self._pause,
         )
         return True
-
-    # ---- what is carried
 
     def _examine(self, name: str) -> None:
         facts = self._open().facts

@@ -9,11 +9,9 @@ from contextlib import asynccontextmanager, suppress
 
 from anyio.to_thread import run_sync
 
+from app.snapshot.garbage import THRESHOLDS
 from app.snapshot.knowledge import Knowledge
 
-THRESHOLDS = (5000, 10, 20)
-"""New objects until the youngest are searched, and how often before their elders are: a large log makes some hundred
-thousand objects, which are gone when it is answered."""
 SECONDS_BETWEEN = 60.0
 
 
