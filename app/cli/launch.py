@@ -45,5 +45,6 @@ def main() -> None:
 
 
 def _flags() -> list[str]:
-    """Options of this interpreter that the next one must have, too."""
-    return [f"-W{option}" for option in sys.warnoptions]
+    """Options of the next interpreter: those of this one that it must have, too, and nothing is imported from the
+    current folder, which may be a clone of whose files nobody knows what they are."""
+    return ["-P", *(f"-W{option}" for option in sys.warnoptions)]

@@ -1,0 +1,23 @@
+"""The `jieda` script: what it runs, and from where."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.version import VERSION
+
+SCRIPT = "from app.cli.launch import main; main()"
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("check", "--version"), ("health", "--version")])
+def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Content is checked where it lies, in a clone of whose files nobody knows what they are."""
+    for name in ("app", "click", "http", "msgspec", "yaml"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')\n")
+    jieda = [sys.executable, "-P", "-c", SCRIPT, *arguments]
+    run = subprocess.run(jieda, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "planted" not in run.stderr
+    if arguments == ("--version",):
+        assert VERSION in run.stdout
