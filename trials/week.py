@@ -35,7 +35,7 @@ FOUND = (
     "CUDA out of memory",
     "显存不足",
     "resume training",
-    "NCCL timeout",
+    "Ray channel timeout",
     "怎么续训",
     "checkpoint conversion",
     "max_tokens_per_gpu",

@@ -73,10 +73,10 @@ def test_the_api_diagnoses_an_error_line_and_no_question(client: httpx.Client) -
 
 
 def test_while_somebody_types_nothing_is_doubted(client: httpx.Client) -> None:
-    for query in ("resume t", "resume traini", "qqqzzzxxx"):
+    for query in ("resume t", "resume trainin", "qqqzzzxxx"):
         typed = client.get("/api/v1/search", params={"q": query, "unfinished": "1"}).json()
         assert (typed["weak"], typed["correction"]) == (False, "")
-    assert client.get("/api/v1/search", params={"q": "resume traini"}).json()["correction"]
+    assert client.get("/api/v1/search", params={"q": "resume trainin"}).json()["correction"]
 
 
 def test_the_answer_comes_before_what_led_to_it_and_others_are_folded(client: httpx.Client) -> None:
