@@ -21,7 +21,9 @@ SLOW = {"agents", "cli", "importing", "loading", "snapshot"}
 SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
 """A test that uses one of these, directly or not, talks to a server."""
 
-settings.register_profile("quick", max_examples=10)
+# A slow machine is no fault of what is tested.
+settings.register_profile("default", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=10)
 
 TAIL = 3000
 """Characters of a server's output shown under a failed test."""

@@ -197,10 +197,9 @@ def test_a_stop_lets_answers_finish_takes_no_more_requests_and_ends_with_0(
     server = start_server(write(tmp_path, FEW), workers=workers)
     base = httpx.URL(server.base)
     address = (base.host, base.port or 0)
-    with socket.create_connection(address) as under_way:
+    with socket.create_connection(address) as under_way, under_way.makefile("rb") as answer:
         head = f"Host: {base.host}\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"
         under_way.sendall(b"POST /api/v1/diagnose HTTP/1.1\r\n" + head.encode())
-        answer = under_way.makefile("rb")
         assert answer.readline().split()[1] == b"100"
         server.process.terminate()
         until(lambda: is_refused(address))
