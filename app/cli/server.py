@@ -4,6 +4,7 @@ import asyncio
 import resource
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import uvicorn
@@ -29,6 +30,7 @@ MOST_CONNECTIONS = 1000
 MOST_OF_ONE_CLIENT = 100
 OTHER_FILES = 64
 """Descriptors that are kept for everything but connections."""
+_TURNS = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Connection(TypedAddresses):
         self.who = b""
         """The client, or empty where it may have as many connections as it likes."""
         self.asking_since = 0.0
+        self.turn = 0
+        """Grows each time that somebody begins to ask: the clock of the loop may stand still meanwhile."""
 
     @property
     def asks(self) -> bool:
@@ -67,7 +71,8 @@ class Connection(TypedAddresses):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
         """Begin to look after it, and make room for it."""
         super().connection_made(transport)
-        self.asking_since = self._taken_at = self.loop.time()
+        self._begin_to_ask()
+        self._taken_at = self.asking_since
         self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
         address = parse(self.client[0]) if self.client else None
         if address and not is_among(address, self._bounds.trusted):
@@ -82,8 +87,11 @@ class Connection(TypedAddresses):
 
     def on_response_complete(self) -> None:
         """The client may ask again."""
-        self.asking_since = self.loop.time()
+        self._begin_to_ask()
         super().on_response_complete()
+
+    def _begin_to_ask(self) -> None:
+        self.asking_since, self.turn = self.loop.time(), next(_TURNS)
 
     def _make_room(self) -> None:
         all_of_them = (each for each in self.connections if isinstance(each, Connection))
@@ -116,8 +124,8 @@ def _oldest(connections: list[Connection]) -> Connection:
     """The one that has asked for nothing for longest; the newest where all have asked."""
     idle = [each for each in connections if each.asks]
     if idle:
-        return min(idle, key=lambda each: each.asking_since)
-    return max(connections, key=lambda each: each.asking_since)
+        return min(idle, key=lambda each: each.turn)
+    return max(connections, key=lambda each: each.turn)
 
 
 def run(app: Any, settings: Settings) -> None:

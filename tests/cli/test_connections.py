@@ -1,10 +1,11 @@
 """Connections that are opened and not used: none of them is kept for ever, and none keeps others out."""
 
+import asyncio
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -30,6 +31,18 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.body", "body": body})
 
 
+class CoarseClock(asyncio.SelectorEventLoop):
+    """Tells a time that stands still for a quarter of a second, as any clock does for a moment."""
+
+    def time(self) -> float:
+        return super().time() // 0.25 * 0.25
+
+
+def run_with(clock: type[asyncio.AbstractEventLoop], each: uvicorn.Server) -> None:
+    with asyncio.Runner(loop_factory=clock) as runner:
+        runner.run(each.serve())
+
+
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts servers whose patience is short: `start(bounds…)` gives the port."""
@@ -38,14 +51,14 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.setattr(server, "SECONDS_BETWEEN_LOOKS", 0.1)
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
-    def begin(**bounds: Any) -> int:
+    def begin(clock: type[asyncio.AbstractEventLoop] | None = None, **bounds: Any) -> int:
         settings = replace(Settings.load({}), port=free_port(), trusted_proxies=())
         options = server.options(settings)
         wanted = replace(server.Bounds.of(settings), **bounds)
         options["http"] = partial(server.Connection, bounds=wanted)
         options["log_config"] = None
         each = uvicorn.Server(uvicorn.Config(application, **options))
-        thread = threading.Thread(target=each.run)
+        thread = threading.Thread(target=each.run if clock is None else partial(run_with, clock, each))
         thread.start()
         running.append((each, thread))
         until(lambda: each.started)
@@ -119,6 +132,18 @@ def test_whoever_never_reads_is_hung_up_on_and_a_reader_gets_all(start: Start) -
             while chunk := silent.recv(1 << 20):
                 received += len(chunk)
         assert received < len(LARGE)
+
+
+def test_of_connections_that_come_at_one_time_the_first_goes(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", PATIENCE)
+    port = start(CoarseClock, most=5)
+    for _ in range(10):
+        with ExitStack() as silent:
+            for _ in range(20):
+                silent.enter_context(connected(port))
+            assert [answers(port) for _ in range(10)] == [True] * 10
 
 
 @pytest.mark.parametrize("bound", ["most", "of_one_client"])
