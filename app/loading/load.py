@@ -14,7 +14,7 @@ from app.content.read.parse import SourceFile, parse_file
 from app.errors import AuthoringError, LoadingError
 from app.loading.given import Given, place_of, read_given, where_of
 from app.loading.lines import RefusedLine, read_lines, read_object
-from app.loading.record import Record, print_of
+from app.loading.record import Record, loaded_digest
 from app.taxonomy import Taxonomy
 
 
@@ -41,14 +41,14 @@ class Event:
 
 @dataclass(slots=True)
 class Loader:
-    """A load into one content directory, a line at a time; what it holds of each is a path and a print."""
+    """A load into one content directory, a line at a time; what it holds of each is a path and a digest."""
 
     directory: Path
     taxonomy: Taxonomy
     record: Record
     dry_run: bool
     _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """By path the line that it was first named in, and the print of what that said; empty where it was refused."""
+    """By path the line that it was first named in, and the digest of what that said; empty where it was refused."""
     _loaded: int = 0
     _unnamed: int = 0
 
@@ -88,7 +88,7 @@ class Loader:
 
     def _put(self, given: Given, first: int) -> Outcome:
         text = edition_text(given.front, given.body).encode()
-        wanted = print_of(text)
+        wanted = loaded_digest(text)
         before = self._seen[given.where][1]
         if before and before != wanted:
             raise RefusedLine(
@@ -121,8 +121,8 @@ class Loader:
         """What is to become of a file. Raises RefusedLine where it is not the load's to write."""
         if present is None:
             return Outcome.NEW
-        there, where = print_of(present), given.where
-        same = there == print_of(text)
+        there, where = loaded_digest(present), given.where
+        same = there == loaded_digest(text)
         if same and (present == text or not given.front.synced_with):
             return Outcome.UNCHANGED
         if not same and not self.record.has(where, there):
@@ -139,7 +139,7 @@ class Loader:
                 if present is None:
                     self._forget(where)
                     return None
-                if not self.record.has(where, print_of(present)):
+                if not self.record.has(where, loaded_digest(present)):
                     fault = "has been edited since it was loaded: delete it if it is not wanted"
                 elif not self.dry_run:
                     place.remove(where)

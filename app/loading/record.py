@@ -23,7 +23,7 @@ _STAMP = re.compile(rb"^synced_with:.*\n", re.MULTILINE)
 _FRONT = re.compile(rb"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
-def print_of(content: bytes) -> str:
+def loaded_digest(content: bytes) -> str:
     """What tells one content of an edition from another. `synced_with` is left out: `jieda sync` writes it."""
     front = _FRONT.match(content)
     end = front.end() if front else 0
@@ -31,24 +31,24 @@ def print_of(content: bytes) -> str:
 
 
 class Record:
-    """The prints that the file of each path may have, the last one written last."""
+    """The digests that the file of each path may have, the last one written last."""
 
-    def __init__(self, path: Path, prints: dict[str, tuple[str, ...]]) -> None:
+    def __init__(self, path: Path, digests: dict[str, tuple[str, ...]]) -> None:
         self._path = path
-        self._prints = prints
+        self._digests = digests
         self._journal: BinaryIO | None = None
         self._changed = False
 
     def __contains__(self, where: object) -> bool:
-        return where in self._prints
+        return where in self._digests
 
     def wheres(self) -> list[str]:
         """The paths that it has, sorted."""
-        return sorted(self._prints)
+        return sorted(self._digests)
 
     def has(self, where: str, found: str) -> bool:
-        """Whether a load has written a file of this print there."""
-        return found in self._prints.get(where, ())
+        """Whether a load has written a file of this digest there."""
+        return found in self._digests.get(where, ())
 
     def announce(self, where: str, wanted: str) -> None:
         """Says what is about to be written, on disk. Raises OSError."""
@@ -57,16 +57,16 @@ class Record:
             self._journal = self._path.open("ab")
         self._journal.write(_line(where, wanted))
         self._journal.flush()
-        self._prints[where] = (*self._prints.get(where, ()), wanted)
+        self._digests[where] = (*self._digests.get(where, ()), wanted)
 
     def settle(self, where: str, wanted: str) -> None:
         """Says what is there now."""
-        if self._prints.get(where) != (wanted,):
-            self._prints[where], self._changed = (wanted,), True
+        if self._digests.get(where) != (wanted,):
+            self._digests[where], self._changed = (wanted,), True
 
     def forget(self, where: str) -> None:
         """Says that nothing of ours is there any more."""
-        self._changed |= self._prints.pop(where, None) is not None
+        self._changed |= self._digests.pop(where, None) is not None
 
     def close(self) -> None:
         """Puts the record in order on disk, unless nothing has changed. Raises OSError."""
@@ -74,7 +74,7 @@ class Record:
             self._journal.close()
         if self._changed:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            lines = (_line(where, each) for where in self.wheres() for each in self._prints[where])
+            lines = (_line(where, each) for where in self.wheres() for each in self._digests[where])
             write_aside(self._path, b"".join(lines))
 
 
@@ -88,10 +88,10 @@ def recorded(directory: Path, *, dry_run: bool) -> Iterator[Record]:
         return
     path.parent.mkdir(exist_ok=True)
     with _alone(path.parent):
-        prints, end = _read(path)
+        digests, end = _read(path)
         if path.exists() and path.stat().st_size > end:
             os.truncate(path, end)
-        record = Record(path, prints)
+        record = Record(path, digests)
         yield record
         record.close()
 
@@ -116,26 +116,26 @@ def _lock(descriptor: int, folder: Path) -> None:
 
 
 def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
-    """Prints by path, and how many bytes say so: what follows is a line that a killed load had not finished."""
-    prints: dict[str, tuple[str, ...]] = {}
+    """Digests by path, and how many bytes say so: what follows is a line that a killed load had not finished."""
+    digests: dict[str, tuple[str, ...]] = {}
     end = 0
     if not path.exists():
-        return prints, end
+        return digests, end
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break
             where, found = _said(line, f"{path}:{number}")
             end += len(line)
-            if found not in prints.get(where, ()):
-                prints[where] = (*prints.get(where, ()), found)
-    return prints, end
+            if found not in digests.get(where, ()):
+                digests[where] = (*digests.get(where, ()), found)
+    return digests, end
 
 
 def _said(line: bytes, place: str) -> tuple[str, str]:
     try:
         said = json.loads(line)
-        return str(said["file"]), str(said["print"])
+        return str(said["file"]), str(said["digest"])
     except (ValueError, KeyError, TypeError) as error:
         raise LoadingError(
             f"{place}: cannot be read: restore the file, or delete it, and then no file that is there counts as loaded"
@@ -143,4 +143,4 @@ def _said(line: bytes, place: str) -> tuple[str, str]:
 
 
 def _line(where: str, found: str) -> bytes:
-    return json.dumps({"file": where, "print": found}, ensure_ascii=False).encode() + b"\n"
+    return json.dumps({"file": where, "digest": found}, ensure_ascii=False).encode() + b"\n"
