@@ -15,12 +15,19 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
 def read_plain(path: Path) -> bytes:
-    """The content of a plain file. Raises OSError, also for what is none: a pipe would keep its reader waiting."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "is no plain file")
+    """The content of a plain file. Raises OSError, also for what is none."""
+    with os.fdopen(open_plain(path), "rb") as file:
         return file.read()
+
+
+def open_plain(path: Path) -> int:
+    """The descriptor of a plain file, to be read. Raises OSError, also for what is none: a pipe would keep its reader
+    waiting."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is no plain file")
+    return descriptor
 
 
 def make_room(path: Path) -> None:

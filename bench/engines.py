@@ -28,7 +28,8 @@ from app.analysis.pipeline import Analyzer
 from app.content.library import Library
 from app.content.read.load import load_library
 from app.evaluation.figures import read_judged
-from app.search.answers import Filters, SearchRequest
+from app.filters import Filters
+from app.search.answers import SearchRequest
 from app.search.index.document import Document, build_documents
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index

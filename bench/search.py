@@ -24,11 +24,13 @@ from whoosh.scoring import BM25F
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
+from app.content.catalog import HeldCatalog
 from app.content.library import Holdings, Library
 from app.content.read.gather import Vocabulary
 from app.content.read.load import load_library
 from app.evaluation.figures import read_judged
-from app.search.answers import Filters, SearchRequest
+from app.filters import Filters
+from app.search.answers import SearchRequest
 from app.search.index.document import Document, build_documents
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import ZONES
@@ -69,9 +71,10 @@ def library_of(shipped: Library, count: int) -> Library:
     origin = {name(number): shipped.ids[number % len(shipped)] for number in range(count)}
     return Library(
         Holdings(
-            summaries={
-                made: replace(shipped.summary(entry_id), id=made) for made, entry_id in origin.items()
-            },
+            catalog=HeldCatalog(
+                {made: replace(shipped.summary(entry_id), id=made) for made, entry_id in origin.items()},
+                shipped.taxonomy,
+            ),
             read=lambda made: replace(shipped.entries[origin[made]], id=made),
             vocabulary=Vocabulary(
                 shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge

@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from app.entry import Language
+from app.filters import Filters
 from app.han import has_han, is_han
-from app.search.answers import Filters
 
 MAX_TAGS = 10
 MAX_OFFSET = 10_000

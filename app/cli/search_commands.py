@@ -13,11 +13,12 @@ from app.cli.running import run
 from app.cli.terminal import terminal_language
 from app.entry import Language
 from app.errors import RemoteError, UnknownEntry
+from app.filters import Filters
 from app.han import has_han
 from app.locales.translations import Translations
 from app.presentation import schemas
 from app.presentation.sections import sections_of
-from app.search.answers import Filters, SearchRequest
+from app.search.answers import SearchRequest
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import SHOWN
 from app.taxonomy import FACETS

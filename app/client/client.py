@@ -3,8 +3,9 @@
 from typing import Protocol
 
 from app.entry import Language
+from app.filters import Filters
 from app.presentation import reports, schemas
-from app.search.answers import Filters, SearchRequest
+from app.search.answers import SearchRequest
 from app.usecases.window import Window
 
 

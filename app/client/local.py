@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from app.entry import Language
+from app.filters import Filters
 from app.presentation import reports, schemas
 from app.presentation.shaper import Shapers
 from app.presentation.tags import tag_fields
-from app.search.answers import Filters, SearchRequest
+from app.search.answers import SearchRequest
 from app.usecases.diagnose import check_size
 from app.usecases.diagnose import diagnose as diagnose_for
 from app.usecases.entries import MovedTo, list_entries

@@ -1,28 +1,32 @@
 """All entries, cross-checked: an immutable collection that holds little of each and reads the rest on demand."""
 
-import heapq
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from app.content.catalog import Catalog
 from app.content.read.gather import Vocabulary
 from app.entry import Entry, Language, Problem, Sample, Summary
+from app.filters import Filters
 from app.log_knowledge import Background, LogKnowledge
 from app.site_texts import SiteTexts
-from app.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
+from app.taxonomy import GlossaryGroup, Taxonomy
 
 RECENT_CHARACTERS = 8 << 20
 """Source text of the entries that are kept after they were read; what is made of it takes some six times that."""
 
 CACHED_NEIGHBORS = 4096
+MOST_NEIGHBORS = 20
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a library is made of. `summaries` by id, in order; `read` gives the whole entry of one of these ids.
+    """What a library is made of. `catalog` lists its entries; `read` gives the whole entry of one of these ids.
 
     `samples_of` reads the logs that belong to an entry; `sampled` are the ids that have any; `background` reads the
     logs that no entry explains. `images`:
@@ -30,7 +34,7 @@ class Holdings:
     `digest` covers every content file that influences what is served, found or diagnosed.
     """
 
-    summaries: Mapping[str, Summary]
+    catalog: Catalog
     read: Callable[[str], Entry]
     vocabulary: Vocabulary
     problems: tuple[Problem, ...]
@@ -52,20 +56,19 @@ class Library:
         self._recent = _Recent(holdings.read)
         self.drafts = holdings.drafts
         """Files that readers are not to see, relative to their content directories."""
-        self.ids: tuple[str, ...] = tuple(holdings.summaries)
-        self.summaries: tuple[Summary, ...] = tuple(holdings.summaries.values())
+        self._catalog = holdings.catalog
+        self.ids: Sequence[str] = self._catalog.ids
+        """All ids, sorted."""
         self.entries: Mapping[str, Entry] = _Entries(self)
-        self._tagged = _by_tag(self.summaries)
-        self._latest = latest_first(self.summaries)
-        self.bilingual: bool = all(len(each.editions) == len(Language) for each in self.summaries)
-        """Whether every entry has both editions."""
+        self.lacking: frozenset[Language] = frozenset(lang for lang in Language if self.missing(lang))
+        """The languages that some entry has no edition in."""
         self._neighbors = lru_cache(CACHED_NEIGHBORS)(self._find_related)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __contains__(self, entry_id: object) -> bool:
-        return entry_id in self._holdings.summaries
+        return entry_id in self._catalog
 
     def entry(self, entry_id: str) -> Entry | None:
         """The whole entry, or None for an id that is none."""
@@ -73,7 +76,7 @@ class Library:
 
     def summary(self, entry_id: str) -> Summary:
         """What a list shows of an entry. Raises KeyError for an unknown id."""
-        return self._holdings.summaries[entry_id]
+        return self._catalog.summary(entry_id)
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -142,40 +145,43 @@ class Library:
         images = self._holdings.images
         return images.get(f"{lang}/{path}") or images.get(f"{lang.other}/{path}")
 
-    def tagged(self, facet: str, value: str) -> tuple[Summary, ...]:
+    def listed(self, filters: Filters = NO_FILTERS, since: date | None = None) -> Sequence[Summary]:
+        """The entries that pass the filters and changed on or after `since`, latest change first. Each is read when
+        it is looked at."""
+        return self._catalog.listed(filters, since)
+
+    def shelved(self, filters: Filters, lang: Language) -> Sequence[Summary]:
+        """Those that pass the filters, by framework, version and title for readers of a language."""
+        return self._catalog.shelved(filters, lang)
+
+    def tagged(self, facet: str, value: str) -> Sequence[Summary]:
         """Entries that carry a tag, latest change first."""
-        return latest_first(self._tagged.get((facet, value), ()))
+        return self._catalog.listed(Filters().with_only(facet, value))
 
-    def latest(self, limit: int) -> tuple[Summary, ...]:
-        """The entries that changed last, latest first."""
-        return self._latest[:limit]
+    def published(self, lang: Language) -> Sequence[Summary]:
+        """Those that have an edition in a language, the latest change of that edition first."""
+        return self._catalog.published(lang)
 
-    def total(self, facet: str, value: str) -> int:
-        """How many entries carry a tag."""
-        return len(self._tagged.get((facet, value), ()))
+    def missing(self, lang: Language) -> Sequence[Summary]:
+        """Those that have no edition in a language, by id."""
+        return self._catalog.missing(lang)
 
-    def counts(self, facet: str) -> Mapping[str, int]:
-        """How many entries carry each value of a facet; values that nobody carries are left out."""
-        return {value: len(held) for (name, value), held in self._tagged.items() if name == facet}
+    def stale(self, lang: Language) -> Sequence[Summary]:
+        """Those whose edition in a language is older than what its twin says, by id."""
+        return self._catalog.stale(lang)
+
+    def counts(self, facet: str, filters: Filters = NO_FILTERS) -> Mapping[str, int]:
+        """How many entries that pass the filters carry each value of a facet; values that none carries are left out."""
+        return self._catalog.counts(filters, facet)
 
     def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:
         """Neighbors: all that the entry names, then those that share most of its tags."""
-        return self._neighbors(entry_id)[: max(limit, len(self._holdings.summaries[entry_id].related))]
+        return self._neighbors(entry_id)[: max(limit, len(self.summary(entry_id).related))]
 
-    def _find_related(self, entry_id: str, most: int = 20) -> tuple[Summary, ...]:
-        summary = self._holdings.summaries[entry_id]
-        named = [self._holdings.summaries[other] for other in summary.related]
-        scores: Counter[str] = Counter()
-        for facet in ("topic", "error_type"):
-            for value in facet_values(summary)[facet]:
-                for other in self._tagged.get((facet, value), ()):
-                    scores[other.id] += 2
-        for taken in (entry_id, *summary.related):
-            scores.pop(taken, None)
-        prefix = f"{summary.framework}/"
-        order = ((-score - other.startswith(prefix), other) for other, score in scores.items())
-        nearest = heapq.nsmallest(most - len(named), order)
-        return (*named, *(self._holdings.summaries[other] for _, other in nearest))
+    def _find_related(self, entry_id: str) -> tuple[Summary, ...]:
+        named = self.summary(entry_id).related
+        most = max(0, MOST_NEIGHBORS - len(named))
+        return (*map(self.summary, named), *self._catalog.alike(entry_id, most, named))
 
 
 class _Entries(Mapping[str, Entry]):
@@ -223,27 +229,3 @@ class _Recent:
             while self._characters > RECENT_CHARACTERS and len(self._held) > 1:
                 self._characters -= self._held.popitem(last=False)[1][1]
         return entry
-
-
-def latest_first(summaries: Iterable[Summary]) -> tuple[Summary, ...]:
-    """`summaries`, latest change first; those of one day by id."""
-    return tuple(sorted(summaries, key=lambda each: (-each.updated.toordinal(), each.id)))
-
-
-def count_tags(summaries: Iterable[Summary], facet: str) -> dict[str, int]:
-    """How many of `summaries` carry each value of a facet."""
-    counts: dict[str, int] = {}
-    for summary in summaries:
-        for value in facet_values(summary)[facet]:
-            counts[value] = counts.get(value, 0) + 1
-    return counts
-
-
-def _by_tag(summaries: Iterable[Summary]) -> dict[tuple[str, str], list[Summary]]:
-    tagged: dict[tuple[str, str], list[Summary]] = {}
-    for summary in summaries:
-        values = facet_values(summary)
-        for facet in FACETS:
-            for value in values[facet]:
-                tagged.setdefault((facet, value), []).append(summary)
-    return tagged

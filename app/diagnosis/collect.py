@@ -31,7 +31,7 @@ class FactReader:
 
     def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts | None:
         """The facts of an entry with the texts of its samples; None where it explains no log."""
-        if not entry.signatures and not any(edition.symptoms for edition in entry.editions.values()):
+        if not tells_failure(entry):
             return None
         shown = (
             passage.text
@@ -46,6 +46,11 @@ class FactReader:
         text = "\n".join(line.text for line in parse(log.text, self.formats).lines)
         words = self.words.read(without_values(text))
         return BackgroundFacts(log.name, frozenset(chain.from_iterable(words)))
+
+
+def tells_failure(entry: Entry) -> bool:
+    """Whether an entry has anything that a log can be explained by."""
+    return bool(entry.signatures) or any(edition.symptoms for edition in entry.editions.values())
 
 
 def event_finder(signatures: Iterable[Signature], formats: Formats) -> Callable[[str], Events]:

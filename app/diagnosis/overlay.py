@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.content.library import Library
+from app.diagnosis.collect import tells_failure
 from app.diagnosis.diagnose import Diagnoser
 from app.diagnosis.facts import DiagnosisFacts, SignatureCount
 from app.diagnosis.telling import NOBODY, Array, TellingWords
@@ -51,7 +52,8 @@ def with_entry(
     samples = {each: of for each, of in known.samples.items() if each != entry_id}
     if facts:
         signatures[entry_id], samples[entry_id] = facts.signatures, facts.samples
-    documents = known.words.documents - (entry_id in known.signatures) + (facts is not None)
+    was = library.entry(entry_id)
+    documents = known.words.documents - bool(was and tells_failure(was)) + (facts is not None)
     words = WordsWith(known.words, entry_id, facts.words if facts else {}, documents)
     changed = replace(
         known,

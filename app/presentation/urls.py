@@ -8,8 +8,8 @@ from typing import Self
 from urllib.parse import quote, urlencode
 
 from app.entry import Language
+from app.filters import Filters
 from app.presentation import paths
-from app.search.answers import Filters
 from app.settings import Settings
 
 Parameter = str | int | bool | Iterable[str] | None

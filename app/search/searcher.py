@@ -7,8 +7,9 @@ from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import TokenKind, text_of
 from app.content.library import Library
-from app.entry import Entry, Language
-from app.search.answers import Filters, Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from app.entry import Entry
+from app.filters import Filters
+from app.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from app.search.index.protocol import Index
 from app.search.meaning.embedder import Embedder, Vector
 from app.search.query.parser import ParsedQuery, QueryParser
@@ -223,10 +224,9 @@ class Searcher:
 
 def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> Translations | None:
     """None where every entry has every language: nothing is to be gained then."""
-    if dictionary is None or library.bilingual:
+    if dictionary is None or not library.lacking:
         return None
-    lacking = {lang for one in library.summaries for lang in Language if lang not in one.editions}
-    return Translations(dictionary, index.lexicon, lacking)
+    return Translations(dictionary, index.lexicon, library.lacking)
 
 
 def _is_alike(scored: Scored) -> bool:

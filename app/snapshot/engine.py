@@ -4,7 +4,7 @@ The cluster's own modules are imported only where it is asked for: everybody els
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -42,9 +42,8 @@ class RemoteIndex(Index, Protocol):
     def telling(self) -> TellingWords:
         """The words that a diagnosis counts."""
 
-    @property
-    def tagged(self) -> Sequence[str]:
-        """Ids of the documents that a diagnosis looks at, sorted."""
+    def tells(self, document_id: str) -> bool:
+        """Whether a document is one that a diagnosis looks at."""
 
     def is_there(self) -> bool:
         """Whether who keeps it answers from it; False where they have none of that name. Raises ClusterUnavailable."""

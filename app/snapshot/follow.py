@@ -13,6 +13,8 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.facts import FILE_NAME, FactStore, FactsUnreadable
 from app.snapshot.generation import (
     CURRENT,
+    ENTRIES,
+    INDEX,
     GenerationUnreadable,
     Pointer,
     current_name,
@@ -112,7 +114,7 @@ class Follower:
                 return False
             files = stamps(self._data, pointer.name)
             before = self._before(pointer.name)
-            generation = read_generation(self._data, pointer.name, before.generation if before else None)
+            generation = read_generation(self._data, pointer.name)
             snapshot = open_snapshot(generation, self._data, self._store(), self._analyzers, before)
             self._snapshot, self._at, self._failure = snapshot, pointer, ""
             self._files, self._suspicion = files, ""
@@ -224,10 +226,11 @@ class Follower:
 
 
 def stamps(data: Path, name: str) -> Stamps:
-    """What tells whether the files of a generation that are mapped into memory are still those that were opened."""
+    """What tells whether the files of a generation that are read while it is served are still those of before."""
     found = []
     with contextlib.suppress(OSError):
-        for path in (generation_folder(data, name) / "index").iterdir():
+        folder = generation_folder(data, name)
+        for path in (folder / ENTRIES, *(folder / INDEX).iterdir()):
             status = path.stat()
             found.append((path.name, status.st_ino, status.st_size, status.st_mtime_ns))
     return frozenset(found)

@@ -16,15 +16,19 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
+from app.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
+from app.errors import IndexUnreadable
+from app.search.index.array_file import Array, read_arrays
 from app.snapshot.records import EntryRow, Header, RecordUnreadable, from_json, to_json
+from app.snapshot.rows import SEAL_LENGTH, StoredRows
 
 GENERATIONS = "generations"
 CURRENT = "current"
+ENTRIES, INDEX = "entries.jsonl", "index"
 IMAGES = "images"
 NAME = re.compile(r"[0-9a-f]{16}")
 """How generations are named."""
@@ -47,14 +51,20 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A generation that was read whole. `index` is the directory of its index, `digests` are those of the lines that
-    `rows` were read from."""
+    """A generation that was found whole. `rows` are in the order of their ids, `index` is a directory."""
 
     name: str
     header: Header
-    rows: tuple[EntryRow, ...]
+    rows: Sequence[EntryRow]
     index: Path
-    digests: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenGeneration(Generation):
+    """A generation whose rows stay on disk. `arrays` are those of its catalog."""
+
+    rows: StoredRows
+    arrays: Mapping[str, Array]
 
 
 def generation_folder(data: Path, name: str) -> Path:
@@ -88,22 +98,19 @@ def point_to(data: Path, name: str) -> None:
     sync(data)
 
 
-def read_generation(data: Path, name: str, before: Generation | None = None) -> Generation:
-    """Reads a generation; what `before` says in the same words is not made again, and held once.
-
-    Raises GenerationUnreadable.
-    """
+def read_generation(data: Path, name: str) -> OpenGeneration:
+    """Reads a generation, but for its rows and its index. Raises GenerationUnreadable."""
     folder = generation_folder(data, name)
     try:
         header = from_json(_unsealed(folder / "header.json"), Header)
-        lines = {_digest(line): line for line in _unsealed(folder / "entries.jsonl").split(b"\n") if line}
-        known = dict(zip(before.digests, before.rows, strict=True)) if before else {}
-        rows = tuple(known.get(digest) or from_json(line, EntryRow) for digest, line in lines.items())
-    except (OSError, RecordUnreadable) as error:
+        _check_seal(folder / ENTRIES)
+        arrays = read_arrays(folder / INDEX, header.catalog)
+        rows = StoredRows(folder / ENTRIES, arrays["rows.starts"], arrays["rows.digests"])
+    except (OSError, RecordUnreadable, IndexUnreadable, KeyError) as error:
         raise GenerationUnreadable(getattr(error, "strerror", None) or str(error)) from error
     if header.generation != name:
         raise GenerationUnreadable(f"is the generation {header.generation}")
-    return Generation(name, header, rows, folder / "index", tuple(lines))
+    return OpenGeneration(name, header, rows, folder / INDEX, arrays)
 
 
 def is_whole(data: Path, name: str) -> bool:
@@ -132,13 +139,13 @@ class NewGeneration:
         self._aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
         # Whoever may write the data directory may remove it: another user of the group may be next to build.
         self._aside.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
-        self.index = self._aside / "index"
+        self.index = self._aside / INDEX
         self.index.mkdir()
 
     def finish(self, header: Header, entries: bytes) -> None:
         """Writes what is left and gives the directory its name. Raises OSError."""
         _seal(self._aside / "header.json", to_json(header))
-        _seal(self._aside / "entries.jsonl", entries)
+        _seal(self._aside / ENTRIES, entries)
         for path in self.index.iterdir():
             sync(path)
         sync(self.index)
@@ -197,13 +204,18 @@ def _seal(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _digest(line: bytes) -> bytes:
-    return hashlib.blake2b(line, digest_size=16).digest()
-
-
 def _unsealed(path: Path) -> bytes:
     """The content of a sealed file. Raises OSError, RecordUnreadable where it is not what was written."""
     seal, _, content = read_plain(path).partition(b"\n")
     if hashlib.sha256(content).hexdigest().encode() != seal:
         raise RecordUnreadable(f"{path.name} is damaged")
     return content
+
+
+def _check_seal(path: Path) -> None:
+    """Reads a sealed file piece by piece. Raises OSError, RecordUnreadable where it is not what was written."""
+    with os.fdopen(open_plain(path), "rb") as file:
+        seal = file.readline(SEAL_LENGTH).rstrip(b"\n")
+        total = hashlib.file_digest(file, "sha256")
+    if total.hexdigest().encode() != seal:
+        raise RecordUnreadable(f"{path.name} is damaged")

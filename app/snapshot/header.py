@@ -44,6 +44,11 @@ def make_header(  # noqa: PLR0913, PLR0917 - all that a header is made of
         background=tuple(map(_row, state.corpus.background)),
         background_words=background_words,
         counts=counts,
+        signatures={
+            entry_id: entry.head.signatures
+            for entry_id, entry in state.entries.items()
+            if entry.head.signatures
+        },
         drafts=draft_files(state.corpus.by_id),
     )
 

@@ -1,7 +1,8 @@
 """The index of a generation and its completions: the one module that knows how they are kept and brought up to date."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from app.analysis.glossary import Glossary
@@ -88,7 +89,7 @@ def update_index(
 def write_all_completions(
     target: Path,
     kept: Iterable[bytes],
-    summaries: Sequence[Summary],
+    summaries: Iterable[Summary],
     vocabulary: Vocabulary,
     fold: Callable[[str], str],
 ) -> str:
@@ -157,12 +158,11 @@ class OpenIndex:
         )
         return searcher, completer_of(self.arrays, searcher)
 
-    def telling(self) -> list[str]:
-        """Ids of the entries that tell a failure, in order."""
-        if not isinstance(self.index, EmbeddedIndex):
-            return list(self.index.tagged)
-        ids = self.index.collection.ids
-        return [ids[number] for number in sorted(self.index.facets.by_document(TELLING))]
+    def telling(self, ids: Iterable[str]) -> list[str]:
+        """Those of some entries that tell a failure."""
+        index = self.index
+        tells = partial(index.is_tagged, TELLING) if isinstance(index, EmbeddedIndex) else index.tells
+        return list(filter(tells, ids))
 
 
 def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:

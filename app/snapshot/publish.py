@@ -8,7 +8,9 @@ from pathlib import Path
 from app.content.read.corpus import Image
 from app.content.read.load import content_hash
 from app.disk import make_room, read_plain, write_aside
+from app.search.index.array_file import write_arrays
 from app.search.index.document import Document
+from app.snapshot.catalog import catalog_arrays
 from app.snapshot.engine import Engine, Wanted, index_digest
 from app.snapshot.entries import file_key
 from app.snapshot.facts import FactStore, FactsUnreadable
@@ -16,6 +18,7 @@ from app.snapshot.files import Reading
 from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder
 from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
 from app.snapshot.records import EntryRow, Header
+from app.snapshot.rows import row_arrays
 from app.snapshot.sources import image_bytes
 from app.snapshot.stored import keys_of
 from app.taxonomy import facet_values
@@ -82,13 +85,22 @@ def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
             wanted = Wanted(index_digest(engine.name, rows), documents, changed, removed)
             engine.update(data, new.index, before, wanted, pause)
         pause()
-        header = replace(header, completions=_complete(new.index, facts, header, rows, previous, fold))
+        completions = _complete(new.index, facts, header, rows, previous, fold)
+        catalog = _write_catalog(new.index, header, rows, entries)
+        header = replace(header, completions=completions, catalog=catalog)
         new.finish(header, entries)
     except BaseException:  # however it ends, nothing half done stays
         new.abandon()
         raise
     folder = generation_folder(data, header.generation)
     return Generation(header.generation, header, tuple(rows.values()), folder / "index")
+
+
+def _write_catalog(target: Path, header: Header, rows: Rows, entries: bytes) -> str:
+    """Writes what lists need of all entries; the file's name. Raises OSError."""
+    summaries = [row.head.summary for row in rows.values()]
+    arrays = catalog_arrays(summaries, header.vocabulary.taxonomy)
+    return write_arrays(target, {**arrays, **row_arrays(entries)})
 
 
 def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
@@ -110,7 +122,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
     kept = [
         value for _, value in sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows.values()))
     ]
-    summaries = [row.head.summary for row in rows.values()]
+    summaries = (row.head.summary for row in rows.values())
     return write_all_completions(target, kept, summaries, header.vocabulary, fold())
 
 

@@ -12,7 +12,7 @@ from app.content.read.assemble import EntryHead
 from app.content.read.gather import Vocabulary
 from app.content.read.outline import FileOutline
 from app.diagnosis.facts import SignatureCount
-from app.entry import Edition, Language, Problem
+from app.entry import Edition, Language, Problem, Signature
 
 Value = TypeVar("Value")
 
@@ -59,8 +59,9 @@ class SampleRow:
 @dataclass(frozen=True, slots=True)
 class Header:
     """What a generation has besides its entries. `images`: served name to the name of a file beside the facts.
-    `completions`: the name of a file of its index. `background` are the logs that no entry explains, `background_words`
-    the keys of the facts about their words, `counts` says how many logs have which signature."""
+    `completions` and `catalog`: the names of files of its index. `background` are the logs that no entry explains,
+    `background_words` the keys of the facts about their words. `counts` says how many logs have which signature;
+    `signatures` are those of the entries that have any."""
 
     generation: str
     vocabulary: Vocabulary
@@ -71,7 +72,9 @@ class Header:
     background: tuple[SampleRow, ...]
     background_words: tuple[str, ...]
     counts: tuple[SignatureCount, ...]
+    signatures: Mapping[str, tuple[Signature, ...]]
     completions: str = ""
+    catalog: str = ""
     drafts: tuple[str, ...] = ()
     engine: str = ""
     """What searches it: empty for the index in `index/`."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from app.analysis import pipeline
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
@@ -15,7 +17,7 @@ from app.diagnosis.diagnose import Diagnoser
 from app.diagnosis.facts import BackgroundFacts, Known
 from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
-from app.entry import Entry, Sample
+from app.entry import Sample
 from app.log_knowledge import Background
 from app.search.complete.arrays import completion_arrays
 from app.search.complete.candidates import candidates_of
@@ -28,12 +30,15 @@ from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.search.translation.dictionary import Dictionary
 from app.snapshot.analyzers import Analyzers
+from app.snapshot.catalog import StoredCatalog
 from app.snapshot.facts import FactStore
-from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable
+from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable, OpenGeneration
 from app.snapshot.index import OpenIndex, completer_of
-from app.snapshot.records import EntryRow, SampleRow, from_json
+from app.snapshot.records import SampleRow, from_json
 from app.snapshot.stored import read_entry, read_places
 
+CHECKED_AT_ONCE = 4096
+"""Rows that are in memory while it is looked whether their texts are there."""
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""
 
@@ -55,33 +60,37 @@ class Snapshot:
 class Opened:
     """A generation as it was read."""
 
-    generation: Generation
+    generation: OpenGeneration
     index: OpenIndex
     background: CountedWords
 
 
 def open_snapshot(
-    generation: Generation, data: Path, facts: FactStore, analyzers: Analyzers, before: Opened | None = None
+    generation: OpenGeneration,
+    data: Path,
+    facts: FactStore,
+    analyzers: Analyzers,
+    before: Opened | None = None,
 ) -> Snapshot:
     """What a generation holds, ready to be served: read, not analyzed, and not read again where `before` has it.
 
     Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
     """
     _check_texts(generation, facts, before)
-    library = _library(generation, data, facts)
+    catalog = StoredCatalog(generation.arrays, generation.rows)
+    library = _library(generation, catalog, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     engine, completions = analyzers.engine, generation.header.completions
     if generation.header.engine != (engine.name if engine else ""):
         raise GenerationUnreadable("it was made for another engine")
     index = OpenIndex.read(generation.index, completions, before.index if before else None, engine)
-    rows = {row.head.summary.id: row for row in generation.rows}
     searcher, completer = index.search(
         library,
         analyzer,
         glossary,
         analyzers,
-        lambda entry_id, lang: read_places(facts, rows[entry_id], lang),
+        lambda entry_id, lang: read_places(facts, catalog.row(entry_id), lang),
     )
     background = _background_words(facts, generation, before)
     diagnoser = Diagnoser(library, _known(generation, index, background), WordReader(analyzer, glossary))
@@ -89,29 +98,29 @@ def open_snapshot(
     return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
 
 
-def _check_texts(generation: Generation, facts: FactStore, before: Opened | None) -> None:
-    """Raises GenerationUnreadable where the text of an edition is lost."""
-    seen = _texts(before.generation) if before else frozenset()
-    keys = frozenset(map(bytes.fromhex, _texts(generation) - seen))
-    if lost := len(keys) - len(facts.known(keys)):
+def _check_texts(generation: OpenGeneration, facts: FactStore, before: Opened | None) -> None:
+    """Raises GenerationUnreadable where the text of an edition is lost, which no row of `before` has as well."""
+    rows = generation.rows
+    known = before.generation.rows.digests if before else rows.digests[:0]
+    fresh = np.flatnonzero(np.isin(rows.digests, known, invert=True)).tolist()
+    lost = 0
+    for start in range(0, len(fresh), CHECKED_AT_ONCE):
+        some = rows.once(fresh[start : start + CHECKED_AT_ONCE])
+        keys = {bytes.fromhex(key) for row in some for key in row.editions.values()}
+        lost += len(keys) - len(facts.known(keys))
+    if lost:
         raise GenerationUnreadable(f"the text of {lost} editions is lost")
 
 
-def _texts(generation: Generation) -> frozenset[str]:
-    """The keys of all editions."""
-    return frozenset(key for row in generation.rows for key in row.editions.values())
-
-
-def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
+def _library(generation: Generation, catalog: StoredCatalog, data: Path, facts: FactStore) -> Library:
     header = generation.header
-    rows = {row.head.summary.id: row for row in generation.rows}
     samples: dict[str, list[SampleRow]] = {}
     for sample in header.samples:
         samples.setdefault(sample.entry_id, []).append(sample)
     return Library(
         Holdings(
-            summaries={entry_id: row.head.summary for entry_id, row in rows.items()},
-            read=lambda entry_id: _entry(facts, rows[entry_id]),
+            catalog=catalog,
+            read=lambda entry_id: read_entry(facts, catalog.row(entry_id)),
             vocabulary=header.vocabulary,
             problems=header.problems,
             formerly=header.formerly,
@@ -123,10 +132,6 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
             drafts=header.drafts,
         )
     )
-
-
-def _entry(facts: FactStore, row: EntryRow) -> Entry:
-    return read_entry(facts, row)
 
 
 def _samples(rows: Iterable[SampleRow]) -> Iterator[Sample]:
@@ -160,12 +165,12 @@ def _background_words(facts: FactStore, generation: Generation, before: Opened |
 
 
 def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
-    header, telling = generation.header, index.telling()
+    header = generation.header
     samples = Counter(sample.entry_id for sample in header.samples)
-    signatures = {row.head.summary.id: row.head.signatures for row in generation.rows}
+    telling = index.telling(samples)
     return Known(
         knowledge=header.vocabulary.logs,
-        signatures={entry_id: signatures[entry_id] for entry_id in telling},
+        signatures=header.signatures,
         samples={entry_id: samples[entry_id] for entry_id in telling},
         words=index.index.telling,
         background=background,

@@ -8,7 +8,15 @@ from app.options import ROOT
 
 _PACKAGES = ("signature", "content", "analysis", "search", "diagnosis", "snapshot")
 """Folders of `app` whose code decides what a fact or a generation looks like."""
-_MODULES = ("entry.py", "taxonomy.py", "han.py", "anchors.py", "log_knowledge.py", "site_texts.py")
+_MODULES = (
+    "entry.py",
+    "filters.py",
+    "taxonomy.py",
+    "han.py",
+    "anchors.py",
+    "log_knowledge.py",
+    "site_texts.py",
+)
 _LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
 """Libraries whose other release may make something else of the same text."""
 

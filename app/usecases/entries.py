@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from app.content.library import Library
 from app.entry import Entry, Summary
 from app.errors import UnknownEntry
-from app.search.answers import Filters
+from app.filters import Filters
 from app.snapshot.snapshot import Snapshot
-from app.taxonomy import FACETS, facet_values
 from app.usecases.gaps.recorder import NOBODY, Read
 from app.usecases.service import Service
 from app.usecases.window import Window
@@ -68,23 +66,7 @@ async def list_entries(
     """The entries that pass the filters and changed on or after `since`, latest change first."""
 
     def part() -> Listing:
-        found = listed(snapshot.library, filters, since)
+        found = snapshot.library.listed(filters, since)
         return Listing(len(found), window.of(found))
 
     return await service.offload(part)
-
-
-def listed(library: Library, filters: Filters, since: date | None = None) -> tuple[Summary, ...]:
-    """Like `list_entries`, all of them, at once."""
-    return tuple(
-        each
-        for each in library.latest(len(library))
-        if admits(filters, each) and (since is None or each.updated >= since)
-    )
-
-
-def admits(filters: Filters, summary: Summary) -> bool:
-    """Whether an entry has a value of each facet that is filtered by, and the edition."""
-    chosen = ((filters.facet(facet), facet_values(summary)[facet]) for facet in FACETS)
-    tagged = all(not wanted or set(wanted) & set(values) for wanted, values in chosen)
-    return tagged and (filters.edition is None or filters.edition in summary.editions)

@@ -5,23 +5,15 @@ from html import escape
 from itertools import islice
 
 from app.analysis.normalize import within
-from app.content.library import Library, count_tags
+from app.content.library import Library
 from app.diagnosis.answers import Match
 from app.entry import Language, Summary
 from app.errors import ClusterUnavailable
-from app.search.answers import (
-    Completion,
-    CompletionType,
-    FacetCount,
-    Filters,
-    Hit,
-    SearchAnswer,
-    SearchRequest,
-)
+from app.filters import Filters
+from app.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
 from app.search.show.snippet import joined
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
-from app.usecases.entries import admits, listed
 from app.usecases.gaps.notes import of_search
 from app.usecases.gaps.recorder import NOBODY
 from app.usecases.repeated import KeptAnswer
@@ -141,7 +133,7 @@ def clip(service: Service, text: str) -> str:
 
 
 def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
-    found = listed(library, request.filters)
+    found = library.listed(request.filters)
     shown = found[request.offset : request.offset + request.limit]
     return SearchAnswer(
         query=request.text,
@@ -157,8 +149,7 @@ def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
 
 
 def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount, ...]:
-    others = filters.without(facet)
-    counts = count_tags((each for each in library.summaries if admits(others, each)), facet)
+    counts = library.counts(facet, filters.without(facet))
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(FacetCount(value, count) for value, count in ranked)
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.content.library import Library, count_tags
+from app.content.library import Library
 from app.entry import Summary
 from app.errors import UnknownTag
-from app.search.answers import Filters
+from app.filters import Filters
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS, Tag
 from app.usecases.service import Service
@@ -51,9 +51,8 @@ def check_tag(facet: str, value: str, library: Library) -> None:
 
 def all_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
     """The tags of a facet in the order of the taxonomy, those that no entry carries included."""
-    return tuple(
-        CountedTag(tag, library.total(facet, tag.id)) for tag in library.taxonomy.facet(facet).values()
-    )
+    counts = library.counts(facet)
+    return tuple(CountedTag(tag, counts.get(tag.id, 0)) for tag in library.taxonomy.facet(facet).values())
 
 
 def used_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
@@ -65,20 +64,20 @@ async def list_tagged(
     service: Service, snapshot: Snapshot, facet: str, value: str, window: Window
 ) -> TagListing:
     """The entries that carry a tag."""
-    library = snapshot.library
+    library, chosen = snapshot.library, Filters().with_only(facet, value)
 
     def listed() -> TagListing:
-        entries = library.tagged(facet, value)
+        entries = library.listed(chosen)
         return TagListing(
             total=len(entries),
             entries=window.of(entries),
-            spread={other: _spread(library, entries, other) for other in FACETS if other != facet},
+            spread={other: _spread(library, chosen, other) for other in FACETS if other != facet},
         )
 
     return await service.offload(listed)
 
 
-def _spread(library: Library, entries: tuple[Summary, ...], facet: str) -> tuple[CountedTag, ...]:
-    counts = count_tags(entries, facet)
+def _spread(library: Library, chosen: Filters, facet: str) -> tuple[CountedTag, ...]:
+    counts = library.counts(facet, chosen)
     tags = library.taxonomy.facet(facet).values()
     return tuple(CountedTag(tag, counts[tag.id]) for tag in tags if tag.id in counts)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from app.entry import Language
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.index.document import Document
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
 from app.search.index.protocol import Index

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from app.entry import Language
-from app.search.answers import Filters, Hit, SearchAnswer, SearchRequest
+from app.filters import Filters
+from app.search.answers import Hit, SearchAnswer, SearchRequest
 from app.snapshot.snapshot import Snapshot
 from tests.support import small_content
 

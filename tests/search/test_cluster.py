@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.cluster.door import Cluster
 from app.search.cluster.index import ClusterIndex
 from app.search.cluster.indexes import Indexes, Load

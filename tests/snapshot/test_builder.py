@@ -48,16 +48,6 @@ def test_what_is_the_same_is_not_built_again(builder: Builder, data: Path) -> No
     assert {path: path.stat().st_mtime_ns for path in data.rglob("*.json*")} == written
 
 
-def test_what_an_edit_leaves_alone_is_held_once(builder: Builder, content: Path, data: Path) -> None:
-    builder.build()
-    before = read_generation(data, current_name(data))
-    (content / "en/roll/a.md").write_text(edition("Another"))
-    builder.build()
-    after = read_generation(data, current_name(data), before)
-    assert [new is old for new, old in zip(after.rows, before.rows, strict=True)] == [False, True]
-    assert after == read_generation(data, after.name)
-
-
 def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
     builder: Builder, content: Path, data: Path
 ) -> None:

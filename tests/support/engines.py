@@ -13,8 +13,9 @@ from math import log
 
 import numpy as np
 
+from app.filters import Filters
 from app.search import weights
-from app.search.answers import FacetCount, Filters
+from app.search.answers import FacetCount
 from app.search.index.document import Document
 from app.search.index.fields import ELSEWHERE, ZONES
 from app.search.index.protocol import WRITTEN_BITS, Candidate, Columns, Postings, Share, Wanted

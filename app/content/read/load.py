@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from app.content.catalog import HeldCatalog
 from app.content.library import Holdings, Library
 from app.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
 from app.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
@@ -87,12 +88,11 @@ class Loaded:
         corpus = self.corpus
         claims = claimed_ids(corpus)
         held = old_ids(claims)
-        heads = {
-            entry_id: make_head(corpus, entry_id, held.get(entry_id, ())) for entry_id in corpus.published
-        }
+        heads = {each: make_head(corpus, each, held.get(each, ())) for each in corpus.published}
+        summaries = {entry_id: head.summary for entry_id, head in heads.items()}
         return Library(
             Holdings(
-                summaries={entry_id: head.summary for entry_id, head in heads.items()},
+                catalog=HeldCatalog(summaries, corpus.taxonomy),
                 read=lambda entry_id: self._entry(heads[entry_id]),
                 vocabulary=self.vocabulary,
                 problems=in_order(self._problems if problems is None else problems),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.cluster.record import EDITION
 from app.search.cluster.wire import feature, spelled
 from app.search.index.protocol import Lexicon

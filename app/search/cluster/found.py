@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.cluster.ask import Body, any_of, counted, every, holding, matching, passing, unscored
 from app.search.cluster.window import Window
 from app.search.index.protocol import Candidate, Columns, Mask, Share, Wanted

@@ -73,10 +73,9 @@ class ClusterIndex:
         """The words that a diagnosis counts."""
         return self.lexicon.telling
 
-    @property
-    def tagged(self) -> Sequence[str]:
-        """Ids of the documents that a diagnosis looks at."""
-        return self.lexicon.tagged
+    def tells(self, document_id: str) -> bool:
+        """Whether a document is one that a diagnosis looks at."""
+        return self.lexicon.tagged.find(document_id) is not None
 
     def is_there(self) -> bool:
         """Whether the cluster answers from it; False where it has none of that name. Raises ClusterUnavailable."""

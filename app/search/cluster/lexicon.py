@@ -50,7 +50,7 @@ def write_lexicon(directory: Path, collection: Collection, index: str, tag: str)
     """Writes what processes are to know of a collection that is kept as `index` in the cluster. `tag` is the facet
     whose documents a diagnosis looks at. Raises OSError."""
     terms, facets = _terms(collection), FacetColumns(collection)
-    tagged = [collection.ids[number] for number in sorted(facets.by_document(tag))]
+    tagged = [collection.ids[number] for number in facets.carriers(tag).tolist()]
     arrays = {
         **string_arrays("terms", list(terms)),
         "terms.holders": narrow(np.array(list(terms.values()), dtype=np.int64)),
@@ -89,7 +89,7 @@ class ClusterLexicon:
         try:
             self._terms, self._keys = Strings(arrays, "terms"), Strings(arrays, "keys")
             self._holders = arrays["terms.holders"]
-            self.tagged = tuple(Strings(arrays, "tagged").all())
+            self.tagged = Strings(arrays, "tagged")
             """Ids of the documents that a diagnosis looks at."""
             self.telling = ClusterTelling(arrays)
         except (KeyError, ValueError) as error:
@@ -113,7 +113,7 @@ class ClusterTelling:
     """The words of the texts that tell a failure. Documents are numbers in the order of `ids`."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
-        self.ids: Sequence[str] = tuple(Strings(arrays, "telling.ids").all())
+        self.ids: Sequence[str] = Strings(arrays, "telling.ids")
         self.documents = len(self.ids)
         self._table = Table(arrays, "telling", 2)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.cluster.record import EDITION, Averages, Record, digests, key_mark, tag_mark
 from app.search.index.fields import ELSEWHERE, ZONES, Weighting
 from app.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Share, Wanted

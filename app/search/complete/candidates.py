@@ -27,7 +27,7 @@ def candidates_of(library: Library) -> tuple[Candidate, ...]:
     entries = library.entries.values()
     found = (
         *(one for entry in entries for one in entry_candidates(entry)),
-        *tag_candidates(library.summaries, library.taxonomy),
+        *tag_candidates(library.listed(), library.taxonomy),
         *glossary_candidates(library.glossary),
     )
     return tuple(dict.fromkeys(found))

@@ -31,7 +31,7 @@ class WordStarts:
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self.strings = Strings(arrays, name)
-        self._text = bytes(arrays[f"{name}.text"])
+        self._text = arrays[f"{name}.text"].data
         self._bounds = arrays[f"{name}.offsets"]
         self._of, self._at = arrays[f"{name}.of"], arrays[f"{name}.at"]
 
@@ -49,18 +49,21 @@ class WordStarts:
     def holding(self, typed: str, first: int, end: int) -> Iterator[int]:
         """Numbers, from `first` to before `end`, of strings that have `typed` anywhere, and perhaps of some more."""
         wanted = encoded(typed)
-        place, last = int(self._bounds[first]), int(self._bounds[end])
-        while (place := self._text.find(wanted, place, last)) >= 0:
-            number = int(np.searchsorted(self._bounds, place, side="right")) - 1
+        start = int(self._bounds[first])
+        text, place = bytes(self._text[start : int(self._bounds[end])]), 0
+        while (place := text.find(wanted, place)) >= 0:
+            number = int(np.searchsorted(self._bounds, start + place, side="right")) - 1
             yield number
-            place = int(self._bounds[number + 1])
+            place = int(self._bounds[number + 1]) - start
 
     def _place(self, wanted: bytes) -> int:
         return bisect_left(range(len(self._of)), wanted, key=self._behind)
 
     def _behind(self, place: int) -> bytes:
         number = int(self._of[place])
-        return self._text[int(self._bounds[number]) + int(self._at[place]) : int(self._bounds[number + 1])]
+        return bytes(
+            self._text[int(self._bounds[number]) + int(self._at[place]) : int(self._bounds[number + 1])]
+        )
 
 
 class Completer:

@@ -1,5 +1,6 @@
 """The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -61,6 +62,13 @@ class EmbeddedIndex:
         required = self._required(wanted.required)
         judged = Judged(pools, columns, wanted.judge(columns))
         return EmbeddedFound(self.collection.ids, self.facets, wanted, judged, required)
+
+    def is_tagged(self, facet: str, document_id: str) -> bool:
+        """Whether a document carries any value of a facet."""
+        ids, carriers = self.collection.ids, self.facets.carriers(facet)
+        number = bisect_left(ids, document_id)
+        place = int(carriers.searchsorted(number))
+        return ids[number : number + 1] == (document_id,) and carriers[place : place + 1].tolist() == [number]
 
     def _pool(self, variants: tuple[str, ...]) -> Pool:
         return self._pools.get(variants, lambda: pooled(self.collection, self._weighting, variants))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from app.entry import Language
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.index.array_file import Array
 from app.search.index.collection import Collection
 from app.search.index.protocol import Mask
@@ -32,12 +32,14 @@ class FacetColumns:
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
         self._firsts: dict[str, Array] = {}
+        self._carriers: dict[str, Array] = {}
         for facet, values in rows.items():
             held = [np.concatenate(values[value]) for value in self._values[facet]]
             counts = [len(documents) for documents in held]
             self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
             self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
             self._firsts[facet] = np.cumsum([0, *counts[:-1]])
+            self._carriers[facet] = np.unique(self._documents[facet])
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
         """Documents that pass all filters but the one on the facet `without`; None where all do."""
@@ -68,16 +70,9 @@ class FacetColumns:
             counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
         return counted
 
-    def by_document(self, facet: str) -> dict[int, frozenset[str]]:
-        """The values of a facet by document, of those that have any."""
-        found: dict[int, set[str]] = {}
-        if facet not in self._documents:
-            return {}
-        for document, number in zip(
-            self._documents[facet].tolist(), self._numbers[facet].tolist(), strict=True
-        ):
-            found.setdefault(document, set()).add(self._values[facet][number])
-        return {document: frozenset(values) for document, values in found.items()}
+    def carriers(self, facet: str) -> Array:
+        """The documents that carry any value of a facet, ascending."""
+        return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
         mask = np.zeros(self._size, dtype=np.bool_)

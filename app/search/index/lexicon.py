@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import overload
 
 import numpy as np
 
@@ -19,8 +20,8 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", ERRORS)
 
 
-class Strings:
-    """Sorted strings, kept as bytes. Index and slice as a sequence of `str`."""
+class Strings(Sequence[str]):
+    """Sorted strings, kept as bytes, each decoded when it is looked at. A slice is a tuple."""
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._text = arrays[f"{name}.text"].data
@@ -28,6 +29,20 @@ class Strings:
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.find(text) is not None
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
+        if isinstance(place, slice):
+            return tuple(map(self.at, range(len(self))[place]))
+        return self.at(range(len(self))[place])
 
     def bytes_at(self, number: int) -> bytes:
         """String `number`, undecoded."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.entry import Language
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.meaning.embedder import Vector
 from app.search.query.types import Clause
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.search.answers import Filters
+from app.filters import Filters
 from app.search.index.array_file import Array
 from app.search.index.facets import FacetColumns
 from app.search.index.pool import Pool

@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import Analysis, TokenKind
+from app.filters import Filters
 from app.han import has_han
-from app.search.answers import Filters
 from app.search.index.document import span_keys
 from app.search.index.protocol import Lexicon
 from app.search.index.writing import gaps_of

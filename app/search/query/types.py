@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.entry import Language
-from app.search.answers import Filters
+from app.filters import Filters
 
 
 class Source(StrEnum):

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from app.search.answers import FacetCount, Filters
+from app.filters import Filters
+from app.search.answers import FacetCount
 from app.search.index.protocol import Candidate, Columns, Found, Index, Standings, Wanted
 from app.search.meaning.embedder import Vector
 from app.search.query.types import Query

@@ -1,6 +1,6 @@
 """What those who maintain the entries may do next: what was asked in vain, and what ails the entries there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.content.library import Library
@@ -58,14 +58,13 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     library, counts = snapshot.library, _counts(service, days)
     searcher = snapshot.searcher
     groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary))
-    summaries = library.summaries
     return Maintenance(
         days=days,
         gaps=groups,
         voted_down=_voted_down(library, counts.votes),
-        never_read=[each for each in summaries if each.id not in counts.reads] if counts.reads else None,
-        stale=[(each, lang) for each in summaries for lang in Language if lang in each.stale],
-        missing=[(each, lang) for each in summaries for lang in Language if lang not in each.editions],
+        never_read=_never_read(library, counts.reads) if counts.reads else None,
+        stale=_by_entry(library.stale),
+        missing=_by_entry(library.missing),
         problems=library.problems,
         drafts=library.drafts,
         unreadable=counts.unreadable,
@@ -79,6 +78,15 @@ def _counts(service: Service, days: int) -> _Counts:
         return _Counts(file.asked(days), file.reads(days), votes)
     except (CountsUnusable, VotesUnreadable) as error:
         return _Counts(unreadable=str(error))
+
+
+def _never_read(library: Library, reads: Mapping[str, int]) -> list[Summary]:
+    return [library.summary(entry_id) for entry_id in library.ids if entry_id not in reads]
+
+
+def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Summary, Language]]:
+    found = [(each, lang) for lang in Language for each in listed(lang)]
+    return sorted(found, key=lambda pair: pair[0].id)
 
 
 def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VotedDown]:

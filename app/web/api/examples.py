@@ -1,5 +1,6 @@
 """Examples for the description of the API, made from the entries that are served: they cannot be wrong."""
 
+from itertools import chain
 from typing import Any
 
 from app.content.library import Library
@@ -69,9 +70,6 @@ def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> obje
 
 def choose(library: Library) -> Entry | None:
     """An error with a sample if there is one, otherwise any entry."""
-    best = min(
-        library.summaries,
-        key=lambda each: (each.id not in library.sampled, each.kind is not Kind.ERROR, each.id),
-        default=None,
-    )
-    return library.entry(best.id) if best else None
+    sampled = map(library.summary, sorted(library.sampled))
+    errors = (each.id for each in sampled if each.kind is Kind.ERROR)
+    return next(map(library.entry, chain(errors, sorted(library.sampled), library.ids)), None)

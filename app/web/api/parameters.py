@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.entry import Language
-from app.search.answers import Filters
+from app.filters import Filters
 from app.usecases.tags import MAX_TAGS
 from app.usecases.window import Window
 from app.web.http.negotiation import LANGUAGE_PATTERN, parse_language

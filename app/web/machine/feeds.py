@@ -44,10 +44,7 @@ class FeedView:
 def feed(context: PageContext) -> str:
     """The feed in the reader's language: the entries that have an edition in it."""
     lang = context.lang
-    held = sorted(
-        (entry for entry in context.library.summaries if lang in entry.editions),
-        key=lambda entry: (-entry.editions[lang].updated.toordinal(), entry.id),
-    )[:ITEMS]
+    held = context.library.published(lang)[:ITEMS]
     latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
     whole = (context.library.entry(each.id) for each in held)
     view = FeedView(

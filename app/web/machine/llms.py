@@ -1,8 +1,9 @@
 """llms.txt and llms-full.txt: the entries for language models that read sites."""
 
+from app.content.shelf import beside_framework
 from app.entry import Entry, Summary
 from app.web.pages.context import PageContext
-from app.web.pages.parts import beside_framework, name_of
+from app.web.pages.parts import name_of
 
 
 def llms_list(context: PageContext) -> str:

@@ -36,7 +36,7 @@ def _pages(urls: Urls, library: Library) -> Iterator[SitemapPage]:
             if entries:
                 changed = entries[0].updated.isoformat()
                 yield from _page(urls, partial(urls.tag, facet=facet, value=value), both, changed)
-    for entry in library.summaries:
+    for entry in map(library.summary, library.ids):
         held = tuple(lang for lang in Language if lang in entry.editions)
         changed = entry.updated.isoformat()
         yield from _page(urls, partial(urls.entry, entry_id=entry.id), held, changed)

@@ -1,11 +1,10 @@
 """The page of all entries: by framework and version, narrowed by the same filters as a search."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from app.entry import Summary
+from app.content.shelf import version_of
 from app.usecases.search import Found
 from app.web.pages.context import PageContext
 from app.web.pages.filters import FilterBar, filter_bar
@@ -13,8 +12,6 @@ from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import EntryRow, Link, Pager, build_pager, entry_row
 
 PAGE_SIZE = 100
-VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
-"""The version that what an entry applies to begins with, behind the name of its framework."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,12 @@ def page_count(total: int) -> int:
     return max(1, -(-total // PAGE_SIZE))
 
 
-def entries_page(context: PageContext, found: Found, listed: Sequence[Summary]) -> str:
-    """A page of `listed`, all entries that pass the filters of the request."""
+def entries_page(context: PageContext, found: Found) -> str:
+    """A page of all entries that pass the filters of the request."""
     request = found.request
     number = request.offset // PAGE_SIZE + 1
-    ordered = sorted(((_key(context, row), row) for row in _rows(context, listed)), key=lambda pair: pair[0])
-    shown = ordered[request.offset : request.offset + PAGE_SIZE]
+    listed = context.library.shelved(request.filters, context.lang)
+    shown = [entry_row(context, each) for each in listed[request.offset : request.offset + PAGE_SIZE]]
 
     def address(page: int) -> str:
         return context.urls.entries_filtered(context.lang, request.filters, page=page if page > 1 else None)
@@ -75,28 +72,10 @@ def entries_page(context: PageContext, found: Found, listed: Sequence[Summary]) 
     return render_page(context, "entries.html", head, view)
 
 
-def _rows(context: PageContext, listed: Sequence[Summary]) -> Iterator[EntryRow]:
-    return (entry_row(context, each) for each in listed)
-
-
-def _key(context: PageContext, row: EntryRow) -> tuple[int, str, tuple[int, ...], str]:
-    """Frameworks in the order of the taxonomy; what holds for any version, then the latest version first."""
-    known = list(context.library.taxonomy.framework)
-    framework = row.id.partition("/")[0]
-    place = known.index(framework) if framework in known else len(known)
-    newest = tuple(-part for part in _version(row))
-    return place, framework, newest, row.title.text
-
-
-def _version(row: EntryRow) -> tuple[int, ...]:
-    found = VERSION.match(row.applies_to)
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
-
-
-def _groups(ordered: Sequence[tuple[object, EntryRow]]) -> Iterator[Group]:
+def _groups(shown: Sequence[EntryRow]) -> Iterator[Group]:
     last = ""
     for (framework, version), members in groupby(
-        (row for _, row in ordered), key=lambda row: (row.id.partition("/")[0], _version(row))
+        shown, key=lambda row: (row.id.partition("/")[0], version_of(row.applies_to))
     ):
         rows = tuple(members)
         named = ".".join(map(str, version))

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from app.content.shelf import beside_framework
 from app.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from app.presentation.links import rewrite
 from app.presentation.outward import filled
@@ -18,7 +19,6 @@ from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import (
     EntryRow,
     Link,
-    beside_framework,
     crumb_data,
     entry_row,
     name_of,

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from app.entry import Language
-from app.search.answers import FacetCount, Filters, SearchAnswer, SearchRequest
+from app.filters import Filters
+from app.search.answers import FacetCount, SearchAnswer, SearchRequest
 from app.taxonomy import FACETS
 from app.web.pages.context import PageContext
 from app.web.pages.parts import name_of
@@ -123,7 +124,7 @@ class _ChipLinks:
     def editions(self) -> ChipGroup:
         """Offered only where it makes a difference: some entry lacks an edition."""
         snapshot = self.context.snapshot
-        complete = snapshot is None or snapshot.library.bilingual
+        complete = snapshot is None or not snapshot.library.lacking
         offered = () if complete and not self.filters.edition else tuple(Language)
         chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
         return ChipGroup("edition", self.context.t("facet.edition"), chips, ())

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.search.answers import SearchRequest
-from app.usecases.entries import MovedTo, listed, read
+from app.usecases.entries import MovedTo, read
 from app.usecases.search import browse, clip
 from app.usecases.search import search as search_for
 from app.usecases.tags import list_tagged
@@ -97,7 +97,7 @@ async def entries(request: Request) -> Response:
         raise HTTPException(404)
 
     def page() -> str:
-        return entries_page(context.at(found.snapshot), found, listed(found.snapshot.library, wanted.filters))
+        return entries_page(context.at(found.snapshot), found)
 
     return await page_answer(request, context, await service.offload(page))
 
@@ -164,7 +164,7 @@ async def tagged_with(facet: str, request: Request) -> Response:
     context = await context_of(request)
     known = context.library.taxonomy.facet(facet).get(request.path_params["value"])
     number = asked_page(request)
-    if known is None or number > page_count(context.library.total(facet, known.id)):
+    if known is None or number > page_count(context.library.counts(facet).get(known.id, 0)):
         raise HTTPException(404)
     window = Window(TAG_PAGE_SIZE, (number - 1) * TAG_PAGE_SIZE)
     listing = await list_tagged(context.site.service, context.served, facet, known.id, window)

@@ -101,13 +101,16 @@ def _commonest(tags: tuple[TagLink, ...]) -> tuple[TagLink, ...]:
 
 def _recent(library: Library) -> tuple[Summary, ...]:
     """What changed last; of one day, each framework in turn."""
-    if len({each.updated for each in library.summaries}) < 2:
+    latest = library.listed()
+    if not latest or latest[0].updated == latest[-1].updated:
         return ()
     turns: Counter[tuple[date, str]] = Counter()
     placed = []
-    for entry in library.latest(len(library)):
-        turns[entry.updated, entry.framework] += 1
-        placed.append((-entry.updated.toordinal(), turns[entry.updated, entry.framework], entry.id))
+    for framework in library.taxonomy.framework:
+        # What comes later in its framework cannot be among them.
+        for entry in library.tagged("framework", framework)[:RECENT]:
+            turns[entry.updated, framework] += 1
+            placed.append((-entry.updated.toordinal(), turns[entry.updated, framework], entry.id))
     return tuple(library.summary(entry_id) for _, _, entry_id in nsmallest(RECENT, placed))
 
 

@@ -1,9 +1,9 @@
 """Views that several pages share: links, rows of entries, breadcrumbs, pagers."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.content.shelf import beside_framework
 from app.entry import Language, Summary
 from app.presentation.editions import edition_links
 from app.presentation.schemas import EditionLink
@@ -73,19 +73,6 @@ def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:
 def lang_attribute(context: PageContext, lang: Language) -> str:
     """The `lang` attribute that a text in `lang` needs on this page, or empty."""
     return "" if lang is context.lang else lang.tag
-
-
-def beside_framework(name: str, applies_to: str) -> str:
-    """What `applies_to` says beyond the name of the framework that stands before it on the page.
-
-    "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC"; "slime" beside "slime" is nothing.
-    """
-    rest = applies_to[len(name) :]
-    if not applies_to.casefold().startswith(name.casefold()) or re.match(r"[\w.-]", rest, re.ASCII):
-        return applies_to
-    rest = rest.strip(" ,，:：;；")
-    inside = re.fullmatch(r"[(（]([^()（）]*)[)）]", rest)
-    return inside[1] if inside else rest
 
 
 def entry_row(context: PageContext, summary: Summary) -> EntryRow:

@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from app.entry import Language
 from app.errors import BadParameter
-from app.search.answers import Filters, SearchRequest
+from app.filters import Filters
+from app.search.answers import SearchRequest
 from app.taxonomy import FACETS
 from app.usecases.tags import MAX_TAGS
 from app.web.http.body import read_bytes

@@ -57,7 +57,7 @@ def workbench_page(
         topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
         error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
         wordings=_wordings(review),
-        entries=context.library.ids if not started else (),
+        entries=tuple(context.library.ids) if not started else (),
         editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
         others=_findings(review.checked.others) if review else (),
         status=_status(context, form, review) if started else "",

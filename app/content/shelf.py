@@ -1,0 +1,41 @@
+"""The order in which entries stand on a page of all of them: by framework, then by the version they apply to."""
+
+import re
+from collections.abc import Sequence
+
+from app.entry import Language, Summary
+from app.taxonomy import Taxonomy
+
+VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
+"""The version that what an entry applies to begins with, behind the name of its framework."""
+
+ShelfKey = tuple[int, str, tuple[int, ...], str]
+
+
+def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy, frameworks: Sequence[str]) -> ShelfKey:
+    """Frameworks in the order of the taxonomy, which `frameworks` gives; what holds for any version, then the latest
+    version first; then by title."""
+    framework, edition = summary.framework, summary.edition(lang)
+    known = framework in taxonomy.framework
+    name = taxonomy.framework[framework].name[lang] if known else framework
+    newest = tuple(-part for part in version_of(beside_framework(name, edition.applies_to)))
+    return frameworks.index(framework) if known else len(frameworks), framework, newest, edition.title
+
+
+def version_of(applies_to: str) -> tuple[int, ...]:
+    """The version that a text begins with, empty where it begins with none."""
+    found = VERSION.match(applies_to)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def beside_framework(name: str, applies_to: str) -> str:
+    """What `applies_to` says beyond the name of the framework that stands before it on the page.
+
+    "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC"; "slime" beside "slime" is nothing.
+    """
+    rest = applies_to[len(name) :]
+    if not applies_to.casefold().startswith(name.casefold()) or re.match(r"[\w.-]", rest, re.ASCII):
+        return applies_to
+    rest = rest.strip(" ,，:：;；")
+    inside = re.fullmatch(r"[(（]([^()（）]*)[)）]", rest)
+    return inside[1] if inside else rest
