@@ -75,28 +75,32 @@ class _Scored:
 class Diagnoser:
     """Explains logs by the entries of a library. Safe to share between threads."""
 
-    def __init__(self, library: Library, known: Known, words: WordReader) -> None:
-        """`known` is about the library's entries, by the same analysis and glossary as `words`."""
+    def __init__(
+        self, library: Library, known: Known, words: WordReader, signatures: SignatureIndex | None = None
+    ) -> None:
+        """`known` is about the library's entries, by the same analysis and glossary as `words`. `signatures` are those
+        that it knows, where somebody has them compiled already."""
         self.known = known
         self.words = words
         self._formats = compile_formats(known.knowledge.failures)
         self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
-        self._signatures = SignatureIndex(known.signatures.items())
+        self.signatures = signatures or SignatureIndex(known.signatures.items())
+        """Those of all entries, compiled."""
         self._rates = SignatureRates(known)
         self._words = WordModel(known.words, known.background, words)
 
     def reads_like_error(self, text: str) -> bool:
         """Whether a line is something that a program printed when it failed: a failure, or a known error text."""
         parsed = parse(text, self._formats)
-        return bool(parsed.raised) or bool(self._signatures.find(parsed))
+        return bool(parsed.raised) or bool(self.signatures.find(parsed))
 
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
         """What `text`, a log of any size, is about; `framework` is what its owner says it comes from."""
         parsed = parse(text, self._formats)
         origin = self._detective.origin(parsed, framework)
         shown = shown_by(parsed, self._formats)
-        hits = owners(self._signatures.find(parsed))
+        hits = owners(self.signatures.find(parsed))
         told = self._words.told(shown.passages)
         scored = [self._score(each, hits, told, origin, troubled=shown.troubled) for each in {**hits, **told}]
         raw = physical_lines(text)

@@ -29,6 +29,7 @@ LLMS = "/{lang}/llms.txt"
 LLMS_FULL = "/{lang}/llms-full.txt"
 LLMS_ALL = "/llms.txt"
 SITEMAP = "/sitemap.xml"
+SITEMAP_PART = "/sitemap-{number}.xml"
 ROBOTS = "/robots.txt"
 
 HEALTHZ = "/healthz"

@@ -121,6 +121,10 @@ class Urls:
         """The sitemap."""
         return self.path(paths.SITEMAP)
 
+    def sitemap_part(self, number: int) -> str:
+        """A part of the sitemap, counted from 1."""
+        return self.path(paths.SITEMAP_PART, number=str(number))
+
     def preferences(self) -> str:
         """Where the form for language and theme is sent."""
         return self.path(paths.PREFERENCES)

@@ -15,6 +15,7 @@ from app.content.library import Holdings, Library
 from app.diagnosis.collect import background_words, collect
 from app.diagnosis.diagnose import Diagnoser
 from app.diagnosis.facts import BackgroundFacts, Known
+from app.diagnosis.signatures import SignatureIndex
 from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
 from app.entry import Sample
@@ -63,6 +64,7 @@ class Opened:
     generation: OpenGeneration
     index: OpenIndex
     background: CountedWords
+    signatures: SignatureIndex
 
 
 def open_snapshot(
@@ -93,8 +95,10 @@ def open_snapshot(
         lambda entry_id, lang: read_places(facts, catalog.row(entry_id), lang),
     )
     background = _background_words(facts, generation, before)
-    diagnoser = Diagnoser(library, _known(generation, index, background), WordReader(analyzer, glossary))
-    opened = Opened(generation, index, background)
+    signatures = _signatures(generation, before)
+    known, words = _known(generation, index, background), WordReader(analyzer, glossary)
+    diagnoser = Diagnoser(library, known, words, signatures)
+    opened = Opened(generation, index, background, diagnoser.signatures)
     return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
 
 
@@ -162,6 +166,12 @@ def _background_words(facts: FactStore, generation: Generation, before: Opened |
     if found.keys() != set(keys):
         raise GenerationUnreadable("facts about the background logs are missing")
     return background_words(from_json(found[key], BackgroundFacts) for key in keys)
+
+
+def _signatures(generation: Generation, before: Opened | None) -> SignatureIndex | None:
+    """Those of `before`, where they are the same: to compile thousands takes longer than all the rest."""
+    same = before and before.generation.header.signatures == generation.header.signatures
+    return before.signatures if before and same else None
 
 
 def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:

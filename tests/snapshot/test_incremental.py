@@ -127,7 +127,7 @@ def loaded(library: Library) -> dict[str, object]:
     samples = [each for entry_id in library.ids for each in library.samples(entry_id)]
     return {
         "entries": dict(library.entries),
-        "summaries": library.summaries,
+        "summaries": tuple(map(library.summary, library.ids)),
         "problems": library.problems,
         "formerly": dict(library.formerly),
         "vocabulary": (library.taxonomy, library.glossary, library.dictionary),

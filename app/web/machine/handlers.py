@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,11 +14,11 @@ from app.web.http.routing import Handler
 from app.web.machine.feeds import feed
 from app.web.machine.llms import llms_full, llms_list
 from app.web.machine.opensearch import opensearch
-from app.web.machine.sitemap import sitemap
+from app.web.machine.sitemap import part_count, sitemap, sitemap_part
 from app.web.pages.context import PageContext, context_of
 from app.web.site import Site, site_of
 
-PLAIN = "text/plain"
+PLAIN, XML = "text/plain", "application/xml"
 
 SiteText = Callable[[Site, Snapshot], str]
 PageText = Callable[[PageContext], str]
@@ -63,13 +64,28 @@ def sitemap_text(site: Site, snapshot: Snapshot) -> str:
     return sitemap(site, snapshot.library)
 
 
+async def site_map_part(request: Request) -> Response:
+    """A part of a sitemap that takes several files."""
+    site, wanted = site_of(request), request.path_params["number"]
+    snapshot = site.service.current()
+    known = {str(number + 1): number + 1 for number in range(part_count(snapshot.library))}
+    if wanted not in known:
+        raise HTTPException(404)
+    resource = await site.resources.get(
+        snapshot.generation,
+        (sitemap_part, wanted),
+        lambda: Resource.of(sitemap_part(site, snapshot.library, known[wanted]), XML),
+    )
+    return await respond(request, resource)
+
+
 def llms_lists(site: Site, snapshot: Snapshot) -> str:
     """The lists of both languages in one file."""
     return "\n".join(llms_list(PageContext(site, lang, Theme.SYSTEM, snapshot)) for lang in Language)
 
 
 robots = whole_site(robots_text, PLAIN)
-site_map = whole_site(sitemap_text, "application/xml")
+site_map = whole_site(sitemap_text, XML)
 llms_of_all = whole_site(llms_lists, PLAIN)
 llms = one_language(llms_list, PLAIN)
 llms_whole = one_language(llms_full, PLAIN)

@@ -21,6 +21,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.MCP, agents.no_stream),
         Route(paths.ROBOTS, handlers.robots),
         Route(paths.SITEMAP, handlers.site_map),
+        Route(paths.SITEMAP_PART, handlers.site_map_part),
         Route(paths.LLMS_ALL, handlers.llms_of_all),
         Route(paths.LLMS, handlers.llms),
         Route(paths.LLMS_FULL, handlers.llms_whole),

@@ -1,8 +1,13 @@
-"""The sitemap: every page that is to be found, in every language that it exists in."""
+"""The sitemap: every page that is to be found, in every language that it exists in.
+
+A sitemap may name 50,000 addresses (sitemaps.org). Where there are more entries than ENTRIES_A_FILE, it is an index of
+several: the first has all pages that are no entries as well.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from app.content.library import Library
 from app.entry import Language
@@ -10,6 +15,8 @@ from app.presentation.paths import TAG_PAGES
 from app.presentation.urls import Urls
 from app.web.pages.layout import Alternate
 from app.web.site import Site
+
+ENTRIES_A_FILE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +29,26 @@ class SitemapPage:
 
 
 def sitemap(site: Site, library: Library) -> str:
-    """The sitemap as XML."""
-    return site.renderer.render("sitemap.xml", Language.EN, view=tuple(_pages(site.urls, library)))
+    """The sitemap as XML, or the index of its parts."""
+    parts = part_count(library)
+    if parts == 1:
+        return sitemap_part(site, library, 1)
+    addresses = tuple(site.urls.absolute(site.urls.sitemap_part(number + 1)) for number in range(parts))
+    return site.renderer.render("sitemaps.xml", Language.EN, view=addresses)
 
 
-def _pages(urls: Urls, library: Library) -> Iterator[SitemapPage]:
+def part_count(library: Library) -> int:
+    """How many files the sitemap takes."""
+    return max(1, -(-len(library) // ENTRIES_A_FILE))
+
+
+def sitemap_part(site: Site, library: Library, number: int) -> str:
+    """Part `number`, from 1 on, as XML."""
+    pages = chain(_general(site.urls, library) if number == 1 else (), _entries(site.urls, library, number))
+    return site.renderer.render("sitemap.xml", Language.EN, view=pages)
+
+
+def _general(urls: Urls, library: Library) -> Iterator[SitemapPage]:
     both = tuple(Language)
     for address in (urls.home, urls.entries, urls.diagnose, urls.agents, urls.about):
         yield from _page(urls, address, both, "")
@@ -36,7 +58,11 @@ def _pages(urls: Urls, library: Library) -> Iterator[SitemapPage]:
             if entries:
                 changed = entries[0].updated.isoformat()
                 yield from _page(urls, partial(urls.tag, facet=facet, value=value), both, changed)
-    for entry in map(library.summary, library.ids):
+
+
+def _entries(urls: Urls, library: Library, number: int) -> Iterator[SitemapPage]:
+    for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
+        entry = library.summary(entry_id)
         held = tuple(lang for lang in Language if lang in entry.editions)
         changed = entry.updated.isoformat()
         yield from _page(urls, partial(urls.entry, entry_id=entry.id), held, changed)
