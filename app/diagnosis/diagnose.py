@@ -28,8 +28,9 @@ from app.diagnosis.words import WordReader
 from app.entry import Entry, Language
 
 # Scores from which an entry is an answer: log-odds, see `model`.
-LIKELY = 0.1
-POSSIBLE = -4.5
+LIKELY = 0.0
+"""Likelier right than wrong."""
+POSSIBLE = -5.0
 """With a signature: somebody chose that line to tell this failure by."""
 WORDS_ALONE = -2.75
 UNTROUBLED = -1.5

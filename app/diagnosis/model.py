@@ -23,9 +23,10 @@ speaks of. Each lowers the log-odds by UNHEARD, divided by the root of n as well
 answer being likely, not against its being possible.
 
 BASE is the log-odds of an entry before anything is known, FOUND what it is worth that somebody chose a line to tell
-the failure by. FOUND, the weights SIGNATURE and WORDS, and the priors of `origin` are the coefficients of a logistic
-regression over the open judged logs, rounded, so a score is about the log-odds that the entry is right; AGAINST, HEARD,
-BASE and UNHEARD were chosen on the same logs afterwards. docs/decisions.md has what each part is worth.
+the failure by, less what its words are counted for a second time. The weights SIGNATURE and WORDS, and the priors of
+`origin` are the coefficients of a logistic regression over the open judged logs, rounded, so a score is about the
+log-odds that the entry is right; AGAINST, HEARD, BASE, UNHEARD and FOUND were chosen on the same logs afterwards.
+docs/decisions.md has how, and what each part is worth.
 """
 
 import math
@@ -49,7 +50,7 @@ OTHERS = 0.3
 UNSEEN, RARE = 100.0, 0.005
 HALF = 0.5
 """Added to counts of words, so that a word nobody has said is rare, not impossible."""
-BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 1.4, 0.5, 0.7, 0.4, 1.0
+BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 0.9, 0.5, 0.7, 0.4, 1.0
 UNEXPLAINED = math.log(1 - LAMBDA)
 HELD_WORDS = 512
 """Words whose entries are kept at hand."""

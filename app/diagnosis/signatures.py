@@ -119,8 +119,8 @@ class SignatureIndex:
                 signature.place,
                 " + ".join(self._lines[line].text for line in signature.all),
                 chosen,
-                tuple(places[line][0] for line in signature.any if line in places),
-                signature.likely,
+                (support := tuple(places[line][0] for line in signature.any if line in places)),
+                signature.likely or (bool(signature.any) and not support),
             )
             for signature in self._led(places)
             if all(line in places for line in signature.all)

@@ -184,6 +184,26 @@ def test_a_signature_that_two_entries_share_on_purpose_is_no_problem(tmp_path: P
     assert jieda("check", "--content", synced(tmp_path, files)).stdout == ""
 
 
+def test_a_signature_that_other_programs_print_says_so_or_names_what_makes_it_its_own(tmp_path: Path) -> None:
+    background = {f"background/{n}.log": f"chunk {n} of the moon is missing" for n in (1, 2, 3)}
+    line = "chunk {int} of the moon is missing"
+    for signatures, told in (
+        (f"['{line}']", True),
+        (f"[{{all: ['{line}'], confidence: likely}}]", False),
+        (f"[{{all: ['{line}'], any: ['moon_worker.py']}}]", False),
+    ):
+        files = (
+            background
+            | GOOD
+            | {
+                A_EN: error(signatures=signatures),
+                A_ZH: error(FIX_ZH, "月亮报错", signatures=signatures),
+            }
+        )
+        folder = tmp_path / str(len(signatures))
+        assert ("shared: " in jieda("check", "--content", synced(folder, files)).stdout) == told, signatures
+
+
 def test_a_line_that_is_not_found_everywhere_is_told_to_its_author(tmp_path: Path) -> None:
     said = {length: "moon " * (length // 5) for length in (400, 405)}
     found = {}

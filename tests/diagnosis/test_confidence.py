@@ -207,6 +207,16 @@ def test_any_lines_raise_confidence(diagnoser_of: Make) -> None:
     assert diagnose(diagnoser, f"see frob_worker.py\n{OOM}") == [("oom", "exact")]
 
 
+def test_without_any_of_its_lines_a_signature_is_likely_at_most(diagnoser_of: Make) -> None:
+    front = "signatures: [{all: ['frobnicator {int} < widgets {int}'], any: ['in melt', 'frob_worker.py']}]"
+    diagnoser = diagnoser_of({"roll/one": front})
+    log = "AssertionError: frobnicator 3 < widgets 8"
+    assert diagnose(diagnoser, log) in ([("one", "possible")], [("one", "likely")])
+    assert diagnose(diagnoser, f"see frob_worker.py\n{log}") == [("one", "exact")]
+    elsewhere = f'  File "/root/verl/verl/workers/x.py", line 4, in f\n{log}'
+    assert diagnose(diagnoser, elsewhere) in ([], [("one", "possible")])
+
+
 def test_a_symptom_is_likely_at_most(diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/hang": "symptoms: ['The frobnicator hangs without any message']"})
     answers = diagnose(diagnoser, "The frobnicator hangs without any message")
@@ -284,6 +294,27 @@ def test_a_message_wrapped_by_the_terminal_is_found(diagnoser_of: Make) -> None:
     assert diagnose(diagnoser, "it says frobnicator overheated in\n    the left engine room") == [
         ("one", "exact")
     ]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["{}, 8]) in\nthe file", "{}, 8]) in the\n    file", "{},\n8]) in the file", "{}\n, 8]) in the file"],
+)
+def test_shapes_and_numbers_are_compared_in_a_wrapped_message_too(broken: str, diagnoser_of: Make) -> None:
+    line = "weight of shape {shape} in the file and {shape} in the frobnicator at {num>10} degrees"
+    front = f"signatures: [{{all: ['{line}'], shapes: {{first: differ, rest: equal}}}}]"
+    diagnoser = diagnoser_of({"roll/one": front})
+    log = (
+        "RuntimeError: weight of shape torch.Size([{} and torch.Size([{}]) in the frobnicator\nat {} degrees"
+    )
+    for first, second, degrees, right in (
+        ("64", "32, 8", 11, True),
+        ("32", "32, 8", 11, False),
+        ("64", "32, 4", 11, False),
+        ("64", "32, 8", 9, False),
+    ):
+        found_it = ("one", "exact") in diagnose(diagnoser, log.format(broken.format(first), second, degrees))
+        assert found_it == right, (first, second, degrees)
 
 
 def test_a_broken_signature_takes_no_other_down(diagnoser_of: Make) -> None:

@@ -52,11 +52,13 @@ def rows(path: Path, kind: str) -> list[dict[str, object]]:
 
 
 # Right first, of these exact or likely: floors at most 0.02 below what was measured.
+# That of the own tracebacks was 0.97: what other programs print needs more that speaks for the entry, and so two more
+# of the 68 are `possible`.
 @pytest.mark.parametrize(
     ("path", "kind", "right", "sure"),
     [
         (OWN, "error", 0.98, 0.85),
-        (OWN, "traceback", 0.98, 0.97),
+        (OWN, "traceback", 0.98, 0.94),
         (DEVELOPMENT, "error", 0.98, 0.91),
         (DEVELOPMENT, "traceback", 0.98, 0.92),
     ],
@@ -93,7 +95,7 @@ def test_hardly_any_log_that_resembles_an_entry_is_taken_for_it(diagnoser: Diagn
     answers = [diagnoser.diagnose(str(row["query"]), Language.EN).matches for row in asked]
     firsts = [found[0].confidence for found in answers if found]
     assert Confidence.EXACT not in firsts
-    assert sum(confidence in SURE for confidence in firsts) / len(asked) <= 0.02
+    assert sum(confidence in SURE for confidence in firsts) / len(asked) <= 0.01
 
 
 def test_a_log_that_no_entry_explains_is_understood_all_the_same(diagnoser: Diagnoser) -> None:

@@ -16,7 +16,7 @@ MOST_NAMED = 3
 
 def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[Finding]:
     """Signatures that several entries have, or that logs of the background have, and that do not say so: what other
-    programs print gives `likely` at most."""
+    programs print gives `likely` at most. One with `any` says so of logs that have none of these lines."""
     behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for log in corpus.background:
         for lines in {signature.all for signature in matches.get(log.content, ())}:
@@ -25,10 +25,12 @@ def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Itera
     for signature, files in spoken.holders.items():
         holders[signature.all] += [(file, signature) for file in files]
     for lines, held in holders.items():
-        undeclared = [file for file, signature in held if not signature.likely]
-        others = behind[lines] if len(behind[lines]) >= SHARED_BY else []
-        others = [*others, *(file.id for file, _ in held)] if len(held) > 1 else others
-        for file in undeclared if others else ():
+        behind_it = behind[lines] if len(behind[lines]) >= SHARED_BY else []
+        holding = [file.id for file, _ in held] if len(held) > 1 else []
+        for file, signature in held:
+            others = [*(() if signature.any else behind_it), *holding]
+            if signature.likely or not others:
+                continue
             named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
             message = f"{' + '.join(lines)!r} is in {named} too, so it gives `likely` at most: say `confidence: likely`"
             yield Finding(file.where, file.line("signatures"), message)
