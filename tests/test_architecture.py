@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "app.site_texts",
         "app.values",
     ),
-    ("app.taxonomy", "app.git", "app.cluster_settings"),
+    ("app.taxonomy", "app.git", "app.cluster_settings", "app.log"),
     ("app.options", "app.filters"),
     ("app.settings",),
     ("app.day_file",),

@@ -7,14 +7,14 @@ from itertools import chain
 
 from app.content.library import Library
 from app.diagnosis.facts import BackgroundFacts, DiagnosisFacts, Known, SignatureCount
-from app.diagnosis.formats import Formats, compile_formats
-from app.diagnosis.placeholders import without_values
-from app.diagnosis.shown import shown_by
 from app.diagnosis.signatures import SignatureIndex
 from app.diagnosis.telling import CountedWords
-from app.diagnosis.traceback import parse
 from app.diagnosis.words import Word, WordReader
 from app.entry import Entry, Signature
+from app.log.formats import Formats, compile_formats
+from app.log.placeholders import without_values
+from app.log.shown import shown_by
+from app.log.traceback import parse
 from app.log_knowledge import Background, LogKnowledge
 from app.signature.grammar import literal_text
 

@@ -17,15 +17,15 @@ from app.diagnosis.answers import (
     Verdict,
 )
 from app.diagnosis.facts import Known
-from app.diagnosis.formats import compile_formats
-from app.diagnosis.log_lines import physical_lines, strip_codes
 from app.diagnosis.model import BASE, SignatureRates, Told, WordModel
 from app.diagnosis.origin import Detective, Origin
-from app.diagnosis.shown import shown_by
 from app.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owners
-from app.diagnosis.traceback import ParsedLog, parse
 from app.diagnosis.words import WordReader
 from app.entry import Entry, Language
+from app.log.formats import compile_formats
+from app.log.lines import physical_lines, strip_codes
+from app.log.shown import shown_by
+from app.log.traceback import ParsedLog, parse
 
 # Scores from which an entry is an answer: log-odds, see `model`.
 LIKELY = 0.0

@@ -37,9 +37,9 @@ from functools import lru_cache
 import numpy as np
 
 from app.diagnosis.facts import Known
-from app.diagnosis.shown import Passage
 from app.diagnosis.telling import Array, TellingWords
 from app.diagnosis.words import Word, WordReader
+from app.log.shown import Passage
 from app.log_knowledge import SHARED_BY
 
 LAMBDA = 0.5

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from app.diagnosis.traceback import ParsedLog
+from app.log.traceback import ParsedLog
 from app.log_knowledge import Program, Programs, Role
 from app.taxonomy import Tag
 

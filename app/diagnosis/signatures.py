@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from app.anchors import AnchorIndex
-from app.diagnosis.traceback import ParsedLog
 from app.entry import Signature
+from app.log.traceback import ParsedLog
 from app.signature.grammar import SignatureSyntaxError
 from app.signature.line import SignatureLine, alike, compile_signature_line
 

@@ -6,8 +6,8 @@ from itertools import chain
 from app.content.check.samples import Matches, SignatureFinder, Spoken
 from app.diagnosis.collect import count_signatures, event_finder
 from app.diagnosis.facts import SignatureCount
-from app.diagnosis.formats import compile_formats
 from app.entry import Signature
+from app.log.formats import compile_formats
 from app.log_knowledge import Failures
 from app.snapshot.facts import FactStore, fact_key
 from app.snapshot.last import Last

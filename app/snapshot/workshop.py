@@ -8,9 +8,9 @@ from app.content.read.directory import read_file
 from app.content.read.gather import ReadFile, Vocabulary, make_vocabulary
 from app.content.read.parse import SourceFile
 from app.diagnosis.collect import FactReader
-from app.diagnosis.formats import compile_formats
 from app.diagnosis.words import WordReader
 from app.disk import make_room, set_aside
+from app.log.formats import compile_formats
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.entries import EntryFacts, FactWriter, Tools, learn_edition, read_files
 from app.snapshot.facts import FILE_NAME, FactStore

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from app.diagnosis.answers import Diagnosis
 from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.log_lines import PIECE, physical_lines, strip_codes
 from app.entry import Language
+from app.log.lines import PIECE, physical_lines, strip_codes
 from app.usecases.secrets import masked
 
 LONGEST = 2000

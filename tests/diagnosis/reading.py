@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.content.read.log_knowledge import FAILURES, PROGRAMS, read_log_knowledge
-from app.diagnosis import log_lines, traceback
-from app.diagnosis.formats import compile_formats
+from app.log import lines, traceback
+from app.log.formats import compile_formats
 from app.log_knowledge import LogKnowledge
 
 CONTENT = Path(__file__).parents[2] / "content"
@@ -24,8 +24,8 @@ KNOWLEDGE = knowledge_of([CONTENT])
 FORMATS = compile_formats(KNOWLEDGE.failures)
 
 
-def fold(text: str) -> log_lines.FoldedLog:
-    return log_lines.fold(text, FORMATS)
+def fold(text: str) -> lines.FoldedLog:
+    return lines.fold(text, FORMATS)
 
 
 def parse(text: str) -> traceback.ParsedLog:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.diagnosis.traceback import Raised
+from app.log.traceback import Raised
 from tests.diagnosis.reading import parse
 
 

@@ -14,13 +14,13 @@ from app.content.read.load import load_library
 from app.diagnosis.answers import Confidence
 from app.diagnosis.collect import collect
 from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.formats import compile_formats
-from app.diagnosis.log_lines import fold
-from app.diagnosis.traceback import parse
 from app.diagnosis.words import WordReader
 from app.entry import Language
 from app.errors import ContentError
 from app.evaluation.figures import read_judged
+from app.log.formats import compile_formats
+from app.log.lines import fold
+from app.log.traceback import parse
 from tests.diagnosis.reading import CONTENT, KNOWLEDGE, knowledge_of
 
 ROOT = CONTENT.parent

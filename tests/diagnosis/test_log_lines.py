@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.diagnosis.log_lines import PIECE
+from app.log.lines import PIECE
 from tests.diagnosis.reading import fold, parse
 
 

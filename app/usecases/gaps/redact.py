@@ -16,8 +16,8 @@ from app.analysis.segment import without_gaps
 from app.analysis.stems import is_function_word
 from app.analysis.token import Segment, SegmentKind, TokenKind
 from app.content.library import Library
-from app.diagnosis.formats import PYTHON_ENDINGS
 from app.han import has_han
+from app.log.formats import PYTHON_ENDINGS
 from app.snapshot.snapshot import Snapshot
 from app.usecases.secrets import MASK, masked
 

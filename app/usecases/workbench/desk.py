@@ -11,9 +11,9 @@ from app.content.check.samples import Matches, SignatureFinder, Spoken
 from app.content.read.load import Loaded
 from app.content.read.parse import UnservableError, decode
 from app.diagnosis.collect import Events, event_finder
-from app.diagnosis.formats import Formats, compile_formats
 from app.entry import Language, Signature
 from app.errors import AuthoringError
+from app.log.formats import Formats, compile_formats
 from app.snapshot.snapshot import Snapshot
 from app.usecases.workbench.draft import where_of
 

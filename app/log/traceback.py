@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.diagnosis.formats import Formats
-from app.diagnosis.line_kinds import ASSERTION, LineKind, LineRead, classify, families_in, raised_at_the_end
-from app.diagnosis.log_lines import LogLine, fold
-from app.diagnosis.placeholders import mask
+from app.log.formats import Formats
+from app.log.line_kinds import ASSERTION, LineKind, LineRead, classify, families_in, raised_at_the_end
+from app.log.lines import LogLine, fold
+from app.log.placeholders import mask
 
 MOST_FRAMES = 200
 """Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""

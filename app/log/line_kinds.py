@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.diagnosis.formats import MODULE, FamilyLine, Formats
+from app.log.formats import MODULE, FamilyLine, Formats
 
 ASSERTION = "assertion"
 """The family of a line of source that asserts something."""

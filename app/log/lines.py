@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.diagnosis.formats import Formats
+from app.log.formats import Formats
 from app.signature.line import LONGEST_SURE
 
 PIECE = 2000

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.diagnosis.formats import Formats
-from app.diagnosis.placeholders import without_values
-from app.diagnosis.traceback import ParsedLog, Raised
+from app.log.formats import Formats
+from app.log.placeholders import without_values
+from app.log.traceback import ParsedLog, Raised
 
 SHORT_PASTE = 12
 """A paste of up to so many lines is read whole: somebody chose these lines, or wrote them."""
