@@ -172,6 +172,13 @@ OPTIONS: tuple[Option, ...] = (
         "MiB of answers to searches and of entries that each worker keeps for whoever asks again; 0: none.",
     ),
     Option(
+        "build_processes",
+        "0",
+        whole_number(0, 64),
+        "Processes that share the work where many entries are to be built; 0: as many as processors, 8 at most; "
+        "1: none but the builder.",
+    ),
+    Option(
         "engine",
         "embedded",
         one_of("embedded", "opensearch"),

@@ -57,6 +57,7 @@ class Settings:
     """Path of a file, or empty."""
     cache: int
     """MiB."""
+    build_processes: int
     engine: str
     opensearch_url: tuple[str, ...]
     opensearch_user: str

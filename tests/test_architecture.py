@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "app.errors",
         "app.disk",
+        "app.bound_process",
         "app.entry",
         "app.log_knowledge",
         "app.signature",

@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
-from app.cli.bound_process import BoundProcess
+from app.bound_process import BoundProcess
 
 log = logging.getLogger("uvicorn.error")
 

@@ -30,6 +30,7 @@ from app.snapshot.generation import (
     read_generation,
 )
 from app.snapshot.header import make_header, named, sample_rows
+from app.snapshot.helpers import Helpers
 from app.snapshot.index import check_index
 from app.snapshot.last import Last
 from app.snapshot.lock import building_alone
@@ -57,13 +58,15 @@ class Builder:
         data: Path,
         analyzers: Analyzers,
         stopping: Callable[[], bool] = lambda: False,
+        processes: int = 1,
     ) -> None:
-        """`stopping` says that a build under way is to be abandoned."""
+        """`stopping` says that a build under way is to be abandoned; `processes` are those of `Helpers`."""
         # Taken at once: sources that are replaced while this process runs are not the code that it runs.
         code_version()
         self._data = data
         self._stopping = stopping
-        self._open_workshop = partial(Workshop, tuple(content), data, analyzers, self._pause)
+        self._helpers = Helpers(processes)
+        self._open_workshop = partial(Workshop, tuple(content), data, analyzers, self._helpers, self._pause)
         self._workshop: Workshop | None = None
         self._lines: dict[str, tuple[EntryRow, bytes]] = {}
         self._samples: Last[tuple[SampleRow, ...]] = Last()
@@ -83,7 +86,7 @@ class Builder:
         cannot be written, FactsUnreadable where the store cannot be used, BuildAbandoned.
         """
         self._data.mkdir(parents=True, exist_ok=True)
-        with building_alone(self._data, self._pause), rarely_searched():
+        with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
             clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
             clean(self._data)
             if suspect:
@@ -125,8 +128,8 @@ class Builder:
         self._state, self._rows, self._reading = state, rows, reading
         prune(self._data, served_generations(self._data))
         forget_old_facts(shop.facts, header, rows, reading, self._kept_generations)
-        name = header.generation
-        self._built = Built(name, name != before, len(rows), header.problems, reading.folders)
+        changed = header.generation != before
+        self._built = Built(header.generation, changed, len(rows), header.problems, reading.folders)
         return self._built
 
     def _publish(  # noqa: PLR0913, PLR0917 - a generation, and what it is made with
@@ -202,11 +205,8 @@ class Builder:
         spoken = Spoken.of(state.corpus)
         matches = shop.signatures.matches(state, spoken)
         words = maker.background(state.corpus.background, self._pause)
-        samples = self._samples.of(
-            lambda: sample_rows(state.corpus.samples, state.entries),
-            state.corpus.samples,
-            tuple(state.entries),
-        )
+        logs, ids = state.corpus.samples, tuple(state.entries)
+        samples = self._samples.of(lambda: sample_rows(logs, state.entries), logs, ids)
         return make_header(state, reading, spoken, matches, words, shop.signatures.counts(state), samples)
 
     def _written(self, rows: Mapping[str, EntryRow]) -> bytes:

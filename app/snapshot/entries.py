@@ -1,34 +1,40 @@
 """Facts of entries: their editions rendered, their search documents, what diagnosis needs. Each is made once."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.markdown.links import Link, LinkKind
-from app.content.read.assemble import Decisions
 from app.content.read.corpus import Corpus, SampleFile
 from app.content.read.gather import ReadFile, Vocabulary
 from app.content.read.outline import Outline
-from app.content.read.parse import ParsedFile, SourceFile, parse_file
-from app.diagnosis.collect import FactReader
-from app.entry import Entry, Language
+from app.entry import Language
 from app.log_knowledge import Background
 from app.search.meaning.embedder import Embedder
 from app.snapshot.facts import FactStore, fact_key
 from app.snapshot.files import KnownFile
-from app.snapshot.index import candidates_of, document_of, meaning_of, places_of
-from app.snapshot.records import EntryRow, FileFact, edition_from_json, edition_to_json, from_json, to_json
+from app.snapshot.helpers import Helpers
+from app.snapshot.index import meaning_of
+from app.snapshot.making import (
+    Maker,
+    MakerElsewhere,
+    Order,
+    Read,
+    Tools,
+    edition_key,
+    file_key,
+    learned,
+)
+from app.snapshot.records import EntryRow, FileFact, from_json, to_json
+from app.snapshot.sources import sample_text
 from app.snapshot.state import Prepared
-from app.snapshot.stored import keys_of
+from app.snapshot.stored import keys_of, read_entry
 from app.snapshot.versions import code_version
 from app.taxonomy import FACETS, facet_values
 
 BATCH = 100
 """Facts that are written at once."""
-
-ReadSource = Callable[[Outline], SourceFile]
-"""The file of an outline, as it was when it was outlined."""
+MOST_WAITING = 8 << 20
+"""Bytes of files that wait to be read for what they say."""
+WORTH_HELP = 200
+"""Entries, each of one or two files, that are done before helpers would have started."""
 
 
 class FactWriter:
@@ -44,6 +50,11 @@ class FactWriter:
         if len(self._waiting) >= BATCH:
             self.flush()
 
+    def put_all(self, facts: Mapping[bytes, bytes]) -> None:
+        """Keeps some facts."""
+        for key, value in facts.items():
+            self.put(key, value)
+
     def flush(self) -> None:
         """Writes what waits."""
         if self._waiting:
@@ -51,29 +62,28 @@ class FactWriter:
         self._waiting = {}
 
 
-def file_key(where: str, content: str) -> bytes:
-    """The key of what an edition's file says."""
-    return fact_key("file", code_version(), where, content)
+class Learner:
+    """Has files read for what they say, many at once."""
 
+    def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
+        self._writer = FactWriter(facts)
+        self._helpers, self._pause = helpers, pause
+        self._waiting: list[Read] = []
+        self._bytes = 0
 
-def learn_edition(writer: FactWriter, source: SourceFile, content: str) -> None:
-    """Keeps what an edition's file says, and its HTML in the form that it has if no link of its is broken."""
-    parsed, problems = parse_file(source)
-    writer.put(
-        file_key(source.where, content), to_json(FileFact(parsed.outline if parsed else None, problems))
-    )
-    if parsed is None or parsed.outline.front.draft:
-        return
-    file = Outline.of(parsed.outline, source.path, source.modified, content)
-    inner = [link for link in parsed.outline.links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
-    if any(link.kind is LinkKind.IMAGE for link in parsed.outline.links):
-        return
-    kept = {
-        link: None if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors else link
-        for link in inner
-    }
-    decisions = tuple(kept.items())
-    writer.put(edition_key(file, decisions), _rendered(parsed, file, decisions))
+    def put(self, read: Read) -> None:
+        """Keeps what an edition's file says, now or soon."""
+        self._waiting.append(read)
+        self._bytes += len(read.source.content)
+        if self._bytes > MOST_WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Keeps it now."""
+        reads, self._waiting, self._bytes = self._waiting, [], 0
+        for facts in self._helpers.map(reads, learned, learned, 2 * WORTH_HELP, self._pause):
+            self._writer.put_all(facts)
+        self._writer.flush()
 
 
 def read_files(facts: FactStore, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
@@ -88,43 +98,22 @@ def read_files(facts: FactStore, files: Iterable[KnownFile]) -> dict[KnownFile, 
     return found
 
 
-def edition_key(file: Outline, decisions: Decisions) -> bytes:
-    """The key of an edition's text."""
-    return fact_key("edition", code_version(), file.where, file.content, to_json(decisions).decode())
-
-
-def _rendered(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
-    kept: dict[Link, Link | None] = dict(decisions)
-    return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What entries are analyzed with."""
-
-    analyzer: Analyzer
-    glossary: Glossary
-    reader: FactReader
-
-
 class EntryFacts:
     """Makes the facts of entries that are not there yet. `tools` is asked for when the first is missing."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what facts are made from, and with
+    def __init__(
         self,
         facts: FactStore,
         vocabulary: Vocabulary,
-        read_source: ReadSource,
-        read_sample: Callable[[SampleFile], str],
         tools: Callable[[], Tools],
+        helpers: Helpers,
         embedder: Embedder | None = None,
     ) -> None:
         self._facts = facts
         self._writer = FactWriter(facts)
         self._vocabulary = vocabulary
-        self._read_source = read_source
-        self._read_sample = read_sample
         self._tools = tools
+        self._helpers = helpers
         self._embedder = embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
         self._words = fact_key("words", code_version(), words).hex()
@@ -141,7 +130,7 @@ class EntryFacts:
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
                 pause()
-                found = self._tools().reader.background(Background(log.where, self._read_sample(log)))
+                found = self._tools().reader.background(Background(log.where, sample_text(log)))
                 self._writer.put(key, to_json(found))
         self._writer.flush()
         return tuple(key.hex() for key in keys)
@@ -188,43 +177,43 @@ class EntryFacts:
     ) -> None:
         """Makes the facts that `rows` name and that are not there. `pause` is called between entries."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in keys_of(row))
-        for entry_id, row in rows.items():
-            missing = {key for key in keys_of(row) if bytes.fromhex(key) not in known}
-            if missing:
-                pause()
-                self._make(row, missing, prepared[entry_id], corpus)
+        orders = self._orders(rows, known, prepared, corpus)
+        here, there = Maker(self._vocabulary.taxonomy, self._tools), MakerElsewhere(self._vocabulary)
+        for facts in self._helpers.map(orders, here, there, WORTH_HELP, pause):
+            self._writer.put_all(facts)
         self._writer.flush()
+        if self._embedder is not None:
+            self._embed([row for row in rows.values() if bytes.fromhex(row.meaning) not in known], pause)
 
-    def _make(self, row: EntryRow, missing: set[str], prepared: Prepared, corpus: Corpus) -> None:
-        entry_id = prepared.head.summary.id
-        files = corpus.published[entry_id]
-        editions = {}
-        for lang, key in row.editions.items():
-            if key in missing:
-                parsed, _ = parse_file(self._read_source(files[lang]))
-                if parsed is None:
-                    raise RuntimeError(f"{files[lang].where} was an edition a moment ago")
-                value = _rendered(parsed, files[lang], prepared.decisions[lang])
-                self._writer.put(bytes.fromhex(key), value)
-            else:
-                value = self._facts.get(bytes.fromhex(key)) or b""
-            editions[lang] = edition_from_json(value, str(files[lang].path), files[lang].updated)
-        self._analyze(row.head.entry(editions), row, missing, corpus.samples.get(entry_id, ()))
+    def _orders(
+        self,
+        rows: Mapping[str, EntryRow],
+        known: frozenset[bytes],
+        prepared: Mapping[str, Prepared],
+        corpus: Corpus,
+    ) -> Iterator[Order]:
+        for entry_id, row in rows.items():
+            missing = frozenset(key for key in keys_of(row) if bytes.fromhex(key) not in known)
+            if missing - {row.meaning}:
+                yield Order(
+                    row=row,
+                    missing=missing,
+                    files=corpus.published[entry_id],
+                    decisions=prepared[entry_id].decisions,
+                    samples=tuple(corpus.samples.get(entry_id, ())),
+                    editions={
+                        lang: self._facts.get(bytes.fromhex(key)) or b""
+                        for lang, key in row.editions.items()
+                        if key not in missing
+                    },
+                )
 
-    def _analyze(self, entry: Entry, row: EntryRow, missing: set[str], samples: Sequence[SampleFile]) -> None:
-        if row.document in missing:
-            tools = self._tools()
-            taxonomy = self._vocabulary.taxonomy
-            document = document_of(entry, tools.analyzer, tools.glossary, taxonomy)
-            self._writer.put(bytes.fromhex(row.document), document)
-        for lang, key in row.places.items():
-            if key in missing:
-                places = places_of(entry.editions[lang], self._tools().glossary)
-                self._writer.put(bytes.fromhex(key), places)
-        if row.completions in missing:
-            self._writer.put(bytes.fromhex(row.completions), candidates_of(entry))
-        if row.diagnosis in missing:
-            found = self._tools().reader.entry(entry, [self._read_sample(sample) for sample in samples])
-            self._writer.put(bytes.fromhex(row.diagnosis), to_json(found))
-        if row.meaning in missing and self._embedder is not None:
-            self._writer.put(bytes.fromhex(row.meaning), meaning_of(entry, self._embedder))
+    def _embed(self, rows: Sequence[EntryRow], pause: Callable[[], None]) -> None:
+        # Here alone: in each helper the weights would take more memory than all the rest of it.
+        if self._embedder is None:
+            return
+        for row in rows:
+            pause()
+            meaning = meaning_of(read_entry(self._facts, row), self._embedder)
+            self._writer.put(bytes.fromhex(row.meaning), meaning)
+        self._writer.flush()

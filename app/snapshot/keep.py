@@ -28,8 +28,15 @@ EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 class Keeper:
     """The builder of one process with a thread of its own. Requests that come while one waits share its build."""
 
-    def __init__(self, content: Sequence[Path], data: Path, analyzers: Analyzers, note: str = "") -> None:
-        """`note` is told in the status: what is unusual about `data`."""
+    def __init__(
+        self,
+        content: Sequence[Path],
+        data: Path,
+        analyzers: Analyzers,
+        note: str = "",
+        processes: int = 1,
+    ) -> None:
+        """`note` is told in the status: what is unusual about `data`; `processes` are those of `Builder`."""
         self._data = data
         self._note = note
         self._told = ""
@@ -38,7 +45,7 @@ class Keeper:
         self._may_pass = False
         """Whether the last build failed for a reason that may go away by itself."""
         self._stop = threading.Event()
-        self._builder = Builder(content, data, analyzers, self._stop.is_set)
+        self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
         self._requests: queue.SimpleQueue[tuple[Future[Built], str] | None] = queue.SimpleQueue()
         self._waiting: Future[Built] | None = None
         self._lock = threading.Lock()

@@ -59,7 +59,8 @@ class Knowledge:
     def _use(self, data: Path, note: str) -> None:
         self.data = data
         """Where generations are kept: the settings' directory, or another where that one cannot be written."""
-        self._keeper = Keeper(self._settings.content, data, self._analyzers, note)
+        processes = self._settings.build_processes
+        self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
         self._follower = Follower(data, self._analyzers, self._mend)
 
     @property

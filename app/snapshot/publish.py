@@ -12,11 +12,11 @@ from app.search.index.array_file import write_arrays
 from app.search.index.document import Document
 from app.snapshot.catalog import catalog_arrays
 from app.snapshot.engine import Engine, Wanted, index_digest
-from app.snapshot.entries import file_key
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading
 from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder
 from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
+from app.snapshot.making import file_key
 from app.snapshot.records import EntryRow, Header
 from app.snapshot.rows import row_arrays
 from app.snapshot.sources import image_bytes

@@ -7,17 +7,16 @@ from pathlib import Path
 from app.content.read.directory import read_file
 from app.content.read.gather import ReadFile, Vocabulary, make_vocabulary
 from app.content.read.parse import SourceFile
-from app.diagnosis.collect import FactReader
-from app.diagnosis.words import WordReader
 from app.disk import make_room, set_aside
-from app.log.formats import compile_formats
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.entries import EntryFacts, FactWriter, Tools, learn_edition, read_files
+from app.snapshot.entries import EntryFacts, Learner, read_files
 from app.snapshot.facts import FILE_NAME, FactStore
 from app.snapshot.files import FileReader, KnownFile, Reading
+from app.snapshot.helpers import Helpers
 from app.snapshot.last import Last
+from app.snapshot.making import Read, Tools
 from app.snapshot.signatures import LogSignatures
-from app.snapshot.sources import same, sample_text, source_of
+from app.snapshot.sources import same
 
 SUFFIXES = ("", "-wal", "-shm")
 """Of the files that a store consists of."""
@@ -35,7 +34,12 @@ class Workshop:
     """The store of a data directory, open, and what is made with it. Not safe to share between threads."""
 
     def __init__(
-        self, content: Sequence[Path], data: Path, analyzers: Analyzers, pause: Callable[[], None]
+        self,
+        content: Sequence[Path],
+        data: Path,
+        analyzers: Analyzers,
+        helpers: Helpers,
+        pause: Callable[[], None],
     ) -> None:
         """Raises FactsUnreadable, OSError."""
         self._path = data / FILE_NAME
@@ -46,7 +50,8 @@ class Workshop:
         self._analyzers = analyzers
         self.engine = analyzers.engine
         """The cluster that what is made is loaded into, where there is one."""
-        self._writer = FactWriter(self.facts)
+        self._helpers = helpers
+        self._learner = Learner(self.facts, helpers, pause)
         self._reader = FileReader(self.facts, content, self._learn, pause)
         self._vocabulary: Last[Vocabulary] = Last()
         self._tools: Last[Tools] = Last()
@@ -63,7 +68,7 @@ class Workshop:
     def read(self) -> Reading:
         """The content as it is now."""
         reading = self._reader.read()
-        self._writer.flush()
+        self._learner.flush()
         return reading
 
     def vocabulary(self, reading: Reading) -> Vocabulary:
@@ -83,7 +88,7 @@ class Workshop:
         for file in wanted:
             if file not in found:
                 self._learn(same(read_file(file.found), file.content), file.content)
-        self._writer.flush()
+        self._learner.flush()
         missing = [file for file in wanted if file not in found]
         return found | read_files(self.facts, missing) if missing else found
 
@@ -92,23 +97,15 @@ class Workshop:
         return EntryFacts(
             self.facts,
             vocabulary,
-            source_of,
-            sample_text,
             lambda: self.tools(vocabulary),
+            self._helpers,
             self._analyzers.embedder,
         )
 
     def tools(self, vocabulary: Vocabulary) -> Tools:
         """What entries are analyzed with."""
         words = (vocabulary.glossary, vocabulary.dictionary, vocabulary.taxonomy, vocabulary.logs)
-        return self._tools.of(lambda: self._make_tools(vocabulary), *words)
-
-    def _make_tools(self, vocabulary: Vocabulary) -> Tools:
-        analyzer = self._analyzers.of(vocabulary.dictionary)
-        glossary = self._analyzers.glossary(vocabulary.dictionary, vocabulary.glossary)
-        words = WordReader(analyzer, glossary)
-        reader = FactReader(words, compile_formats(vocabulary.logs.failures))
-        return Tools(analyzer, glossary, reader)
+        return self._tools.of(lambda: Tools.of(vocabulary, self._analyzers), *words)
 
     def _learn(self, source: SourceFile, content: str) -> None:
-        learn_edition(self._writer, source, content)
+        self._learner.put(Read(source, content))

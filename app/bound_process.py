@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnProcess
 
 class BoundProcess(SpawnProcess):
     """As the one of the standard library. Whatever is given to it is read after the watch over the parent began; the
-    program that is run must be one that a new process does not import again, such as one of `app.cli.launch`."""
+    program that is run should be one that a new process does not import again, such as one of `app.cli.launch`."""
 
     before_leaving: Callable[[], None] | None = None
     """Called in the process itself when its parent is gone; then it ends."""
