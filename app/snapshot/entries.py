@@ -66,7 +66,7 @@ class Learner:
     """Has files read for what they say, many at once."""
 
     def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
-        self._writer = FactWriter(facts)
+        self._facts, self._writer = facts, FactWriter(facts)
         self._helpers, self._pause = helpers, pause
         self._waiting: list[Read] = []
         self._bytes = 0
@@ -80,7 +80,10 @@ class Learner:
 
     def flush(self) -> None:
         """Keeps it now."""
-        reads, self._waiting, self._bytes = self._waiting, [], 0
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        # A file that was touched a moment ago is read again and again, until its times are believed.
+        known = self._facts.known(file_key(read.source.where, read.content) for read in waiting)
+        reads = [read for read in waiting if file_key(read.source.where, read.content) not in known]
         for facts in self._helpers.map(reads, learned, learned, 2 * WORTH_HELP, self._pause):
             self._writer.put_all(facts)
         self._writer.flush()

@@ -1,0 +1,168 @@
+"""A build that many processes share: the same to the byte, whatever becomes of them."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.snapshot import helper
+from app.snapshot.analyzers import Analyzers
+from app.snapshot.build import Builder
+from app.snapshot.entries import WORTH_HELP
+from app.snapshot.facts import FILE_NAME, FactStore
+from app.snapshot.generation import current_name, read_generation
+from app.snapshot.helpers import CHUNK, Helpers
+from app.snapshot.stored import keys_of
+from tests.support.server import ROOT, until
+from tests.support.small_content import edition, write
+
+MANY = 2 * WORTH_HELP + 1
+"""Entries of one file each, so that reading them is worth help as well."""
+
+
+@pytest.fixture(scope="module")
+def much(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A content directory with more entries than one process is left alone with."""
+    files = {
+        f"en/roll/entry-{number}.md": edition(
+            f"Worker {number} hangs", f"## Answer\n\nSet `--wait-{number}`, 见 [A](entry-{number // 2}.md).\n"
+        )
+        for number in range(MANY)
+    }
+    return write(tmp_path_factory.mktemp("much"), files)
+
+
+Kept = tuple[str, dict[str, bytes], dict[bytes, bytes]]
+
+
+def kept(data: Path) -> Kept:
+    """What a build left: the generation's name, its files, and the facts that it names."""
+    generation = read_generation(data, current_name(data))
+    folder = data / "generations" / generation.name
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    store = FactStore(data / FILE_NAME, writable=False)
+    keys = [bytes.fromhex(key) for row in generation.rows for key in keys_of(row)]
+    facts = dict(store.get_all(keys))
+    store.close()
+    assert len(facts) == len(set(keys))
+    return generation.name, files, facts
+
+
+@pytest.fixture(scope="module")
+def alone(much: Path, tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Kept:
+    """What one process makes of it."""
+    data = tmp_path_factory.mktemp("alone")
+    Builder([much], data, analyzers).build()
+    return kept(data)
+
+
+@pytest.fixture(autouse=True)
+def none_left() -> Iterator[None]:
+    yield
+    assert multiprocessing.active_children() == []
+
+
+class Watcher:
+    """Is asked by a builder whether it is to stop, and looks who helps it: does `act` the `nth` time there are any."""
+
+    def __init__(self, nth: int = 1, act: Callable[[list[int]], None] = lambda _: None) -> None:
+        self.seen: set[int] = set()
+        self._left, self._act = nth, act
+
+    def __call__(self) -> bool:
+        if pids := [each.pid or 0 for each in multiprocessing.active_children()]:
+            self.seen.update(pids)
+            self._left -= 1
+            if not self._left:
+                self._act(pids)
+        return False
+
+
+def killed(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_two_processes_make_the_same_as_one(
+    much: Path, data: Path, analyzers: Analyzers, alone: Kept
+) -> None:
+    watcher = Watcher()
+    builder = Builder([much], data, analyzers, watcher, processes=2)
+    builder.build()
+    assert len(watcher.seen) == 2
+    assert kept(data) == alone
+
+
+@pytest.mark.parametrize(("nth", "number"), [(1, 2), (10, 1), (40, 2)])
+def test_nothing_is_lost_with_a_process_that_is_killed(
+    much: Path, tmp_path: Path, alone: Kept, nth: int, number: int
+) -> None:
+    watcher = Watcher(nth, lambda pids: killed(pids[:number]))
+    Builder([much], tmp_path, Analyzers(), watcher, processes=2).build()
+    assert watcher.seen
+    assert kept(tmp_path) == alone
+
+
+def test_a_process_that_hangs_is_not_waited_for(
+    much: Path, data: Path, analyzers: Analyzers, alone: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(helper, "PATIENCE", 5.0)
+    watcher = Watcher(3, lambda pids: os.kill(pids[0], signal.SIGSTOP))
+    Builder([much], data, analyzers, watcher, processes=2).build()
+    assert kept(data) == alone
+
+
+def test_a_small_edit_stays_in_the_process(tmp_path: Path, data: Path, analyzers: Analyzers) -> None:
+    content = write(tmp_path / "content", {f"en/roll/e{n}.md": edition(f"E{n}") for n in range(MANY)})
+    watcher = Watcher()
+    builder = Builder([content], data, analyzers, watcher, processes=2)
+    builder.build()
+    watcher.seen.clear()
+    (content / "en/roll/e7.md").write_text(edition("Another"))
+    assert builder.build().changed
+    assert not watcher.seen
+
+
+def test_a_builder_that_is_killed_leaves_no_process(much: Path, data: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from app.snapshot.analyzers import Analyzers; from app.snapshot.build import Builder\n"
+        "Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers(), processes=2).build()"
+    )
+    running = subprocess.Popen([sys.executable, "-c", program, str(much), str(data)], cwd=ROOT)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    until(lambda: len(children.read_text().split()) >= 2)
+    pids = children.read_text().split()
+    running.kill()
+    running.wait()
+    until(lambda: not any(is_running(pid) for pid in pids))
+
+
+def is_running(pid: str) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def halved(number: int) -> int:
+    if number % 2:
+        raise ValueError(number)
+    return number // 2
+
+
+def test_what_another_process_cannot_do_is_told_here() -> None:
+    even = range(0, 20 * CHUNK, 2)
+    with Helpers(2) as helpers:
+        assert sorted(helpers.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
+        with pytest.raises(ValueError, match=r"^7$"):
+            list(helpers.map([*even, 7], halved, halved, 1, lambda: None))
+        assert sorted(helpers.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
