@@ -1,8 +1,10 @@
 """The one analysis, for what is indexed and what is asked: text to tokens, with spans in the original."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import repeat
+from operator import add
 
 from app.analysis import code
 from app.analysis.chinese import ChineseTokenizer
@@ -26,6 +28,11 @@ CACHED_TEXTS, LONGEST_TEXT = 128, 400
 """Texts whose analysis is kept, and their characters: what is indexed of an entry is read by the diagnosis as well."""
 
 Places = range | tuple[int, ...]
+
+# As calls of the classes do it, in half the time: a Chinese text has three of these a character.
+_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
+_atom: Callable[[tuple[str, str, int, int, SegmentKind]], Atom] = partial(tuple.__new__, Atom)
+_NOTHING = Token("", 0, 0, TokenKind.GRAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +113,14 @@ class Analyzer:
             Token(text[start:end], starts[at + start], ends[at + end - 1], TokenKind.TERM)
             for start, end in self._chinese.words(text)
         ]
-        atoms = []
-        for place, character in enumerate(text):
-            start, end = starts[at + place], ends[at + place]
-            tokens.append(Token(character, start, end, TokenKind.GRAM))
-            if place + 2 <= len(text):
-                tokens.append(Token(text[place : place + 2], start, ends[at + place + 1], TokenKind.GRAM))
-            atoms.append(Atom(character, character, start, end, SegmentKind.HAN))
-        return Piece(SegmentKind.HAN, tuple(tokens), tuple(atoms))
+        length = len(text)
+        firsts, lasts = starts[at : at + length], ends[at : at + length]
+        grams = [_NOTHING] * (2 * length - 1)
+        grams[::2] = map(_token, zip(text, firsts, lasts, repeat(TokenKind.GRAM)))
+        pairs = map(add, text, text[1:])
+        grams[1::2] = map(_token, zip(pairs, firsts, lasts[1:], repeat(TokenKind.GRAM)))
+        atoms = map(_atom, zip(text, text, firsts, lasts, repeat(SegmentKind.HAN)))
+        return Piece(SegmentKind.HAN, (*tokens, *grams), tuple(atoms))
 
     def _word(self, part: Segment, starts: Places, ends: Places) -> Piece:
         start, end = starts[part.start], ends[part.start + len(part.text) - 1]

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.analysis import code
+from app.analysis.chinese import ChineseTokenizer
 from app.analysis.normalize import Folder
 from app.analysis.pipeline import Analyzer
 from app.analysis.segment import segment
@@ -220,3 +221,18 @@ SPACED = ["--a ", "don't ", "ＯＯＭ ", "显 ", "max_tokens_per_gpu "]
 @pytest.mark.parametrize("unit", [*REPEATED, *SPACED, *INVISIBLE], ids=repr)
 def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
     assert_linear(lambda size: analyzer.analyze(unit * (size // len(unit))), 2_000)
+
+
+HAN_RUNS = st.text(st.sampled_from("显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"), min_size=1, max_size=30)
+
+
+@pytest.fixture(scope="module")
+def chinese() -> ChineseTokenizer:
+    return ChineseTokenizer(["训推一体", "训推 40", "数据并行 20"])
+
+
+@given(run=HAN_RUNS)
+@example("中华人民共和国在线训练")
+def test_chinese_is_cut_as_jieba_cuts_it(chinese: ChineseTokenizer, run: str) -> None:
+    found = chinese._jieba.tokenize(run, mode="search", HMM=False)
+    assert list(chinese.words(run)) == [(start, end) for word, start, end in found if len(word) > 1]

@@ -1,6 +1,6 @@
 """The one door to Pygments: code to HTML whose colors are classes."""
 
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 
 from pygments import highlight
@@ -23,12 +23,18 @@ def highlighted(code: str, language: str) -> str:
     lexer = _lexer(language.lower()) if is_short(code) else None
     if lexer is None or "\r" in code:
         return escape(code)
-    return highlight(code, lexer, _FORMATTER)
+    return _colored(code, lexer)
 
 
 def is_short(code: str) -> bool:
     """Whether code is short enough to be colored."""
     return len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
+
+
+@lru_cache(64)
+def _colored(code: str, lexer: Lexer) -> str:
+    # Kept for a moment: twins have the same code.
+    return highlight(code, lexer, _FORMATTER)
 
 
 @cache
