@@ -223,7 +223,7 @@ def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
     assert_linear(lambda size: analyzer.analyze(unit * (size // len(unit))), 2_000)
 
 
-HAN_RUNS = st.text(st.sampled_from("显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"), min_size=1, max_size=30)
+HAN = "显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def chinese() -> ChineseTokenizer:
     return ChineseTokenizer(["训推一体", "训推 40", "数据并行 20"])
 
 
-@given(run=HAN_RUNS)
+@given(run=st.text(st.sampled_from(HAN), min_size=1, max_size=30))
 @example("中华人民共和国在线训练")
 def test_chinese_is_cut_as_jieba_cuts_it(chinese: ChineseTokenizer, run: str) -> None:
     found = chinese._jieba.tokenize(run, mode="search", HMM=False)

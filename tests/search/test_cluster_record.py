@@ -1,10 +1,18 @@
 """What the cluster keeps of a document comes back as it was, and noise in it is noticed."""
 
+import json
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from app.errors import IndexUnreadable
-from app.search.cluster.record import digest, key_mark, read_record, source_of, tag_mark
+from app.search.cluster import source
+from app.search.cluster.record import digest, key_mark, read_record, read_texts, tag_mark
+from app.search.cluster.source import SourceWriter
+from app.search.index.document import Document
 from app.search.index.fields import ZONES
+from app.search.index.writing import Passage
 from app.search.weights import WEIGHTING
 from tests.search.contract import document
 
@@ -16,8 +24,18 @@ HELD = document(
 )
 
 
+AVERAGES = [2.0] * len(ZONES)
+
+
+def sent(one: Document, *before: Document) -> dict[str, Any]:
+    """What is sent of a document, after some others."""
+    writer = SourceWriter(AVERAGES, WEIGHTING)
+    found: dict[str, Any] = json.loads([writer.json_of(each) for each in (*before, one)][-1])
+    return found
+
+
 def packed() -> str:
-    return str(source_of(HELD, [2.0] * len(ZONES), WEIGHTING)["record"])
+    return str(sent(HELD)["record"])
 
 
 @pytest.mark.parametrize("padding", ["", "="])
@@ -51,3 +69,39 @@ def test_a_record_that_is_not_what_was_sent_is_an_error() -> None:
     for broken in ("", "AAAA", whole[: len(whole) // 2], "A" + whole[1:40] + "____" + whole[44:]):
         with pytest.raises(IndexUnreadable):
             read_record(broken)
+
+
+def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() -> None:
+    one = replace(HELD, zones={"title_en": ["t:a", "t:a"], "body_en": ["t:a", "x:1.5", "x:50%"]})
+    zones, kinds = WEIGHTING.zones, WEIGHTING.kinds
+    title = zones["title_en"].weight
+    body = zones["body_en"].weight / (1 - zones["body_en"].b + zones["body_en"].b * 3 / 2)
+    assert sent(one)["features"] == pytest.approx(
+        {
+            "t:a": kinds.get("t", 1.0) * (2 * title + body),
+            "x:1%2E5": kinds.get("x", 1.0) * body,
+            "x:50%25": kinds.get("x", 1.0) * body,
+        },
+        rel=1e-3,
+    )
+    assert set(sent(one)["terms"]) == {"t:a", "x:1.5", "x:50%"}
+
+
+def test_texts_come_back_as_they_were_and_no_phrase_goes_across_two() -> None:
+    passages = (Passage(0, ("a", "显"), ("\n", " \ud800", "\n")), Passage(1, ("b",), ("\n--", "\n")))
+    found = sent(replace(HELD, passages=passages))
+    assert read_texts(found["texts"]) == passages
+    assert found["atoms"] == ["a", "显", "\n", "b", "\n"]
+
+
+def test_a_document_is_sent_alike_whatever_was_sent_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [replace(HELD, id=f"f/{word}", zones={"body_en": [f"t:{word}", "t:a"]}) for word in "xyz"]
+    assert sent(HELD, *others) == sent(HELD)
+    monkeypatch.setattr(source, "REMEMBERED", 1)
+    assert sent(HELD, *others) == sent(HELD)
+
+
+def test_a_document_without_a_word_can_be_sent() -> None:
+    found = sent(replace(HELD, zones={}, keys=(), facets={}))
+    assert (found["features"], found["terms"]) == ({}, [])
+    assert len(read_record(found["record"]).terms) == 0

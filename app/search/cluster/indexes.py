@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from app.errors import ClusterUnavailable
@@ -18,7 +19,8 @@ from app.search.cluster.ask import any_of
 from app.search.cluster.door import Cluster, Refused
 from app.search.cluster.load import deleted, send, written
 from app.search.cluster.mapping import FORM, Shape, index_body
-from app.search.cluster.record import Averages, source_of
+from app.search.cluster.record import Averages
+from app.search.cluster.source import SourceWriter
 from app.search.index.document import Document
 from app.search.index.fields import Weighting
 
@@ -78,7 +80,7 @@ class Indexes:
         """
         self._remove(index)
         try:
-            averages = self._taken_over(index, load) or self._created(index, load, pause)
+            averages = self._taken_over(index, load, pause) or self._created(index, load, pause)
             self._ask("POST", f"/{index}/_refresh")
             self._check(index, load)
             self._await_copies(index)
@@ -115,11 +117,7 @@ class Indexes:
 
     # ---- parts
 
-    def _taken_over(
-        self,
-        index: str,
-        load: Load,
-    ) -> Averages | None:
+    def _taken_over(self, index: str, load: Load, pause: Callable[[], None]) -> Averages | None:
         """Copies the index before inside the cluster and sends what changed; None where that is not worth it."""
         meta = self._meta(load.previous) if load.previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
@@ -133,8 +131,9 @@ class Indexes:
         except Refused:
             return None
         self._await(index)
-        changes = [written(one, self._source(load.documents[one], averages)) for one in load.changed]
-        send(self._cluster, index, [*changes, *map(deleted, load.removed)], lambda: None)
+        source = SourceWriter(averages, self._weighting)
+        changes = (written(one, source.json_of(load.documents[one])) for one in load.changed)
+        send(self._cluster, index, chain(changes, map(deleted, load.removed)), pause)
         log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
         return averages
 
@@ -142,13 +141,11 @@ class Indexes:
         self._ask("PUT", f"/{index}", index_body(self._shape))
         self._await(index)
         began = time.monotonic()
-        items = (written(one.id, self._source(one, load.averages)) for one in load.documents.values())
+        source = SourceWriter(load.averages, self._weighting)
+        items = (written(one.id, source.json_of(one)) for one in load.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
         return load.averages
-
-    def _source(self, document: Document, averages: Averages) -> dict[str, object]:
-        return source_of(document, averages, self._weighting)
 
     def _check(self, index: str, load: Load) -> None:
         """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is

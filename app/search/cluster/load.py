@@ -14,7 +14,6 @@ BATCH = 2 << 20
 """Bytes that are sent at once."""
 PATIENCE = 60.0
 """Seconds that a batch may take."""
-COMPACT = (",", ":")
 AT_ONCE = 2
 """Batches under way while the next one is put together."""
 TRIES = 8
@@ -25,10 +24,10 @@ Item = tuple[str, bytes]
 """The id of a document and its lines: what to do, and the document where it is written."""
 
 
-def written(document_id: str, source: object) -> Item:
-    """A document to be written."""
+def written(document_id: str, source: str) -> Item:
+    """A document to be written, given as JSON."""
     head = json.dumps({"index": {"_id": document_id}})
-    return document_id, f"{head}\n{json.dumps(source, ensure_ascii=False, separators=COMPACT)}\n".encode()
+    return document_id, f"{head}\n{source}\n".encode()
 
 
 def deleted(document_id: str) -> Item:

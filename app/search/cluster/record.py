@@ -1,4 +1,4 @@
-"""A document as the cluster keeps it, and as it comes back.
+"""A document as it comes back from the cluster, where `source` sent it.
 
 `features` is what candidates are found by, one number a term; `record` and `texts` are what they are judged by, exactly
 as the embedded index would. The cluster never looks into these two. A record is arrays, one behind the other, that are
@@ -13,8 +13,7 @@ import base64
 import binascii
 import json
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -24,14 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import IndexUnreadable
-from app.search.cluster.wire import BREAK, REMEMBERED, feature, spelled
-from app.search.index.document import Document
+from app.search.cluster.wire import REMEMBERED
 from app.search.index.fields import ZONES, Weighting
 from app.search.index.writing import Passage
-from app.taxonomy import FACETS
 
-SMALLEST = 1e-30
-"""Least value of a feature: the cluster refuses 0, and floats of 32 bits end here."""
 EDITION = "edition"
 HEAD = np.dtype("<u4")
 DIGEST = np.dtype("<u8")
@@ -92,52 +87,6 @@ def norms(lengths: Sequence[int], averages: Averages, weighting: Weighting) -> l
     return found
 
 
-def source_of(document: Document, averages: Averages, weighting: Weighting) -> dict[str, object]:
-    """What is sent to the cluster of a document."""
-    terms = _frequencies(document)
-    lengths = [len(document.zones.get(zone, ())) for zone in ZONES]
-    divisors = norms(lengths, averages, weighting)
-    worth = [weighting.zones[zone].weight / divisor for zone, divisor in zip(ZONES, divisors, strict=True)]
-    kinds = weighting.kinds
-    features = {
-        feature(term): _short(kinds.get(term[0], 1.0) * sum([worth[zone] * count for zone, count in counts]))
-        for term, counts in terms.items()
-    }
-    facets = {facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION)}
-    marks = [key_mark(key) for key in document.keys]
-    marks += [tag_mark(facet, value) for facet, values in facets.items() for value in values]
-    return {
-        "id": document.id,
-        "features": features,
-        "terms": [spelled(term) for term in terms],
-        "keys": [spelled(key) for key in document.keys],
-        "atoms": [spelled(atom) for passage in document.passages for atom in (*passage.atoms, BREAK)],
-        **facets,
-        "record": write_record(terms, lengths, marks),
-        "texts": _packed([[one.region, one.atoms, one.gaps] for one in document.passages]),
-    }
-
-
-def write_record(
-    terms: Mapping[str, Sequence[tuple[int, int]]], lengths: Sequence[int], marks: Iterable[str]
-) -> str:
-    """The record of a document whose `terms` have zone and count in each of their rows."""
-    rows = sorted((digest(term), counts) for term, counts in terms.items())
-    kept = np.unique(digests(marks))
-    flat = [row for _, counts in rows for row in counts]
-    zones, counts = np.array(flat, "<u4").reshape(-1, 2).T
-    arrays = (
-        np.array([len(rows), len(flat), len(kept)], HEAD),
-        np.array([number for number, _ in rows], DIGEST),
-        kept,
-        np.array(lengths, HEAD),
-        counts.astype(HEAD),
-        np.array([len(counts) for _, counts in rows], BYTE),
-        zones.astype(BYTE),
-    )
-    return base64.b64encode(b"".join(array.tobytes() for array in arrays)).decode()
-
-
 def read_record(packed: str) -> Record:
     """Raises IndexUnreadable where it is not what was sent."""
     try:
@@ -176,29 +125,11 @@ def read_texts(packed: str) -> tuple[Passage, ...]:
         raise IndexUnreadable(f"a document of the cluster: {error}") from error
 
 
-def _frequencies(document: Document) -> dict[str, list[tuple[int, int]]]:
-    found: dict[str, list[tuple[int, int]]] = {}
-    for number, zone in enumerate(ZONES):
-        for term, count in Counter(document.zones.get(zone, ())).items():
-            found.setdefault(term, []).append((number, count))
-    return found
-
-
-def _packed(value: object) -> str:
-    # Escaped to ASCII: a lone surrogate, which a text may hold, has no other way there and back.
-    return base64.b64encode(zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)).decode()
-
-
 def _unpacked(packed: str) -> Any:
     try:
         return json.loads(zlib.decompress(_decoded(packed)))
     except (ValueError, TypeError, binascii.Error, zlib.error) as error:
         raise IndexUnreadable(f"a document of the cluster: {error}") from error
-
-
-def _short(value: float) -> float:
-    """As precise as the cluster keeps it."""
-    return max(SMALLEST, float(f"{value:.4g}"))
 
 
 def _decoded(packed: str) -> bytes:
