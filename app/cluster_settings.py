@@ -2,7 +2,7 @@
 
 import re
 
-from app.values import Option, file, whole_number
+from app.values import Option, file, one_of, whole_number
 
 
 def urls(text: str) -> tuple[str, ...]:
@@ -22,6 +22,13 @@ def index_prefix(text: str) -> str:
     return text
 
 
+def aws_region(text: str) -> str:
+    """A region of AWS, or nothing."""
+    if not re.fullmatch(r"([a-z]{2,}(-[a-z]+)+-\d+)?", text):
+        raise ValueError("must be a region such as eu-west-1")
+    return text
+
+
 CLUSTER: tuple[Option, ...] = (
     Option(
         "opensearch_url",
@@ -32,6 +39,19 @@ CLUSTER: tuple[Option, ...] = (
     Option("opensearch_user", "", str, "User that the cluster knows; empty: asked without."),
     Option(
         "opensearch_password", "", str, "Password of that user; better set as a variable than as an option."
+    ),
+    Option(
+        "opensearch_aws_region",
+        "",
+        aws_region,
+        "Region to sign requests to AWS for, such as eu-west-1, in place of user and password; with the keys of "
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Empty: nothing is signed.",
+    ),
+    Option(
+        "opensearch_aws_service",
+        "es",
+        one_of("es", "aoss"),
+        "What they are signed for: es, a domain of OpenSearch Service; aoss, a serverless collection.",
     ),
     Option(
         "opensearch_ca",

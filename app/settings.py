@@ -62,6 +62,8 @@ class Settings:
     opensearch_url: tuple[str, ...]
     opensearch_user: str
     opensearch_password: str
+    opensearch_aws_region: str
+    opensearch_aws_service: str
     opensearch_ca: str
     opensearch_prefix: str
     opensearch_shards: int
@@ -91,6 +93,11 @@ class Settings:
         if values.get("engine") == "opensearch" and not values.get("opensearch_url", "wrong"):
             problems.append(
                 "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs addresses of its nodes"
+            )
+        if values.get("opensearch_aws_region") and values.get("opensearch_user"):
+            problems.append(
+                "JIEDA_OPENSEARCH_AWS_REGION (--opensearch-aws-region): requests are either signed or carry user and "
+                "password: leave JIEDA_OPENSEARCH_USER empty"
             )
         if problems:
             raise SettingsError(problems)

@@ -1,5 +1,6 @@
 """Generations whose index is in a cluster: what lies beside them, and how the cluster is kept in step."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from app.search.cluster.lease import loading_alone
 from app.search.cluster.lexicon import averages_of, read_cluster_manifest, write_lexicon
 from app.search.cluster.mapping import Shape
 from app.search.cluster.node import Access
+from app.search.cluster.signing import Credentials, Signer
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index
@@ -39,13 +41,15 @@ class ClusterEngine:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The one that settings ask for. Raises SettingsError where its certificates cannot be read."""
+        """The one that settings ask for. Raises SettingsError where its certificates cannot be read, or keys are
+        missing."""
         access = Access(
             settings.opensearch_url,
             settings.opensearch_user,
             settings.opensearch_password,
             Path(settings.opensearch_ca) if settings.opensearch_ca else None,
             settings.opensearch_timeout,
+            _signer_of(settings, os.environ),
         )
         shape = Shape(settings.opensearch_shards, settings.opensearch_replicas)
         try:
@@ -101,6 +105,17 @@ class ClusterEngine:
             return work()
         except Refused as error:
             raise ClusterUnavailable(f"it refuses ({error})") from error
+
+
+def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
+    """Who signs requests, where settings ask for it. Raises SettingsError where the keys are not there."""
+    region = settings.opensearch_aws_region
+    if not region:
+        return None
+    try:
+        return Signer(Credentials.of(environ), region, settings.opensearch_aws_service)
+    except KeyError as error:
+        raise SettingsError([f"JIEDA_OPENSEARCH_AWS_REGION: {error.args[0]} is not set"]) from None
 
 
 def _index_of(directory: Path | None) -> str:

@@ -94,7 +94,8 @@ def help_out(line: Connection, version: str) -> None:
     messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     # In a thread: the builder must never wait for this process to listen, which may wait for the builder to do so.
     threading.Thread(target=_receive, args=(line, messages), daemon=True).start()
-    current = version == code_version()
+    if version != code_version():
+        return  # the sources were replaced since the builder read them: other code makes other facts
     work: Work = len
     with rarely_searched():
         while True:
@@ -102,7 +103,7 @@ def help_out(line: Connection, version: str) -> None:
             if callable(message):
                 work = message
             else:
-                line.send(_done(work, message) if current else None)
+                line.send(_done(work, message))
 
 
 def _receive(line: Connection, messages: "queue.SimpleQueue[bytes]") -> None:

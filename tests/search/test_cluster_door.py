@@ -169,7 +169,7 @@ def test_items_that_are_refused_within_an_answer_of_200_are_sent_again() -> None
 
     with node(answer) as living:
         asked = cluster(living)
-        items = [written(one, {"terms": []}) for one in ("a", "b", "c")]
+        items = [written(one, "{}") for one in ("a", "b", "c")]
         assert send(asked, "some", items, lambda: None) == 3
         asked.close()
     assert kept == ["a", "b", "c"]
@@ -180,7 +180,7 @@ def test_a_document_that_is_refused_for_good_is_an_error() -> None:
     with node(lambda *_: (200, {"errors": True, "items": [item]})) as living:
         asked = cluster(living)
         with pytest.raises(ClusterUnavailable, match="mapper_parsing_exception"):
-            send(asked, "some", [written("a", {})], lambda: None)
+            send(asked, "some", [written("a", "{}")], lambda: None)
         asked.close()
 
 

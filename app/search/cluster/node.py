@@ -4,11 +4,12 @@ import base64
 import ssl
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from app.search.cluster.signing import Signer
 
 KEPT_CONNECTIONS = 16
 """Idle connections to one node."""
@@ -22,13 +23,15 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a cluster is, and who asks. `ca` is a file of certificates to trust in place of the system's."""
+    """Where a cluster is, and who asks. `ca` is a file of certificates to trust in place of the system's; a `signer`
+    signs each request."""
 
     urls: tuple[str, ...]
     user: str = ""
     password: str = ""
     ca: Path | None = None
     timeout: float = 2.0
+    signer: Signer | None = None
 
     def __repr__(self) -> str:
         return f"Access of {len(self.urls)} nodes"
@@ -62,11 +65,13 @@ class Node:
         self._path = parts.path.rstrip("/")
         self._context = context if parts.scheme == "https" else None
         self._headers = access.headers()
+        self._sign = access.signer
+        self._called = _host_header(self._host, self._port, secure=self._context is not None)
         self._idle: list[tuple[HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
     def ask(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout: float
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
     ) -> Answer:
         """Raises NodeFailed. A connection that the node closed while it was idle is replaced by a new one."""
         while (connection := self._taken()) is not None:
@@ -101,13 +106,13 @@ class Node:
         method: str,
         path: str,
         body: bytes | None,
-        headers: Mapping[str, str],
+        headers: dict[str, str],
         timeout: float,
     ) -> Answer:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
-            connection.request(method, self._path + path, body, {**self._headers, **headers})
+            connection.request(method, self._path + path, body, self._told(method, path, body) | headers)
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
             response = connection.getresponse()
@@ -120,6 +125,12 @@ class Node:
         else:
             self._give_back(connection)
         return answer
+
+    def _told(self, method: str, path: str, body: bytes | None) -> dict[str, str]:
+        """What a request carries besides what it is about: a signature holds for some minutes only."""
+        if self._sign is None:
+            return self._headers
+        return self._sign.headers(method, self._called, self._path + path, body)
 
     def _new(self, timeout: float) -> HTTPConnection:
         if self._context is not None:
@@ -141,6 +152,11 @@ class Node:
                 self._idle.append((connection, time.monotonic()))
                 return
         connection.close()
+
+
+def _host_header(host: str, port: int, *, secure: bool) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return name if port == (443 if secure else 80) else f"{name}:{port}"
 
 
 def context_of(access: Access) -> ssl.SSLContext | None:
