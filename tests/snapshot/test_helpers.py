@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,12 +103,15 @@ def test_two_processes_make_the_same_as_one(
 
 @pytest.mark.parametrize(("nth", "number"), [(1, 2), (10, 1), (40, 2)])
 def test_nothing_is_lost_with_a_process_that_is_killed(
-    much: Path, tmp_path: Path, alone: Kept, nth: int, number: int
+    much: Path, alone: Kept, caplog: pytest.LogCaptureFixture, nth: int, number: int
 ) -> None:
     watcher = Watcher(nth, lambda pids: killed(pids[:number]))
-    Builder([much], tmp_path, Analyzers(), watcher, processes=2).build()
-    assert watcher.seen
-    assert kept(tmp_path) == alone
+    with tempfile.TemporaryDirectory() as data:
+        Builder([much], Path(data), Analyzers(), watcher, processes=2).build()
+        assert kept(Path(data)) == alone
+    assert "is gone" in caplog.text
+    # Nor is anything made a second time.
+    assert "anew" not in caplog.text
 
 
 def test_a_process_that_hangs_is_not_waited_for(
