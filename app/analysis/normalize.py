@@ -36,8 +36,10 @@ class Folder:
 
     def fold(self, text: str) -> Folded:
         """Total: any string, lone surrogates and NUL included."""
-        if text.isascii() or unicodedata.is_normalized("NFKC", text):
-            size = len(text)
+        size = len(text)
+        if text.isascii():
+            return Folded(text, range(size), range(1, size + 1))
+        if unicodedata.is_normalized("NFKC", text):
             return Folded(text.translate(self._simplified), range(size), range(1, size + 1))
         pieces: list[str] = []
         starts: list[int] = []

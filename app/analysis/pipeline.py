@@ -94,15 +94,17 @@ class Analyzer:
 
     def _analyze(self, text: str) -> Analysis:
         folded = self._folder.fold(text)
+        whole, starts, ends, read = folded.text, folded.starts, folded.ends, self._pieces
         pieces: list[Piece] = []
         apart: list[int] = []
         end = atoms = 0
-        for part in without_gaps(folded.text):
-            if separates(folded.text[end : part.start]):
+        for part in without_gaps(whole):
+            found, start, kind = part
+            if separates(whole[end:start]):
                 apart.append(atoms)
-            piece = self._pieces[part.kind](part, folded.starts, folded.ends)
+            piece = read[kind](part, starts, ends)
             pieces.append(piece)
-            end, atoms = part.end, atoms + len(piece.atoms)
+            end, atoms = start + len(found), atoms + len(piece.atoms)
         return Analysis.of(pieces, apart)
 
     # A piece from a part of the folded text, whose character i came from `starts[i]` to `ends[i]` of the original.
@@ -123,11 +125,12 @@ class Analyzer:
         return Piece(SegmentKind.HAN, (*tokens, *grams), tuple(atoms))
 
     def _word(self, part: Segment, starts: Places, ends: Places) -> Piece:
-        start, end = starts[part.start], ends[part.start + len(part.text) - 1]
-        word = part.text.casefold()
+        text, at, kind = part
+        start, end = starts[at], ends[at + len(text) - 1]
+        word = text.casefold()
         stem = self._stemmer.stem(word)
-        tokens = (Token(word, start, end, TokenKind.EXACT), Token(stem, start, end, TokenKind.TERM))
-        return Piece(SegmentKind.WORD, tokens, (Atom(word, stem, start, end, SegmentKind.WORD),))
+        tokens = (_token((word, start, end, TokenKind.EXACT)), _token((stem, start, end, TokenKind.TERM)))
+        return Piece(kind, tokens, (_atom((word, stem, start, end, kind)),))
 
     def _code(self, part: Segment, starts: Places, ends: Places) -> Piece:
         at, last = part.start, part.start - 1
@@ -135,14 +138,14 @@ class Analyzer:
         names, words = self._parts_of(part.text)
         for name, stems in names:
             start, end = starts[at + name.start], ends[last + name.end]
-            tokens.append(Token(name.canonical, start, end, TokenKind.TERM))
+            tokens.append(_token((name.canonical, start, end, TokenKind.TERM)))
             if stems:
-                tokens.append(Token(stems, start, end, TokenKind.PART))
+                tokens.append(_token((stems, start, end, TokenKind.PART)))
         atoms = [
-            Atom(word.text, word.stem, starts[at + word.start], ends[last + word.end], SegmentKind.CODE)
+            _atom((word.text, word.stem, starts[at + word.start], ends[last + word.end], SegmentKind.CODE))
             for word in words
         ]
-        tokens += [Token(atom.stem, atom.start, atom.end, TokenKind.PART) for atom in atoms]
+        tokens += [_token((stem, start, end, TokenKind.PART)) for _, stem, start, end, _ in atoms]
         return Piece(SegmentKind.CODE, tuple(tokens), tuple(atoms))
 
     def _parts_of(self, text: str) -> CodeParts:

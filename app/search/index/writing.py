@@ -19,6 +19,8 @@ LONGEST_GAP = 16
 
 LEFT_OPEN = re.compile(r"(?<!\w)(?<!\w-)\Z")
 RIGHT_OPEN = re.compile(r"(?![\w-])")
+PLAIN = frozenset({"", " "})
+"""What most gaps are."""
 SEPARATORS = re.compile(r"[-_ ]+")
 WORD = "x"
 
@@ -47,18 +49,16 @@ class Passage:
 
 def gaps_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
     """What stands before each atom of an analyzed text, and behind the last; folded and cut to `LONGEST_GAP`."""
-    places = [0, *(place for atom in analysis.atoms for place in (atom.start, atom.end)), len(text)]
-    return tuple(
-        _cut(gap if gap.isascii() else fold(gap))
-        for start, end in zip(places[::2], places[1::2], strict=True)
-        for gap in (text[start:end],)
-    )
+    atoms = analysis.atoms
+    starts, ends = [0, *[atom.end for atom in atoms]], [*[atom.start for atom in atoms], len(text)]
+    found = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    return tuple([gap if gap in PLAIN else _cut(gap if gap.isascii() else fold(gap)) for gap in found])
 
 
 def passage_of(region: int, text: str, analysis: Analysis, fold: Callable[[str], str]) -> Passage:
     """An analyzed text that has an atom, as a document keeps it."""
     first, *inner, last = gaps_of(text, analysis, fold)
-    atoms = tuple(atom.text for atom in analysis.atoms)
+    atoms = tuple([atom.text for atom in analysis.atoms])
     return Passage(region, atoms, (START + first, *inner, last + END))
 
 

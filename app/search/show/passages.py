@@ -69,8 +69,8 @@ def places_of(lines: Sequence[Line], glossary: Glossary) -> Places:
     found: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         reading = glossary.read(line.text)
-        for term, token in zip(reading.terms, reading.tokens, strict=True):
-            found[term] += (number, token.start, token.end - token.start)
+        for term, (_, start, end, _) in zip(reading.terms, reading.tokens, strict=True):
+            found[term] += (number, start, end - start)
     return {term: tuple(numbers) for term, numbers in found.items()}
 
 
