@@ -175,8 +175,8 @@ OPTIONS: tuple[Option, ...] = (
         "build_processes",
         "0",
         whole_number(0, 64),
-        "Processes that share the work where many entries are to be built; 0: as many as processors, 8 at most; "
-        "1: none but the builder.",
+        "Processes that share the work where many entries are to be built; 0: as many as processors, at most 8, where "
+        "there is memory for them; 1: none but the builder.",
     ),
     Option(
         "engine",

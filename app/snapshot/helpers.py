@@ -5,7 +5,6 @@ with it.
 """
 
 import logging
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
@@ -13,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
 from app.snapshot.helper import Chunk, Helper
+from app.snapshot.machine import free_memory, processors
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,9 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 MOST = 8
-"""Helpers where nobody says how many: each takes some 110 MB."""
+"""Helpers where nobody says how many."""
+NEEDED = 256 << 20
+"""Bytes that are to be free for each of them: it takes some 110 MB, and more where entries are long."""
 CHUNK = 16
 """Tasks that are sent at once."""
 AHEAD = 2
@@ -29,9 +31,9 @@ LOOK = 0.5
 """Seconds until the builder looks whether it is to stop."""
 
 
-def processors() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def room() -> int:
+    """Helpers that the machine has room for."""
+    return min(processors(), MOST, free_memory() // NEEDED)
 
 
 class Helpers:
@@ -39,8 +41,8 @@ class Helpers:
     for. Not safe to share between threads."""
 
     def __init__(self, processes: int = 1) -> None:
-        """With 1, all is done in this process; with 0, there are as many as processors, and at most `MOST`."""
-        self._wanted = processes or min(processors(), MOST)
+        """With 1, all is done in this process; with 0, there are as many as there is `room` for."""
+        self._processes = processes
         self._helpers: list[Helper] = []
 
     @property
@@ -73,10 +75,10 @@ class Helpers:
         tasks = iter(tasks)
         first = list(islice(tasks, worth + 1))
         tasks = chain(first, tasks)
-        if self._wanted == 1 or len(first) <= worth:
+        if self._processes == 1 or len(first) <= worth:
             return _alone(tasks, here, pause)
-        if not self._helpers:
-            self._helpers = [Helper() for _ in range(self._wanted)]
+        if not self._helpers and (wanted := self._processes or room()) > 1:
+            self._helpers = [Helper() for _ in range(wanted)]
         for helper in self._helpers:
             helper.learn(there)
         return self._shared(tasks, here, pause)
