@@ -25,7 +25,7 @@ Chunk = Sequence[Any]
 Work = Callable[[Any], Any]
 """What is done with each task of a chunk."""
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds that a chunk may take; a process that takes longer hangs."""
 
 
@@ -33,6 +33,7 @@ class Helper:
     """The builder's end. `chunks` are what the process has to do, in its order."""
 
     def __init__(self) -> None:
+        """Raises OSError where no process can be started."""
         self.line, theirs = Pipe()
         self.chunks: deque[Chunk] = deque()
         self._since = 0.0
@@ -42,6 +43,10 @@ class Helper:
         self._process.daemon = True
         self._process.start()
         theirs.close()
+        self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
+        # In a thread: a process that hangs does not listen, and the builder must not hang with it.
+        self._sender = threading.Thread(target=self._send, daemon=True)
+        self._sender.start()
 
     @property
     def pid(self) -> int:
@@ -55,14 +60,14 @@ class Helper:
 
     def learn(self, work: Work) -> None:
         """What it is to do with the tasks that are given to it from now on."""
-        self._send(work)
+        self._messages.put(work)
 
     def give(self, chunk: Chunk) -> None:
         """More to do."""
         if not self.chunks:
             self._since = time.monotonic()
         self.chunks.append(chunk)
-        self._send(list(chunk))
+        self._messages.put(list(chunk))
 
     def take(self) -> tuple[Chunk, Sequence[Any] | None]:
         """The first of its chunks and what it made of that, waited for: None where it could not."""
@@ -78,11 +83,14 @@ class Helper:
         """Ends the process, now."""
         self._process.kill()
         self._process.join()
+        self._messages.put(None)
+        self._sender.join()
         self.line.close()
 
-    def _send(self, message: object) -> None:
+    def _send(self) -> None:
         try:
-            self.line.send(message)
+            while (message := self._messages.get()) is not None:
+                self.line.send(message)
         except OSError:
             self._lost = True
 

@@ -78,10 +78,17 @@ class Helpers:
         if self._processes == 1 or len(first) <= worth:
             return _alone(tasks, here, pause)
         if not self._helpers and (wanted := self._processes or room()) > 1:
-            self._helpers = [Helper() for _ in range(wanted)]
+            self._start(wanted)
         for helper in self._helpers:
             helper.learn(there)
         return self._shared(tasks, here, pause)
+
+    def _start(self, wanted: int) -> None:
+        try:
+            for _ in range(wanted):
+                self._helpers.append(Helper())
+        except OSError as error:
+            log.warning("no process can be started to help with the build: %s", error)
 
     def _shared(
         self, tasks: Iterator[Task], here: Callable[[Task], Result], pause: Callable[[], None]

@@ -91,6 +91,11 @@ def killed(pids: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def stopped(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
 def test_two_processes_make_the_same_as_one(
     much: Path, data: Path, analyzers: Analyzers, alone: Kept
 ) -> None:
@@ -155,6 +160,20 @@ def is_running(pid: str) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def longer(text: str) -> str:
+    return text * 2
+
+
+def test_a_process_that_does_not_listen_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More is sent to it than fits into a pipe."""
+    monkeypatch.setattr(helper, "PATIENCE", 2.0)
+    texts = [f"{number} ".ljust(50_000) for number in range(4 * CHUNK)]
+    watcher = Watcher(1, stopped)
+    with Helpers(2) as helpers:
+        found = helpers.map(texts, longer, longer, 1, watcher)
+        assert sorted(found) == sorted(map(longer, texts))
 
 
 def halved(number: int) -> int:
