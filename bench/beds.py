@@ -26,6 +26,7 @@ READING = "reading"
 """The framework that paragraphs are tagged with."""
 
 FRONT = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
+HEADING = {Language.EN: "Answer", Language.ZH: "回答"}
 MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -66,12 +67,12 @@ def reading(source: Path, folder: Path) -> Iterator[Judged]:
             for number, paragraph in enumerate(article["paragraphs"], 1):
                 slug = re.sub(r"[^a-z0-9]+", "-", f"{title} {number}".lower()).strip("-")
                 entry = f"{READING}/{slug}"
-                _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", paragraph["context"]))
+                _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", paragraph["context"], lang))
                 for asked in paragraph["qas"]:
                     yield Judged(asked["id"], "question", lang, asked["question"], (entry,), cross=True)
 
 
-def _page(title: str, text: str) -> str:
+def _page(title: str, text: str, lang: Language) -> str:
     front = {
         "title": title,
         "kind": "concept",
@@ -80,7 +81,7 @@ def _page(title: str, text: str) -> str:
         "updated": "2026-01-01",
     }
     body = MARKDOWN.sub(r"\\\1", text)
-    return f"---\n{yaml.safe_dump(front, allow_unicode=True)}---\n\n## Answer\n\n{body}\n"
+    return f"---\n{yaml.safe_dump(front, allow_unicode=True)}---\n\n## {HEADING[lang]}\n\n{body}\n"
 
 
 def with_reading(folder: Path) -> None:

@@ -7,6 +7,8 @@ them all words as one text.
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.filedb.filestore import RamStorage
@@ -15,6 +17,7 @@ from whoosh.scoring import BM25F
 
 TITLE_WEIGHTS = (1.0, 2.0, 4.0, 8.0)
 IN_FIVE = 5
+FIELDS = ("title", "body")
 
 Words = Sequence[str]
 Document = tuple[str, Words, Words]
@@ -62,4 +65,62 @@ def whoosh(documents: Sequence[Document], weight: float) -> Ask:
     return ask
 
 
-PEERS: dict[str, MakePeer] = {"SQLite FTS5": fts5, "Whoosh": whoosh}
+def tantivy(documents: Sequence[Document], weight: float) -> Ask:
+    """Lucene's sister in Rust, in memory; a title's score is boosted."""
+    library = import_module("tantivy")
+    builder = library.SchemaBuilder()
+    for field in FIELDS:
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("number", stored=True)
+    schema = builder.build()
+    index = library.Index(schema)
+    writer = index.writer(128_000_000, 1)
+    for number, (_, *texts) in enumerate(documents):
+        joined = {field: " ".join(words) for field, words in zip(FIELDS, texts, strict=True)}
+        writer.add_document(library.Document(**joined, number=number))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+    boosts = dict(zip(FIELDS, (weight, 1.0), strict=True))
+
+    def ask(words: Words) -> list[str]:
+        parts = [
+            (
+                library.Occur.Should,
+                library.Query.boost_query(library.Query.term_query(schema, field, word), boosts[field]),
+            )
+            for word in dict.fromkeys(words)
+            for field in FIELDS
+        ]
+        found = searcher.search(library.Query.boolean_query(parts), IN_FIVE).hits if parts else []
+        return [documents[searcher.doc(address)["number"][0]][0] for _, address in found]
+
+    return ask
+
+
+def bm25s(documents: Sequence[Document], weight: float) -> Ask:
+    """Scores worked out beforehand; it knows one field, in which a title stands as often as it weighs."""
+    library = import_module("bm25s")
+    retriever = library.BM25()
+    retriever.index([[*title] * int(weight) + [*rest] for _, title, rest in documents], show_progress=False)
+
+    def ask(words: Words) -> list[str]:
+        known = [word for word in dict.fromkeys(words) if word in retriever.vocab_dict]
+        if not known:
+            return []
+        numbers, scores = retriever.retrieve([known], k=min(IN_FIVE, len(documents)), show_progress=False)
+        return [
+            documents[number][0] for number, score in zip(numbers[0], scores[0], strict=True) if score > 0
+        ]
+
+    return ask
+
+
+PEERS: dict[str, MakePeer] = {
+    "SQLite FTS5": fts5,
+    "Whoosh": whoosh,
+    **({"tantivy": tantivy} if find_spec("tantivy") else {}),
+    **({"bm25s": bm25s} if find_spec("bm25s") else {}),
+}
+"""The last two where somebody has installed them: Jieda needs neither."""

@@ -40,6 +40,8 @@ from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = {TokenKind.TERM, TokenKind.PART}
 
+LANGUAGES = ("en", "zh", "mixed")
+
 Ranks = dict[str, int]
 """The place of the right entry by a query's key, or 0."""
 Asked = Mapping[str, tuple[list[str], tuple[str, ...]]]
@@ -115,17 +117,19 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
     """Prints the figures of a bed."""
     library = load_library([bed.content], languages=bed.languages)
     print(f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, MRR")
+    ours: dict[str, Ranks] = {}
     for name, embedder in engines():
         place = folder / name.replace(" ", "-")
         place.mkdir(parents=True)
         searcher, analyzer = searcher_of(bed, library, place, embedder, dictionary)
-        ranks, weak = jieda_ranks(searcher, bed.queries)
-        tell(name, ranks, weak)
-        if peers:
-            made = list(documents(library, analyzer))
-            asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
-            for peer, make in PEERS.items():
-                print(beside(peer, make, made, asked, ranks))
+        ours[name], weak = jieda_ranks(searcher, bed.queries)
+        tell(name, ours[name], weak)
+    if peers:
+        made = list(documents(library, analyzer))
+        asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
+        for peer, make in PEERS.items():
+            for line in beside(peer, make, made, asked, ours):
+                print(line, flush=True)
 
 
 def engines() -> Iterator[tuple[str, Embedder | None]]:
@@ -137,26 +141,34 @@ def engines() -> Iterator[tuple[str, Embedder | None]]:
 
 def tell(name: str, ranks: Ranks, weak: int) -> None:
     """Prints the figures of Jieda by language, and together."""
-    for lang in ("en", "zh", "mixed"):
+    for lang in LANGUAGES:
         if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ")}:
             print(figures(f"{name}, {lang} ({len(part)})", part))
     right = sum(rank == 1 for rank in ranks.values())
     print(figures(name, ranks), f" right but called weak: {weak / max(right, 1):.3f}")
 
 
-def beside(name: str, make: MakePeer, made: Sequence[Document], asked: Asked, ours: Ranks) -> str:
-    """A line for a peer at its best title weight: how often only we, and only it, are right first, and the test's p."""
+def beside(
+    name: str, make: MakePeer, made: Sequence[Document], asked: Asked, ours: Mapping[str, Ranks]
+) -> Iterator[str]:
+    """Lines for a peer at its best title weight: its figures, then beside each of ours how often only we, and only it,
+    are right first, and the test's p."""
     tried = []
     for weight in TITLE_WEIGHTS:
         ask = make(made, weight)
         ranks = {one: rank_of(ask(typed), expected) for one, (typed, expected) in asked.items()}
         tried.append((sum(rank == 1 for rank in ranks.values()), weight, ranks))
     _, weight, theirs = max(tried, key=lambda one: one[0])
-    won = sum(ours[one] == 1 != theirs[one] for one in ours)
-    lost = sum(theirs[one] == 1 != ours[one] for one in ours)
-    return (
-        f"{figures(f'{name}, title x {weight:g}', theirs)}  {won} to {lost}, p = {sign_test(won, lost):.2g}"
-    )
+    yield figures(f"{name}, title x {weight:g}", theirs)
+    for lang in (*LANGUAGES, ""):
+        for engine, ranks in ours.items():
+            part = [one for one in ranks if one.startswith(f"{lang} ") or not lang]
+            won = sum(ranks[one] == 1 != theirs[one] for one in part)
+            lost = sum(theirs[one] == 1 != ranks[one] for one in part)
+            if part:
+                right = sum(theirs[one] == 1 for one in part) / len(part)
+                p = sign_test(won, lost)
+                yield f"    {engine}, {lang or 'all'}: it {right:.3f}, {won} to {lost}, p = {p:.2g}"
 
 
 def main() -> None:
