@@ -15,7 +15,7 @@ from app.search.meaning.vectors import Meaning
 from app.signature.grammar import literal_text
 from app.taxonomy import FACETS, Taxonomy, facet_values
 
-SCHEMA_VERSION = "6"
+SCHEMA_VERSION = "7"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
 
 ASIDES = frozenset({"see-also"})

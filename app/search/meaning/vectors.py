@@ -17,15 +17,15 @@ Kept = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of all first."""
+    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first."""
 
     width: int
     rows: bytes
 
     @classmethod
-    def of(cls, vectors: Vectors) -> "Meaning":
-        """Keeps the vectors of all that an entry says."""
-        mean = vectors.mean(axis=0, keepdims=True)
+    def of(cls, vectors: Vectors, of_gist: int) -> "Meaning":
+        """Keeps the vectors of all that an entry says; the first `of_gist` of them make up its gist."""
+        mean = vectors[:of_gist].mean(axis=0, keepdims=True)
         whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
         kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
         return cls(whole.shape[1], kept.tobytes())
