@@ -19,6 +19,9 @@ _VALUES = (
 _WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
 
 
+_CODE = re.compile(r"(?<!\w)(?<!\+ )0x[0-9a-fA-F]{2,8}\b")
+"""What has more digits is an address, and what is added to one is a place in it."""
+
 # What punctuation a value stood between, when it is gone: `allocate . GPU`, `(, )`.
 _LEFT_OVER = re.compile(r"(?<=\s)[.,;:=]{1,3}(?=\s|$)|\([\s,;:]{0,8}\)")
 
@@ -39,3 +42,8 @@ def mask(message: str) -> str:
 def without_values(message: str) -> str:
     """`message` as words to search for: what has none in it is gone, what stands in quotes is kept."""
     return " ".join(_LEFT_OVER.sub(" ", _WORDLESS_VALUE.sub(" ", message)).split())
+
+
+def codes_in(message: str) -> tuple[str, ...]:
+    """The codes of errors in it that are written in hexadecimal, each once: `0xC0000005`."""
+    return tuple(dict.fromkeys(_CODE.findall(message)))

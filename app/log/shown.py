@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from app.log.formats import Formats
-from app.log.placeholders import without_values
+from app.log.placeholders import codes_in, without_values
 from app.log.traceback import ParsedLog, Raised
 
 SHORT_PASTE = 12
@@ -23,6 +23,10 @@ MOST_UNREADABLE = 0.1
 """With a larger share of them it is not text at all, or text in another encoding."""
 
 
+MOST_CODES = 2
+"""Codes of a passage that are searched for: a dump is full of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Text without values, from the folded lines of the indexes `lines`; `failure`: a program printed it so."""
@@ -30,6 +34,8 @@ class Passage:
     text: str
     lines: tuple[int, ...]
     failure: bool
+    codes: tuple[str, ...] = ()
+    """Codes that were taken out of `text` with the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Shown:
     @property
     def query(self) -> str:
         """A search for it: a few words, or empty where it is not text."""
-        text = " ".join(passage.text for passage in self.passages[:2])
+        text = " ".join(" ".join((passage.text, *passage.codes)) for passage in self.passages[:2])
         unread = text.count(UNREADABLE)
         if unread > MOST_UNREADABLE * len(text):
             return ""
@@ -56,23 +62,25 @@ def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
     if len(parsed.lines) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
         text = "\n".join((*(line.text for line in parsed.lines), meanings))
         verbatim = any(one.verbatim for one in parsed.raised)
-        passages = [Passage(_cut(text), tuple(range(len(parsed.lines))), verbatim)]
+        passages = [_passage(text, tuple(range(len(parsed.lines))), failure=verbatim)]
     elif parsed.raised:
         causes = [one for one in parsed.raised if one.name not in formats.wrappers] or parsed.raised
         passages = [
-            Passage(_cut(_words(one, formats)), _indexes(parsed, {one.line}), failure=True)
+            _passage(_words(one, formats), _indexes(parsed, {one.line}), failure=True)
             for one in causes[-MOST_FAILURES:][::-1]
         ]
     else:
         loud = _loudest(parsed, formats)
-        passages = [Passage(_cut("\n".join(parsed.lines[index].text for index in loud)), loud, failure=False)]
+        text = "\n".join(parsed.lines[index].text for index in loud)
+        passages = [_passage(text, loud, failure=False)]
     looked_at = (line.text for line in (*parsed.lines[:LOOKED_AT], *parsed.lines[-LOOKED_AT:]))
     troubled = bool(parsed.raised) or any(map(formats.tells_of_trouble, looked_at))
     return Shown(tuple(passages), troubled)
 
 
-def _cut(text: str) -> str:
-    return without_values(text[: 4 * LONGEST_PASSAGE])[:LONGEST_PASSAGE]
+def _passage(text: str, lines: tuple[int, ...], *, failure: bool) -> Passage:
+    begins = text[: 4 * LONGEST_PASSAGE]
+    return Passage(without_values(begins)[:LONGEST_PASSAGE], lines, failure, codes_in(begins)[:MOST_CODES])
 
 
 def _words(one: Raised, formats: Formats) -> str:

@@ -112,6 +112,14 @@ def test_a_log_that_no_entry_explains_is_understood_all_the_same(diagnoser: Diag
     assert "/root" not in diagnosis.query
 
 
+def test_the_code_of_an_error_is_searched_for_and_an_address_is_not(diagnoser: Diagnoser) -> None:
+    log = "mytool: driver failed with status 0xC0000005 at 0x7f3a2b4c5d6e + 0x57"
+    asked = diagnoser.diagnose(log, Language.EN).query
+    assert "0xC0000005" in asked
+    assert "0x7f3a2b4c5d6e" not in asked
+    assert "0x57" not in asked
+
+
 @pytest.mark.parametrize(
     "log",
     [
