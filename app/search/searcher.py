@@ -21,7 +21,7 @@ from app.search.show.passages import Passages, ReadPlaces
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
 from app.search.translation.dictionary import Dictionary
-from app.search.weights import EXACT_TIER, WEAK
+from app.search.weights import EXACT_TIER
 from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
@@ -82,7 +82,6 @@ class Searcher:
         )
         meaning = self._meaning(parsed.query)
         ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning)
-        best = next(iter(ranking.ranked), None)
         (total,) = ranking.totals((request.filters,))
         return SearchAnswer(
             query=request.text,
@@ -92,14 +91,13 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
             correction=parsed.corrected if total else "",
             phrase_dropped=ranking.phrase_dropped,
-            weak=not request.unfinished and _fit(best) is Fit.WEAK,
+            weak=not request.unfinished and ranking.fit() is Fit.WEAK,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
         )
 
     def fit(self, text: str) -> Fit:
         """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
-        ranking = self._ranker.rank(self._parser.parse(text, Filters()).query, 1)
-        return _fit(next(iter(ranking.ranked), None))
+        return self._ranker.rank(self._parser.parse(text, Filters()).query, 1).fit()
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
@@ -232,9 +230,3 @@ def _translations(library: Library, index: Index, dictionary: Dictionary | None)
 def _is_alike(scored: Scored) -> bool:
     """Whether an entry was found by its meaning more than by words."""
     return scored.lift > scored.score / 2
-
-
-def _fit(best: Scored | None) -> Fit:
-    if best is None:
-        return Fit.NOTHING
-    return Fit.WEAK if best.tier == 0 and best.score + best.coverage < WEAK else Fit.GOOD

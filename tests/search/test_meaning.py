@@ -12,6 +12,7 @@ from app.search.answers import ReasonType
 from app.search.index.store import IndexStore
 from app.search.meaning.embedder import Embedder, Vectors
 from app.search.meaning.extra import embedder as installed
+from app.search.meaning.sayings import by_themselves
 from app.search.meaning.vectors import Meaning
 from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
@@ -125,6 +126,19 @@ def test_a_stranger_is_called_weak(semantic: Snapshot) -> None:
     assert not answer.hits or answer.weak
 
 
+@pytest.mark.parametrize(
+    "query", ["怎样提高生成速度", "how do I bake bread at home", "谁的面包", "a faster disk"]
+)
+def test_how_well_an_answer_fits_does_not_depend_on_how_many_are_shown(
+    semantic: Snapshot, query: str
+) -> None:
+    assert len({ask(semantic, query, limit=limit).weak for limit in (1, 2, 10)}) == 1
+
+
+def test_what_means_the_same_in_another_language_is_not_called_weak(semantic: Snapshot) -> None:
+    assert not ask(semantic, "怎样提高生成速度", "zh").weak
+
+
 def test_an_unfinished_word_is_not_embedded(semantic: Snapshot, lexical: Snapshot) -> None:
     query = "my hard drive has no roo"
     assert found(semantic, query, unfinished=True) == found(lexical, query, unfinished=True)
@@ -177,10 +191,33 @@ class Counting:
         return self._embedder.embed(texts)
 
 
+def test_a_fact_at_the_end_of_a_long_sentence_is_found(
+    tmp_path: Path, embedder: Embedder, analyzer: Analyzer
+) -> None:
+    """One clause of many is looked at by itself, without the title that all sentences share."""
+    told = concept(
+        "Notes on the river expedition of spring",
+        "The boats left the harbour early in the morning with forty people, the weather stayed calm for nineteen days, "
+        "the cook baked fresh bread with rye flour every evening, and the maps were printed in the capital.",
+    )
+    others = {
+        f"en/other{n}": concept(
+            f"Notes on the river expedition of {season}", f"It was {weather} for many days."
+        )
+        for n, (season, weather) in enumerate({"summer": "hot", "autumn": "wet", "winter": "cold"}.items())
+    }
+    content = small_content.write(tmp_path / "content", files_of({"en/told": told, **others}))
+    library = load_library([content])
+    snapshot = build_snapshot(library, analyzer, IndexStore(tmp_path / "data", WEIGHTING), embedder)
+    assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
+    pieces = tuple(by_themselves(library.entries["roll/told"]))
+    assert "the cook baked fresh bread with rye flour every evening," in pieces
+
+
 def test_kept_vectors_point_where_they_pointed() -> None:
     drawn = np.random.default_rng(1).normal(size=(40, 512)).astype(np.float32)
     unit = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
-    kept = Meaning.of(unit).vectors().astype(np.float32)
+    kept = Meaning.of(unit, of_gist=len(unit)).vectors().astype(np.float32)
     cosines = (kept[1:] * unit).sum(axis=1) / np.linalg.norm(kept[1:], axis=1)
     assert len(kept) == 41
     assert cosines.min() > 0.999

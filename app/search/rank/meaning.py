@@ -23,10 +23,16 @@ from app.search.weights import ANSWER_SHARE, MEANING_WEIGHT, UNRELATED
 
 def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scores:
     """What each document's score gains; zeros where words alone decide."""
-    held = (len(query.phrase) > 1 and len(columns.phrase)) or tiers.any()
-    if columns.likeness is None or query.prose <= 0 or held:
+    prose = prose_in(query, columns)
+    if columns.likeness is None or prose <= 0 or tiers.any():
         return np.zeros(columns.size)
-    return MEANING_WEIGHT * query.prose * np.maximum(0, columns.likeness(words) - UNRELATED)
+    return MEANING_WEIGHT * prose * np.maximum(0, columns.likeness(words) - UNRELATED)
+
+
+def prose_in(query: Query, columns: Columns) -> float:
+    """How far meaning counts where no entry has a tier, 0 to 1."""
+    held = len(query.phrase) > 1 and len(columns.phrase) > 0
+    return 0.0 if columns.likeness is None or held else query.prose
 
 
 def answering(lift: Scores) -> Mask:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.filters import Filters
-from app.search.answers import FacetCount
+from app.search.answers import FacetCount, Fit
 from app.search.index.protocol import Candidate, Columns, Found, Index, Standings, Wanted
 from app.search.meaning.embedder import Vector
 from app.search.query.types import Query
 from app.search.rank.explain import Contribution, contributions
+from app.search.rank.fit import evidence
 from app.search.rank.meaning import answering as answering_alike
-from app.search.rank.meaning import lift_of
+from app.search.rank.meaning import lift_of, prose_in
 from app.search.rank.scoring import Scorer, Variants, pools_of
 from app.search.rank.tiers import tiers_of
 from app.search.rank.translated import weighed
@@ -22,6 +23,7 @@ from app.search.weights import (
     NEAR_MISSES,
     PHRASE_BONUS,
     TIER_STEP,
+    WEAK,
 )
 from app.taxonomy import FACETS
 
@@ -52,6 +54,24 @@ class Ranking:
         """Documents that share something with the query, and too little to be answers; best first, a handful."""
         self.phrase_dropped = found.phrases_dropped
         """No document holds the required phrases."""
+
+    def fit(self) -> Fit:
+        """How well the best answer fits."""
+        if not self.ranked:
+            return Fit.NOTHING
+        best, *others = self.ranked
+        if best.tier:
+            return Fit.GOOD
+        columns = self._found.columns
+        speaking = evidence(
+            coverage=best.coverage,
+            words=best.score - best.lift,
+            absent=Scorer(columns, self._pools).absent(self._query.clauses),
+            prose=prose_in(self._query, columns),
+            lift=best.lift,
+            lead=1 - others[0].score / best.score if others and best.score > 0 else 1.0,
+        )
+        return Fit.WEAK if speaking < WEAK else Fit.GOOD
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """How many documents answer, with each of these filters in place of the query's."""
@@ -86,8 +106,8 @@ class Ranker:
         self._index = index
 
     def rank(self, query: Query, window: int, meaning: Vector | None = None) -> Ranking:
-        """The best `window` answers; `meaning` is what is asked, embedded, where anybody embeds. Raises IndexUnreadable
-        where the index is damaged."""
+        """The best `window` answers, and at least two; `meaning` is what is asked, embedded, where anybody embeds.
+        Raises IndexUnreadable where the index is damaged."""
         pools = pools_of(query.clauses)
         # A phrase of one word says nothing that its term does not, unless its writing matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
@@ -100,7 +120,8 @@ class Ranker:
             writing=query.writing.gaps if query.literal else (),
             required=query.required,
             filters=query.filters,
-            window=window,
+            # How well the first one fits is told by the second as well.
+            window=max(window, 2),
             near=NEAR_MISSES,
             meaning=meaning,
         )

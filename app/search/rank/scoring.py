@@ -77,6 +77,18 @@ class Scorer:
         kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
         return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
 
+    def absent(self, clauses: Sequence[Clause]) -> float:
+        """The share of a query's weight, 0 to 1, that lies in clauses of which no document holds anything."""
+        weights = [sum(map(self.weight, clause.alternatives[0].terms)) for clause in clauses]
+        missing = (
+            weight
+            for weight, clause in zip(weights, clauses, strict=True)
+            if not any(
+                self._postings[term.variants].holders for way in clause.alternatives for term in way.terms
+            )
+        )
+        return sum(missing) / (sum(weights) or 1.0)
+
     def combine(self, clauses: Sequence[Clause]) -> Scored:
         """Score and coverage (0 to 1) of every document over all clauses.
 
