@@ -14,8 +14,8 @@ WORDS = re.compile(
     r"|[^\W_]+"
 )
 NAME_SEPARATORS = re.compile(r"[-_]+")
-COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,3})+")
-"""`tp8`, `tp8pp2`: short names each with its number."""
+COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,6})+")
+"""`tp8`, `tp8pp2`, `gb28181`: short names each with its number."""
 LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")

@@ -16,7 +16,7 @@ from app.analysis.stems import Stemmer
 from app.analysis.token import Analysis, Atom, Piece, Segment, SegmentKind, Token, TokenKind
 from app.han import has_han
 
-VERSION = "7"
+VERSION = "8"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 

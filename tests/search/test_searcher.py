@@ -82,6 +82,34 @@ def test_dash_underscore_and_space_find_the_same_identifier(small: MakeSnapshot,
     assert found(small(FILLERS | files), typed)[0] == "name"
 
 
+@pytest.mark.parametrize(
+    ("typed", "slug"),
+    [("multiline", "hyphen"), ("multi line", "hyphen"), ("check point", "together"), ("28181", "number")],
+)
+def test_a_name_is_found_written_together_or_apart(small: MakeSnapshot, typed: str, slug: str) -> None:
+    files = {
+        "en/hyphen": concept("One", "A multi-line text is kept."),
+        "en/together": concept("Two", "The checkpoint is kept."),
+        "en/number": concept("Three", "Cameras speak GB28181 here."),
+        "en/words": concept("Four", "A point of order. A check, a line."),
+    }
+    assert found(small(FILLERS | files), typed)[0] == slug
+
+
+def test_words_of_a_sentence_are_no_inflected_name(small: MakeSnapshot) -> None:
+    """A name that has one of them is only meant as it is written."""
+    files = {
+        "en/chips": concept("One", "It runs on chips of many makers."),
+        "en/name": concept("Two", "Weights stay on-chip."),
+    }
+    snapshot = small(FILLERS | files)
+    assert found(snapshot, "runs on chips")[0] == "chips"
+    assert all(
+        type_ != "identifier" for hit in ask(snapshot, "runs on chips").hits for type_, *_ in reasons(hit)
+    )
+    assert found(snapshot, "on chip")[0] == "name"
+
+
 def test_a_rare_word_once_beats_a_common_one_repeated(small: MakeSnapshot) -> None:
     files = {
         "en/common": concept("One", "Rain, rain, rain, rain, rain and songs. " * 5),
@@ -443,6 +471,16 @@ def test_an_answer_that_stands_in_a_body_is_not_weak_for_that(small: MakeSnapsho
     snapshot = small({"en/keeping": concept("Keeping animals", text), "en/other": concept("Other")})
     assert not ask(snapshot, "river and zebra").weak
     assert ask(snapshot, "the river has quantum flux").weak
+
+
+def test_words_that_nobody_has_say_less_against_an_answer_than_words_of_others(small: MakeSnapshot) -> None:
+    files = {
+        "en/best": concept("Herds", "A zebra and a walrus met by a river."),
+        "en/other": concept("Physics", "Quantum mechanics."),
+    }
+    snapshot = small(FILLERS | files)
+    assert not ask(snapshot, "zebra walrus qwrtz").weak
+    assert ask(snapshot, "zebra walrus quantum mechanics").weak
 
 
 def test_words_that_only_serve_a_sentence_weigh_next_to_nothing(small: MakeSnapshot) -> None:

@@ -17,6 +17,8 @@ from app.search.weights import COMPLETED, GLOSSARY, JOINED, TYPO
 
 LONGEST_JOINED = 6
 """Neighbors that are tried as one identifier, at most."""
+SHORTEST_SPLIT, LONGEST_SPLIT = 6, 24
+"""Letters of a word that may be a name of two words, written together."""
 SHORTEST_COMPLETED = 3
 """Fewer letters begin too many words to say which is meant."""
 
@@ -45,7 +47,7 @@ class Substitutes:
                 )
 
     def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
-        """`rollout batch size` may be `rollout_batch_size`."""
+        """`rollout batch size` may be `rollout_batch_size`, and `data set` a `dataset`."""
         parts = [word.text.strip("-_") for word in words]
         ends = [is_han(part) or part.isdigit() for part in parts]
         serve = [is_function_word(part) for part in parts]
@@ -56,11 +58,18 @@ class Substitutes:
                 if all(serve[first : last + 1]):
                     continue
                 label = "_".join(parts[first : last + 1])
-                stems = "_".join(word.stem for word in words[first : last + 1])
-                names = (TokenKind.TERM.term(canonical(label)), TokenKind.PART.term(stems))
-                variants = tuple(name for name in names if self._frequency(name))
-                if variants:
+                names = [TokenKind.TERM.term(canonical(label))]
+                # `on chips` is no inflection of `on-chip`, nor `a way` the word `away`.
+                if not any(serve[first : last + 1]):
+                    stems = "_".join(word.stem for word in words[first : last + 1])
+                    names += [TokenKind.PART.term(stems), *self._word("".join(parts[first : last + 1]))]
+                if variants := tuple(name for name in names if self._frequency(name)):
                     yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, Source.IDENTIFIER)
+
+    def _word(self, text: str) -> tuple[str, ...]:
+        """The terms of a word that some entry has as it is."""
+        has = self._frequency(TokenKind.EXACT.term(text))
+        return _variants(self._analyzer.analyze(text)) if has else ()
 
     def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
         """The indexed word that each mistyped one was meant to be."""
@@ -81,12 +90,24 @@ class Substitutes:
             yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, Source.COMPLETED)
 
     def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
-        """`doSomething` typed without its capitals: names are indexed whole, plain words searched by stem."""
+        """`doSomething` typed without its capitals, and `multi-line` without its hyphen: names are indexed whole, plain
+        words searched by stem."""
         for number, word in enumerate(words):
             literal = word.alternatives[0].terms[0]
-            name = TokenKind.TERM.term(word.text)
-            if self._frequency(name) and not any(self._frequency(variant) for variant in literal.variants):
-                yield Substitute(number, number, WeightedTerm((name,), word.text), *JOINED, Source.IDENTIFIER)
+            if any(self._frequency(variant) for variant in literal.variants):
+                continue
+            names = map(TokenKind.TERM.term, (word.text, *_in_two(word.text)))
+            if variants := tuple(name for name in names if self._frequency(name)):
+                yield Substitute(
+                    number, number, WeightedTerm(variants, word.text), *JOINED, Source.IDENTIFIER
+                )
+
+
+def _in_two(word: str) -> Iterator[str]:
+    """The names of two words that are `word` without what joins them."""
+    if SHORTEST_SPLIT <= len(word) <= LONGEST_SPLIT and word.isalnum() and not is_han(word):
+        for place in range(2, len(word) - 1):
+            yield f"{word[:place]}_{word[place:]}"
 
 
 def _overlapped(words: Sequence[Word], start: int, end: int) -> list[int]:
