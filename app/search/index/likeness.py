@@ -36,10 +36,9 @@ class EmbeddedLikeness:
             return likeness
         means = _cosines(self._means, vector)
         chosen = self._closest(means, by_words)
-        rows = [self._sayings[number] for number in chosen.tolist()]
-        starts = np.cumsum([0, *map(len, rows)])
-        closest = np.maximum.reduceat(_cosines(np.concatenate(rows), vector), starts[:-1])
-        likeness[chosen] = closest + self._gist * means[chosen]
+        # One by one: a document's sayings fit into a processor's cache, all that were chosen do not.
+        closest = [_cosines(self._sayings[number], vector).max() for number in chosen.tolist()]
+        likeness[chosen] = np.array(closest) + self._gist * means[chosen]
         return likeness
 
     def _closest(self, means: Scores, by_words: Scores) -> Numbers:

@@ -44,11 +44,11 @@ class Scored:
 class Ranking:
     """The answers to one query. Counts and explanations are worked out when they are asked for."""
 
-    def __init__(self, query: Query, found: Found, pools: Mapping[Variants, int]) -> None:
+    def __init__(self, query: Query, found: Found, pools: Mapping[Variants, int], window: int) -> None:
         self._query = query
         self._found = found
         self._pools = pools
-        self.ranked = tuple(map(_lifted, found.answers))
+        self.ranked = tuple(map(_lifted, found.answers[:window]))
         """As many as were asked for, best first."""
         self.near = tuple(map(_lifted, found.near))
         """Documents that share something with the query, and too little to be answers; best first, a handful."""
@@ -57,9 +57,10 @@ class Ranking:
 
     def fit(self) -> Fit:
         """How well the best answer fits."""
-        if not self.ranked:
+        first = [*map(_lifted, self._found.answers[:2])]
+        if not first:
             return Fit.NOTHING
-        best, *others = self.ranked
+        best = first[0]
         if best.tier:
             return Fit.GOOD
         columns = self._found.columns
@@ -69,7 +70,7 @@ class Ranking:
             absent=Scorer(columns, self._pools).absent(self._query.clauses),
             prose=prose_in(self._query, columns),
             lift=best.lift,
-            lead=1 - others[0].score / best.score if others and best.score > 0 else 1.0,
+            lead=1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0,
         )
         return Fit.WEAK if speaking < WEAK else Fit.GOOD
 
@@ -106,8 +107,8 @@ class Ranker:
         self._index = index
 
     def rank(self, query: Query, window: int, meaning: Vector | None = None) -> Ranking:
-        """The best `window` answers, and at least two; `meaning` is what is asked, embedded, where anybody embeds.
-        Raises IndexUnreadable where the index is damaged."""
+        """The best `window` answers; `meaning` is what is asked, embedded, where anybody embeds. Raises IndexUnreadable
+        where the index is damaged."""
         pools = pools_of(query.clauses)
         # A phrase of one word says nothing that its term does not, unless its writing matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
@@ -125,7 +126,7 @@ class Ranker:
             near=NEAR_MISSES,
             meaning=meaning,
         )
-        return Ranking(query, self._index.find(wanted), pools)
+        return Ranking(query, self._index.find(wanted), pools, window)
 
 
 def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
