@@ -227,8 +227,8 @@ def tier_of_writing(query: Query, document: Document) -> int:
     in_title = found(alone, 0) or (writing.has_han and found(escaped, 0))
     rules = [
         (writing.is_code and bool(set(writing.spans) & set(document.keys)), weights.CODE_SPAN_TIER),
-        (in_title and not writing.is_code, weights.IN_TITLE_TIER),
-        (in_title or found(alone, 1), weights.WHOLE_TIER),
+        (in_title, weights.IN_TITLE_TIER),
+        (found(alone, 1), weights.WHOLE_TIER),
         (not writing.is_code and not writing.is_span and found(alone, 2), weights.WHOLE_TIER),
         (found(alike, 0, 1), weights.ALIKE_TIER),
         (found(escaped, 0, 1), weights.INSIDE_TIER),
