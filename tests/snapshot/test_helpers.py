@@ -171,8 +171,12 @@ def test_a_process_that_does_not_listen_holds_up_nobody(monkeypatch: pytest.Monk
     monkeypatch.setattr(helper, "PATIENCE", 2.0)
     texts = [f"{number} ".ljust(50_000) for number in range(4 * CHUNK)]
     watcher = Watcher(1, stopped)
+
+    def look() -> None:
+        watcher()
+
     with Helpers(2) as helpers:
-        found = helpers.map(texts, longer, longer, 1, watcher)
+        found = helpers.map(texts, longer, longer, 1, look)
         assert sorted(found) == sorted(map(longer, texts))
 
 
