@@ -1,8 +1,9 @@
 """Content that nobody tuned for search, as content directories with the queries to ask of them.
 
-Two kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
-dictionary), and any parallel reading set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each paragraph an
-entry with a title and a body, each question a query.
+Three kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
+dictionary); pages as `jieda import` takes them in (`bench.imported`), titles and bodies only; and any parallel reading
+set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each paragraph an entry with a title and a body, each
+question a query.
 """
 
 import json
@@ -16,12 +17,15 @@ import yaml
 
 from app.entry import Kind, Language
 from app.evaluation.figures import Judged, read_judged
+from bench.imported import imported
 
 WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures")
 """Front matter that a team's first entries lack."""
 WORDS = ("glossary.yaml", "dictionary.txt")
 """Files about words, which they lack as well."""
 TAXONOMY = "taxonomy.yaml"
+DRAFTED = ("draft", "doubts", "synced_with", "error_types", *WRITTEN_FOR_SEARCH)
+"""Front matter that a draft loses to be an entry with a title and a body only."""
 READING = "reading"
 """The framework that paragraphs are tagged with."""
 
@@ -95,12 +99,27 @@ def with_reading(folder: Path) -> None:
     _write(path, yaml.safe_dump(taxonomy, allow_unicode=True))
 
 
+def pages(source: Path, shipped: Path, folder: Path) -> Bed:
+    """The bed of imported pages, below `folder`; the words of the shipped entries help the import and nothing else."""
+    for name in WORDS:
+        _write(folder / name, (shipped / name).read_text(encoding="utf-8"))
+    with_reading(folder)
+    asked = imported(source, folder, READING)
+    for path in folder.glob("*/*/*.md"):
+        _write(path, _without(DRAFTED, path.read_text(encoding="utf-8")))
+    for name in WORDS:
+        (folder / name).unlink()
+    return Bed("imported", folder, asked)
+
+
 def _tag(name: str) -> object:
     return {"name": {"en": name, "zh": name}, "description": {"en": f"{name}.", "zh": f"{name}。"}}
 
 
-def beds(shipped: Path, judged: Sequence[Path], source: Path | None, folder: Path) -> Iterator[Bed]:
-    """Every bed that can be made, below `folder`."""
+def beds(
+    shipped: Path, judged: Sequence[Path], source: Path | None, found: Path | None, folder: Path
+) -> Iterator[Bed]:
+    """Every bed that can be made, below `folder`, of a reading set `source` and marked pages `found`."""
     asked = tuple(
         one for path in judged for one in read_judged(path) if one.expected and one.kind != "traceback"
     )
@@ -112,6 +131,8 @@ def beds(shipped: Path, judged: Sequence[Path], source: Path | None, folder: Pat
         yield Bed(f"without {field}", folder / field, asked)
     stripped(shipped, folder / "words", (), WORDS)
     yield Bed("without glossary and dictionary", folder / "words", asked)
+    if found is not None:
+        yield pages(found, shipped, folder / "imported")
     if source is None:
         return
     questions = tuple(reading(source, folder / "reading"))

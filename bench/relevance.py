@@ -1,20 +1,23 @@
 """Right first on content that nobody tuned, beside other engines over the same texts.
 
-    python -m bench.relevance [--reading DIRECTORY] [--judged FILE ...] [--dictionary FILE] [--peers]
+    python -m bench.relevance [--reading DIRECTORY] [--pages DIRECTORY] [--only BED ...] [--judged FILE ...]
+        [--dictionary FILE] [--peers]
 
-DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`. The shipped entries, and the same without
-aliases, symptoms, signatures and glossary, together and one at a time, are always measured, and everything again with
-the extra `semantic` where it is installed. The dictionary is a file in CC-CEDICT's format: it counts on the beds that
-lack a language. With `--peers`, the others answer too, each with the title weight that suits it best, and the sign test
-says how likely a lead as large would be by luck: over the queries that only one of the two has right first, each as
-likely to be the one, two-sided.
+The first DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`; the second one the marked pages
+that `bench.importing` measures, of which `bench/imported.jsonl` asks. Beds whose directory is not named are left out,
+and so are those that `--only` does not name. The shipped entries, and the same without aliases, symptoms, signatures
+and glossary, together and one at a time, need neither. Everything is measured again with the extra `semantic` where it
+is installed. The dictionary is a file in CC-CEDICT's format: it counts on the beds that lack a language. With
+`--peers`, the others answer too, each with the title weight that suits it best, and the sign test says how likely a
+lead as large would be by luck: over the queries that only one of the two has right first, each as likely to be the
+one, two-sided.
 """
 
 import argparse
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from app.analysis.glossary import Glossary
@@ -107,10 +110,15 @@ def words(analyzer: Analyzer, text: str) -> list[str]:
 
 def figures(name: str, ranks: Ranks) -> str:
     """A line of the table."""
-    count = len(ranks)
-    first, five = (sum(0 < rank <= depth for rank in ranks.values()) / count for depth in (1, IN_FIVE))
-    mrr = sum(1 / rank for rank in ranks.values() if rank) / count
+    first, five = shares(ranks.values())
+    mrr = sum(1 / rank for rank in ranks.values() if rank) / len(ranks)
     return f"{name:<28} {first:6.3f} {five:6.3f} {mrr:6.3f}"
+
+
+def shares(ranks: Collection[int]) -> tuple[float, float]:
+    """How many of the places are the first, and among the first five: between 0 and 1."""
+    first, five = (sum(0 < rank <= depth for rank in ranks) / len(ranks) for depth in (1, IN_FIVE))
+    return first, five
 
 
 def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> None:
@@ -166,9 +174,9 @@ def beside(
             won = sum(ranks[one] == 1 != theirs[one] for one in part)
             lost = sum(theirs[one] == 1 != ranks[one] for one in part)
             if part:
-                right = sum(theirs[one] == 1 for one in part) / len(part)
+                first, five = shares([theirs[one] for one in part])
                 p = sign_test(won, lost)
-                yield f"    {engine}, {lang or 'all'}: it {right:.3f}, {won} to {lost}, p = {p:.2g}"
+                yield f"    {engine}, {lang or 'all'}: it {first:.3f} {five:.3f}, {won} to {lost}, p = {p:.2g}"
 
 
 def main() -> None:
@@ -177,17 +185,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     reader.add_argument("--reading", type=Path)
+    reader.add_argument("--pages", type=Path)
+    reader.add_argument("--only", action="append")
     reader.add_argument("--judged", type=Path, action="append")
     reader.add_argument("--dictionary", type=Path)
     reader.add_argument("--peers", action="store_true")
     chosen = reader.parse_args()
     judged = chosen.judged or [ROOT / "tests/judged.jsonl"]
+    for option in ("reading", "pages"):
+        if getattr(chosen, option) is None:
+            print(f"left out: the beds that need --{option}")
     with tempfile.TemporaryDirectory() as folder:
         named = chosen.dictionary
         dictionary = open_dictionary(named, Path(folder), "") if named else None
-        for number, bed in enumerate(beds(ROOT / "content", judged, chosen.reading, Path(folder))):
-            place = Path(folder, f"index-{number}")
-            measure(bed, place, dictionary, peers=chosen.peers)
+        made = beds(ROOT / "content", judged, chosen.reading, chosen.pages, Path(folder))
+        for number, bed in enumerate(made):
+            if not chosen.only or bed.name in chosen.only:
+                measure(bed, Path(folder, f"index-{number}"), dictionary, peers=chosen.peers)
 
 
 if __name__ == "__main__":

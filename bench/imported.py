@@ -1,0 +1,62 @@
+"""Pages of questions and answers, as `jieda import` takes them in, as a content directory; and what is asked of them.
+
+The directory of pages is one that `bench.importing` measures: `manifest.json` names pairs of pages. Where a project has
+two versions of a page, the one that the queries ask of is imported. `imported.jsonl` has the queries, each with the
+one question of a page that it means, as PAGE:LANGUAGE:LINE, the line that the question stands on: that stays the same
+however the importer names and pairs what it finds. They were written from the pages before any engine had run on them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from app.entry import Language
+from app.evaluation.figures import Judged, read_judged
+from app.importing.drafts import write_drafts
+from app.importing.proposal import Proposal
+from app.importing.run import Request, plan_import
+from app.importing.sources import Given
+from bench.importing import Marked, read_marked
+
+QUERIES = Path(__file__).with_name("imported.jsonl")
+LICENSE = "Apache-2.0"
+"""Said of all pages: a source is to have one, and no search reads it."""
+
+
+def imported(source: Path, folder: Path, framework: str) -> tuple[Judged, ...]:
+    """Imports the pages that are asked of into the content directory `folder`, which has a taxonomy; the queries.
+
+    Raises ValueError where a query means a question that the importer has not found.
+    """
+    asked = read_judged(QUERIES)
+    wanted = {place.partition(":")[0] for one in asked for place in one.expected}
+    entries: dict[str, str] = {}
+    for marked in read_marked(source):
+        if marked.doc in wanted:
+            entries.update(_import(marked, folder, framework))
+    if missing := {place for one in asked for place in one.expected} - entries.keys():
+        raise ValueError(f"not among the imported questions: {', '.join(sorted(missing))}")
+    return tuple(replace(one, expected=_ids(entries, one.expected)) for one in asked)
+
+
+def _ids(entries: Mapping[str, str], places: Sequence[str]) -> tuple[str, ...]:
+    return tuple(entries[place] for place in places)
+
+
+def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str, str]]:
+    """The places of the questions of a pair of pages, each with the id of its entry."""
+    given = Given(
+        marked.files, (), {lang: f"https://example.com/{lang}/{marked.doc}.md" for lang in Language}
+    )
+    request = Request(given, (folder,), framework, LICENSE, None, accept=False)
+    found = plan_import(request, lambda numbers, _total: numbers)
+    list(write_drafts(folder, found.plan.new, found.framework))
+    for proposal in found.plan.new:
+        for place in _places(proposal):
+            yield f"{marked.doc}:{place}", proposal.id
+
+
+def _places(proposal: Proposal) -> Iterator[str]:
+    pages = proposal.candidate.pair.pages
+    for lang, question in proposal.candidate.found.items():
+        yield f"{lang}:{pages[lang].line_of(question.first) + 1}"
