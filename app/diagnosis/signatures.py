@@ -42,7 +42,8 @@ class Place:
 class SignatureHit:
     """A signature whose every `all` line was found at `places`; `support` is where `any` lines were.
 
-    `place` is that of the signature among its entry's, and tells them apart; `likely` is what its author says of it.
+    `place` is that of the signature among its entry's, and tells them apart. `likely`: its author says that others
+    print it, too, or that it is told from theirs by `any` lines, of which none was found.
     """
 
     entry_id: str
@@ -114,17 +115,24 @@ class SignatureIndex:
                 places |= {number: [place] for number, place in self._wrapped(places.keys(), texts, glue)}
         tracebacks = _tracebacks(log)
         return tuple(
-            SignatureHit(
-                signature.entry_id,
-                signature.place,
-                " + ".join(self._lines[line].text for line in signature.all),
-                chosen,
-                (support := tuple(places[line][0] for line in signature.any if line in places)),
-                signature.likely or (bool(signature.any) and not support),
-            )
+            self._hit(signature, chosen, places)
             for signature in self._led(places)
             if all(line in places for line in signature.all)
             if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
+        )
+
+    def _hit(
+        self, signature: _Compiled, chosen: tuple[Place, ...], places: Mapping[int, Sequence[Place]]
+    ) -> SignatureHit:
+        support = tuple(places[line][0] for line in signature.any if line in places)
+        return SignatureHit(
+            signature.entry_id,
+            signature.place,
+            " + ".join(self._lines[line].text for line in signature.all),
+            chosen,
+            support,
+            # Its author wrote these lines to tell the entry's own logs from others.
+            likely=signature.likely or (bool(signature.any) and not support),
         )
 
     def _led(self, lines: Iterable[int]) -> Iterator[_Compiled]:

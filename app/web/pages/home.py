@@ -106,7 +106,7 @@ def _recent(library: Library) -> tuple[Summary, ...]:
         return ()
     turns: Counter[tuple[date, str]] = Counter()
     placed = []
-    for framework in library.taxonomy.framework:
+    for framework in library.counts("framework"):
         # What comes later in its framework cannot be among them.
         for entry in library.tagged("framework", framework)[:RECENT]:
             turns[entry.updated, framework] += 1
