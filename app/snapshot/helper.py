@@ -49,11 +49,6 @@ class Helper:
         self._sender.start()
 
     @property
-    def pid(self) -> int:
-        """Of the process."""
-        return self._process.pid or 0
-
-    @property
     def is_lost(self) -> bool:
         """Whether nothing comes from it any more."""
         return self._lost or bool(self.chunks and time.monotonic() - self._since > PATIENCE)

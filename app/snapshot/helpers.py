@@ -45,11 +45,6 @@ class Helpers:
         self._processes = processes
         self._helpers: list[Helper] = []
 
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """Of the processes that there are at the moment."""
-        return tuple(helper.pid for helper in self._helpers)
-
     def __enter__(self) -> "Helpers":
         return self
 
