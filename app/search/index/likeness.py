@@ -1,16 +1,28 @@
-"""How alike documents are to what is asked, by the vectors that segments hold."""
+"""How alike documents are to what is asked, by the vectors that segments hold.
+
+Vectors are many and long: their signs tell which are worth comparing, and those are compared themselves.
+"""
 
 import numpy as np
 
 from app.search.index.array_file import Array
 from app.search.index.collection import Collection
 from app.search.index.protocol import Numbers, Scores
+from app.search.index.segment import Segment
 from app.search.meaning.embedder import Vector
-from app.search.meaning.vectors import STEPS
+from app.search.meaning.vectors import STEPS, Kept, Signs, differing, signs_of, words_of
 
 CLOSEST = 32
-"""Documents whose sayings are looked at one by one: those whose mean is closest to what is asked, and as many of those
-that hold its words. With one document in ten no figure of any set changed, and every other one costs time."""
+"""Documents whose sayings are looked at: those whose mean is closest to what is asked, and as many of those that hold
+its words. With one document in ten no figure of any set changed, and every other one costs time."""
+
+MEANS, SHARE_OF_MEANS = 256, 4
+"""Means compared themselves: one in SHARE_OF_MEANS, those with the fewest signs that differ, and MEANS at least. Of 897
+entries 98 in 100 of those that are closest in truth are among them."""
+
+SLACK = 20
+"""Sayings of a document that are compared themselves: those with no more signs that differ than its closest has, and
+this many. In 98 of 100 documents the one that is alike most is among them, in the others one that is nearly so."""
 
 
 class EmbeddedLikeness:
@@ -19,12 +31,15 @@ class EmbeddedLikeness:
     def __init__(self, collection: Collection, gist: float) -> None:
         """`gist` is what the mean of a document counts by beside its closest saying."""
         self._gist = gist
+        self._segments = collection.segments
         self._size = len(collection)
         widths = {one.meaning.shape[1] for one in collection.segments if len(one.meaning)}
         # Of two embedders, neither can be compared with the other: the index is being made anew.
         self._width = widths.pop() if len(widths) == 1 else 0
-        self._means = np.zeros((self._size, self._width), dtype=np.int8)
-        self._sayings: list[Array] = [np.zeros((0, self._width), dtype=np.int8)] * self._size
+        self._placed: Array = np.full((2, self._size), -1)
+        """The segment of each document that has vectors, and its number there."""
+        self._means: Kept = np.zeros((self._size, self._width), np.int8)
+        self._signs: Signs = np.zeros((self._size, words_of(self._width)), np.uint64)
         if self._width:
             self._gather(collection)
 
@@ -32,30 +47,54 @@ class EmbeddedLikeness:
         """The cosine with the closest saying of a document, and `gist` times that with its mean; 0 for documents that
         were not looked at. `by_words` is what each scores without."""
         likeness = np.zeros(self._size)
-        if len(vector) != self._width:
+        if not self._width or len(vector) != self._width:
             return likeness
-        means = _cosines(self._means, vector)
-        chosen = self._closest(means, by_words)
-        # One by one: a document's sayings fit into a processor's cache, all that were chosen do not.
-        closest = [_cosines(self._sayings[number], vector).max() for number in chosen.tolist()]
-        likeness[chosen] = np.array(closest) + self._gist * means[chosen]
+        asked = signs_of(vector[np.newaxis])
+        chosen = self._chosen(vector, asked, by_words)
+        places, documents = self._placed[:, chosen]
+        for place in np.unique(places).tolist():
+            here = places == place
+            likeness[chosen[here]] = self._looked_at(self._segments[place], documents[here], vector, asked)
         return likeness
 
-    def _closest(self, means: Scores, by_words: Scores) -> Numbers:
-        """Numbers of the documents to look at; all of them have something to say."""
-        if self._size <= CLOSEST:
-            chosen = np.arange(self._size)
-        else:
-            leading = (np.argpartition(-each, CLOSEST)[:CLOSEST] for each in (means, by_words))
-            chosen = np.unique(np.concatenate([*leading]))
-        return np.array([number for number in chosen.tolist() if len(self._sayings[number])], dtype=np.intp)
+    def _chosen(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
+        """Numbers of the documents to look at; all of them have vectors."""
+        near = _least(differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
+        nearest = near[_least(-_cosines(self._means[near], vector), CLOSEST)]
+        chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
+        looked_at: Numbers = chosen[self._placed[0, chosen] >= 0]
+        return looked_at
+
+    def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Scores:
+        """The likeness of some documents of a segment."""
+        starts = segment.meaning_starts[documents]
+        counts = segment.meaning_starts[documents + 1] - starts
+        means = np.cumsum(counts) - counts
+        rows = np.repeat(starts - means, counts) + np.arange(counts.sum())
+        differ = differing(segment.signs[rows], asked)
+        differ[means] = self._width
+        near = differ <= np.repeat(np.minimum.reduceat(differ, means) + SLACK, counts)
+        near[means] = True
+        cosines = np.full(len(rows), -1.0)
+        cosines[near] = _cosines(segment.meaning[rows[near]], vector)
+        gists = cosines[means]
+        cosines[means] = -1
+        likeness: Scores = np.maximum.reduceat(cosines, means) + self._gist * gists
+        return likeness
 
     def _gather(self, collection: Collection) -> None:
         for place, segment in enumerate(collection.segments):
-            for document, number in enumerate(collection.numbers[place].tolist()):
-                vectors = segment.vectors(document)
-                if number >= 0 and len(vectors):
-                    self._means[number], self._sayings[number] = vectors[0], vectors[1:]
+            starts = segment.meaning_starts
+            documents = np.flatnonzero((collection.numbers[place] >= 0) & (np.diff(starts) > 0))
+            numbers = collection.numbers[place][documents]
+            self._placed[0, numbers], self._placed[1, numbers] = place, documents
+            self._means[numbers] = segment.meaning[starts[documents]]
+            self._signs[numbers] = segment.signs[starts[documents]]
+
+
+def _least(values: Array, count: int) -> Numbers:
+    """The places of the `count` smallest values, or of all where they are no more."""
+    return np.argpartition(values, count)[:count] if count < len(values) else np.arange(len(values))
 
 
 def _cosines(kept: Array, vector: Vector) -> Scores:

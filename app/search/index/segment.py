@@ -12,6 +12,7 @@ slots.gap, slots.region   of each slot: the gap before it, and the region it is 
 slots.start   the first slot of each document, and the end of the last one
 meaning.rows, meaning.width, meaning.start   vectors (`meaning.vectors`), how long one is, and the first of each
           document; no rows where nobody embeds
+meaning.signs   the signs of each vector, eight to a byte
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from app.errors import IndexUnreadable
 from app.search.index.array_file import Array, narrow, read_arrays, write_arrays
 from app.search.index.fields import ZONES
 from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
-from app.search.meaning.vectors import Kept
+from app.search.meaning.vectors import Kept, Signs, signs_of, words_of
 
 NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)
 
@@ -76,6 +77,7 @@ def _vector_arrays(vectors: Sequence[Kept]) -> dict[str, Array]:
     rows = np.concatenate([each for each in vectors if len(each)] or [NO_VECTORS])
     return {
         "meaning.rows": rows.reshape(-1),
+        "meaning.signs": signs_of(rows).view(np.uint8).reshape(-1),
         "meaning.width": np.array([rows.shape[1]], dtype="<u4"),
         "meaning.start": narrow(np.cumsum([0, *map(len, vectors)], dtype=np.int64)),
     }
@@ -98,6 +100,9 @@ class Segment:
             self.slot_gaps, self.slot_regions = arrays["slots.gap"], arrays["slots.region"]
             self.slot_starts = arrays["slots.start"]
             self.meaning: Kept = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
+            self.signs: Signs = (
+                arrays["meaning.signs"].view(np.uint64).reshape(-1, words_of(self.meaning.shape[1]))
+            )
             self.meaning_starts = arrays["meaning.start"].astype(np.int64)
             self._ids = Strings(arrays, "ids")
             self.lengths = arrays["lengths"].reshape(len(ZONES), len(self._ids))

@@ -14,6 +14,12 @@ vectors are, is cut off. No figure of any set changed by it, and a vector takes 
 Kept = NDArray[np.int8]
 """Vectors times STEPS, shape (vectors, width)."""
 
+Signs = NDArray[np.uint64]
+"""Which numbers of each vector are not negative, a bit each, shape (vectors, words of 64 bits). Vectors near each other
+have most signs in common, and comparing two takes a few instructions."""
+
+WORD = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -33,3 +39,22 @@ class Meaning:
     def vectors(self) -> Kept:
         """The rows, shape (1 + sayings, width)."""
         return np.frombuffer(self.rows, dtype=np.int8).reshape(-1, self.width)
+
+
+def words_of(width: int) -> int:
+    """How many words the signs of a vector of some width take."""
+    return -(-width // WORD)
+
+
+def signs_of(vectors: Kept | Vectors) -> Signs:
+    """The signs of vectors, shape (vectors, width)."""
+    width = vectors.shape[1]
+    bits = np.zeros((len(vectors), words_of(width) * WORD), dtype=np.bool_)
+    bits[:, :width] = vectors >= 0
+    return np.packbits(bits, axis=1).view(np.uint64)
+
+
+def differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
+    """How many signs of each vector differ from one that is asked, shape (vectors,)."""
+    found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
+    return found

@@ -42,14 +42,14 @@ def contributions(
     """For each document and each clause its best alternative, that one's terms by zone; largest first.
 
     A term's score is shared among its zones in proportion to what each brought to tf~. Terms that bring less
-    than the share `least` of a document's score are left out.
+    than the share `least` of a document's score, what meaning lifts it by included, are left out.
     """
     numbers = np.array([one.number for one in candidates], dtype=np.intp)
     parts: list[list[_Part]] = [[] for _ in candidates]
     scorer = Scorer(found.columns, pools)
     for clause in weighed(clauses, scorer):
         _add_best(clause, scorer, numbers, parts)
-    kept = [_worth(of_document, least) for of_document in parts]
+    kept = [_worth(of_document, least, one) for of_document, one in zip(parts, candidates, strict=True)]
     asked: dict[Variants, list[int]] = {}
     for row, of_document in enumerate(kept):
         for part in of_document:
@@ -101,8 +101,10 @@ def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> 
     return np.where(postings.documents[places] == numbers, postings.saturation[places], 0.0)
 
 
-def _worth(parts: Sequence[_Part], least: float) -> list[_Part]:
-    enough = least * sum(part.score for part in parts)
+def _worth(parts: Sequence[_Part], least: float, candidate: Candidate) -> list[_Part]:
+    by_words = candidate.score - candidate.lift
+    whole = candidate.score / by_words if by_words > 0 else 1.0
+    enough = least * whole * sum(part.score for part in parts)
     return [part for part in parts if part.score >= enough]
 
 

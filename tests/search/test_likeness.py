@@ -1,0 +1,90 @@
+"""What vectors' signs leave out of sight is nothing that a comparison of all vectors would have put first."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.search.index.array_file import Array
+from app.search.index.document import Document
+from app.search.index.embedded import EmbeddedIndex
+from app.search.index.fields import ZONES
+from app.search.index.likeness import MEANS
+from app.search.index.writer import update_index
+from app.search.meaning.embedder import Vectors
+from app.search.meaning.vectors import STEPS, Meaning
+from app.search.weights import GIST, WEIGHTING
+
+DOCUMENTS = 2 * MEANS
+"""So many that not all are looked at."""
+MUTE = 5
+"""This one has no vectors."""
+
+
+def unit(drawn: Array) -> Vectors:
+    """The same with length 1."""
+    made: Vectors = (drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)).astype(np.float32)
+    return made
+
+
+def made(width: int) -> tuple[Mapping[str, Document], Mapping[str, Vectors]]:
+    """Documents, and the vectors of what they say: about a dozen each, around something that it is all about."""
+    chance = np.random.default_rng(7)
+    said = {
+        f"a/{number:03}": unit(chance.normal(size=width) + chance.normal(size=(1 + number % 23, width)))
+        for number in range(DOCUMENTS)
+        if number != MUTE
+    }
+    meanings = {name: Meaning.of(vectors, of_gist=len(vectors)) for name, vectors in said.items()}
+    ids = [f"a/{number:03}" for number in range(DOCUMENTS)]
+    zones: Mapping[str, list[str]] = {zone: [] for zone in ZONES}
+    return {name: Document(name, zones, (), (), {}, meaning=meanings.get(name)) for name in ids}, said
+
+
+@pytest.mark.parametrize("width", [512, 100])
+def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path, width: int) -> None:
+    documents, said = made(width)
+    folders = [tmp_path / name for name in ("whole", "half", "both")]
+    for folder in folders:
+        folder.mkdir()
+    whole, half, both = folders
+    update_index(whole, None, documents, (), ())
+    first = {name: one for name, one in documents.items() if name < "a/400"}
+    update_index(half, None, first, (), ())
+    update_index(both, half, documents, [name for name in documents if name >= "a/350"], ())
+    one, two = (EmbeddedIndex(folder, WEIGHTING) for folder in (whole, both))
+    assert len(two.collection.segments) > 1
+    chance = np.random.default_rng(8)
+    words = np.zeros(DOCUMENTS)
+    for name, vectors in list(said.items())[::9]:
+        asked = unit(vectors[-1] + 0.5 * unit(chance.normal(size=width)))
+        likeness = one.likeness.of(asked, words)
+        number = int(name[2:])
+        assert likeness.argmax() == number
+        meaning = documents[name].meaning
+        assert meaning
+        mean, *sayings = meaning.vectors().astype(np.float32) @ asked / STEPS
+        assert likeness[number] == pytest.approx(max(sayings) + GIST * mean)
+        assert likeness == pytest.approx(two.likeness.of(asked, words))
+
+
+def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(tmp_path: Path) -> None:
+    documents, said = made(512)
+    update_index(tmp_path, None, documents, (), ())
+    index = EmbeddedIndex(tmp_path, WEIGHTING)
+    asked = said["a/150"][0]
+    far = int(np.argmin([(said.get(name, asked[np.newaxis]) @ asked).max() for name in documents]))
+    words = np.zeros(DOCUMENTS)
+    assert not index.likeness.of(asked, words)[far]
+    words[[far, MUTE]] = 1
+    likeness = index.likeness.of(asked, words)
+    assert likeness[far]
+    assert not likeness[MUTE]
+
+
+def test_a_question_of_another_embedder_is_like_nothing(tmp_path: Path) -> None:
+    documents, _ = made(100)
+    update_index(tmp_path, None, documents, (), ())
+    index = EmbeddedIndex(tmp_path, WEIGHTING)
+    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).any()
