@@ -18,6 +18,7 @@ from app.search.query.types import Query
 from app.search.rank.explain import Contribution
 from app.search.rank.ranker import Ranker, Ranking, Scored
 from app.search.show.passages import Passages, ReadPlaces
+from app.search.show.places import Wanted
 from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
 from app.search.show.snippet import marked_title, snippet
 from app.search.translation.dictionary import Dictionary
@@ -139,21 +140,22 @@ class Searcher:
 
     def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
         start, end = request.offset, request.offset + request.limit
-        weights = self._weights(parsed.query)
+        wanted = Wanted.of(self._weights(parsed.query))
         explained = ranking.contributions(start, end, WORTH_SAYING)
         for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
             entry = self._library.entries[scored.id]
             edition = entry.edition(request.lang)
             exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
             concordance = self._passages.of(entry.id, edition)
+            standing = tuple(concordance.places.standing(wanted))
             yield Hit(
                 entry=entry,
                 edition=edition,
                 score=round(scored.score, 4),
                 reasons=exact or reasons(parsed, parts, concordance, alike=_is_alike(scored)),
                 elsewhere=exact_elsewhere(exact, edition) if exact else in_other_title(parts, edition.lang),
-                title=marked_title(concordance, weights),
-                snippet=snippet(concordance, weights),
+                title=marked_title(edition.title, standing),
+                snippet=snippet(concordance.lines, standing),
             )
 
     def _meaning(self, query: Query) -> Vector | None:

@@ -30,7 +30,7 @@ from app.search.meaning.embedder import Embedder
 from app.search.meaning.vectors import Meaning
 from app.search.searcher import Searcher
 from app.search.show import passages
-from app.search.show.passages import Places, ReadPlaces
+from app.search.show.passages import ReadPlaces
 from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.engine import Engine, RemoteIndex
@@ -62,12 +62,7 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
 
 def places_of(edition: Edition, glossary: Glossary) -> bytes:
     """Where index terms stand in an edition, in the form it is kept in."""
-    return to_json(passages.places_of(passages.lines_of(edition), glossary))
-
-
-def places_from(data: bytes) -> Places:
-    """Kept places. Raises RecordUnreadable."""
-    return from_json(data, Places)  # type: ignore[type-abstract] # what it decodes to is concrete
+    return passages.places_of(passages.lines_of(edition), glossary)
 
 
 def candidates_of(entry: Entry) -> bytes:

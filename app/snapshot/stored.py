@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from app.entry import Edition, Entry, Language
-from app.search.show.passages import Places
+from app.search.show.places import Places
 from app.snapshot.facts import FactStore
-from app.snapshot.index import places_from
-from app.snapshot.records import EntryRow, edition_from_json
+from app.snapshot.records import EntryRow, RecordUnreadable, edition_from_json
 
 
 def keys_of(row: EntryRow) -> Iterator[str]:
@@ -35,4 +34,9 @@ def read_entry(facts: FactStore, row: EntryRow) -> Entry:
 def read_places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
     """Where terms stand in an edition; None where that is lost. Raises FactsUnreadable, RecordUnreadable."""
     value = facts.get(bytes.fromhex(row.places[lang]))
-    return None if value is None else places_from(value)
+    if value is None:
+        return None
+    try:
+        return Places(value)
+    except ValueError as error:
+        raise RecordUnreadable(str(error)) from error

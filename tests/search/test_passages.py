@@ -6,9 +6,9 @@ from app.analysis.glossary import Glossary
 from app.entry import Language
 from app.search.answers import SearchRequest
 from app.search.searcher import Searcher
-from app.search.show.passages import lines_of, places_of
-from app.snapshot.index import places_from
-from app.snapshot.index import places_of as kept_places_of
+from app.search.show.passages import lines_of
+from app.search.show.places import Places, Wanted, packed
+from app.snapshot.index import places_of
 from app.snapshot.snapshot import Snapshot
 
 QUERIES = (
@@ -29,10 +29,29 @@ def glossary(shipped: Snapshot) -> Glossary:
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
     for entry in shipped.library.entries.values():
         for edition in entry.editions.values():
-            lines = lines_of(edition)
-            kept = places_from(kept_places_of(edition, glossary))
-            assert kept == places_of(lines, glossary)
-            assert max(line for numbers in kept.values() for line in numbers[::3]) < len(lines)
+            kept = Places(places_of(edition, glossary))
+            for number, line in enumerate(lines_of(edition)):
+                reading = glossary.read(line.text)
+                for term, (_, start, end, _) in zip(reading.terms, reading.tokens, strict=True):
+                    ((worth, places),) = kept.standing(Wanted.of({term: 0.5}))
+                    assert worth == 0.5
+                    assert (number, start, end) in places
+                    assert kept.first(term) == places[0] == min(places, key=lambda place: place[0])
+
+
+def test_terms_that_do_not_occur_stand_nowhere() -> None:
+    places = Places(packed({"b": (0, 4, 2, 3, 0, 2), "a": (1, 0, 7)}))
+    wanted = Wanted.of({"c": 1.0, "b": 2.0, "\ud800": 3.0, "": 4.0, "a": 5.0})
+    assert list(places.standing(wanted)) == [(2.0, [(0, 4, 6), (3, 0, 2)]), (5.0, [(1, 0, 7)])]
+    assert places.first("c") is None
+    assert not list(Places(packed({})).standing(wanted))
+    assert not list(places.standing(Wanted.of({})))
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x01", b"\xff" * 64, packed({"a": (0, 1, 2)})[:-1]])
+def test_what_is_no_places_is_refused(damaged: bytes) -> None:
+    with pytest.raises(ValueError, match=r"buffer|reshape"):
+        Places(damaged)
 
 
 @pytest.mark.parametrize("lang", Language)

@@ -1,24 +1,19 @@
 """The lines of an edition and where index terms stand in them: what snippets and reasons are cut from."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.analysis.glossary import Glossary
 from app.entry import Edition, Language
 from app.search.index.cache import ByteCache
+from app.search.show.places import Places, packed
 
 ROOM = 32 << 20
-"""Bytes of concordances that are kept, some 70 KiB for an edition."""
-TERM_SIZE, PLACE_SIZE = 180, 24
-"""Bytes that a term of a concordance takes beside its places, and each place, about."""
+"""Bytes of concordances that are kept, some 25 KiB for an edition."""
 
 TITLE = "title"
 """The section that the first line, the edition's title, is said to stand in."""
-
-Places = Mapping[str, tuple[int, ...]]
-"""Where each index term of an edition stands, in order: line, start and length in that line's text, one occurrence
-behind the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +29,11 @@ class Concordance:
     """The lines of an edition, title first, and the places of every index term in them."""
 
     lines: tuple[Line, ...]
-    found: Places
-
-    def places(self, term: str) -> Iterator[tuple[int, int, int]]:
-        """Line number, start and end in that line's text, of each occurrence in order."""
-        numbers = iter(self.found.get(term, ()))
-        return ((line, start, start + length) for line, start, length in zip(*[numbers] * 3, strict=True))
-
-    def present(self, weights: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-        """Those of some terms that occur."""
-        return (pair for pair in weights.items() if pair[0] in self.found)
-
-    def in_title(self, term: str) -> Iterator[tuple[int, int]]:
-        """Start and end of each occurrence in the title, whose line is the first."""
-        for number, start, end in self.places(term):
-            if number:
-                break
-            yield start, end
+    places: Places
 
     def surface(self, term: str) -> str:
         """How an index term first reads; empty where it doesn't occur."""
-        place = next(self.places(term), None)
+        place = self.places.first(term)
         return self.lines[place[0]].text[place[1] : place[2]] if place else ""
 
 
@@ -64,14 +43,14 @@ def lines_of(edition: Edition) -> tuple[Line, ...]:
     return (Line(TITLE, edition.title), *(Line(key, text) for key, text in blocks if text.strip()))
 
 
-def places_of(lines: Sequence[Line], glossary: Glossary) -> Places:
-    """Where index terms stand in some lines."""
+def places_of(lines: Sequence[Line], glossary: Glossary) -> bytes:
+    """Where index terms stand in some lines, as `Places` reads it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
         reading = glossary.read(line.text)
         for term, (_, start, end, _) in zip(reading.terms, reading.tokens, strict=True):
             found[term] += (number, start, end - start)
-    return {term: tuple(numbers) for term, numbers in found.items()}
+    return packed(found)
 
 
 ReadPlaces = Callable[[str, Language], Places | None]
@@ -94,9 +73,9 @@ class Passages:
     def _made(self, entry_id: str, edition: Edition) -> Concordance:
         lines = lines_of(edition)
         kept = self._read(entry_id, edition.lang) if self._read else None
-        return Concordance(lines, places_of(lines, self._glossary) if kept is None else kept)
+        return Concordance(lines, kept or Places(places_of(lines, self._glossary)))
 
 
 def _size(concordance: Concordance) -> int:
-    places = sum(TERM_SIZE + PLACE_SIZE * len(numbers) // 3 for numbers in concordance.found.values())
-    return places + 2 * sum(len(line.text) for line in concordance.lines)
+    # A line takes some hundred bytes beside its text.
+    return concordance.places.size + sum(100 + 2 * len(line.text) for line in concordance.lines)

@@ -1,11 +1,13 @@
 """The passage of an edition that answers a query, with what matched marked."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import takewhile
 
 from app.han import EAST_ASIAN
-from app.search.show.passages import Concordance, Line
+from app.search.show.passages import Line
+from app.search.show.places import Place
 
 LENGTH = 200
 """Characters of a snippet, about; a word or identifier is never cut."""
@@ -24,18 +26,21 @@ SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
 BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
 
 
-def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
-    """Escaped HTML whose only tag is `<mark>`. `weights`: what each index term of the query is worth.
+Standing = Sequence[tuple[float, Sequence[Place]]]
+"""Of each index term of the query that occurs what it is worth, and its places in order."""
+
+
+def snippet(lines: Sequence[Line], standing: Standing) -> str:
+    """Escaped HTML whose only tag is `<mark>`.
 
     The line of the body that holds the most of the query, a fix before a preamble; the first line of the
     answer where nothing matched.
     """
-    lines = concordance.lines
     worth = [0.0] * len(lines)
     spans: dict[int, list[tuple[int, int]]] = {}
-    for term, weight in concordance.present(weights):
+    for weight, places in standing:
         held = set()
-        for number, start, end in concordance.places(term):
+        for number, start, end in places:
             spans.setdefault(number, []).append((start, end))
             held.add(number)
         for number in held:
@@ -50,11 +55,14 @@ def snippet(concordance: Concordance, weights: Mapping[str, float]) -> str:
     return joined(parts)
 
 
-def marked_title(concordance: Concordance, weights: Mapping[str, float]) -> str:
-    """The title, with what matched in it marked."""
-    title = concordance.lines[0].text
-    spans = (span for term, _ in concordance.present(weights) for span in concordance.in_title(term))
+def marked_title(title: str, standing: Standing) -> str:
+    """The title, whose line is number 0, with what matched in it marked."""
+    spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
     return _marked(title, merged(spans), len(title))
+
+
+def _in_title(place: Place) -> bool:
+    return not place[0]
 
 
 def joined(parts: Iterable[str]) -> str:
