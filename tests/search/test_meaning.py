@@ -98,6 +98,11 @@ def test_what_is_found_by_words_gives_them_as_its_reason(semantic: Snapshot) -> 
     assert ReasonType.MEANING not in types
 
 
+def test_a_word_that_brings_next_to_nothing_beside_meaning_is_no_reason(semantic: Snapshot) -> None:
+    hit = first(semantic, "who looks after a page and is it a team in the city")
+    assert {reason.text for reason in hit.reasons} == {"page", "looks", "team"}
+
+
 @pytest.mark.parametrize(
     "query",
     [
