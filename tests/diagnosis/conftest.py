@@ -9,7 +9,7 @@ import pytest
 from app.diagnosis.diagnose import Diagnoser
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.snapshot import Snapshot
-from tests.diagnosis.reading import CONTENT
+from tests.log.reading import CONTENT
 from tests.support import small_content
 from tests.support.shipped import open_snapshot
 

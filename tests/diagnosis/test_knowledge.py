@@ -21,7 +21,7 @@ from app.evaluation.figures import read_judged
 from app.log.formats import compile_formats
 from app.log.lines import fold
 from app.log.traceback import parse
-from tests.diagnosis.reading import CONTENT, KNOWLEDGE, knowledge_of
+from tests.log.reading import CONTENT, KNOWLEDGE, knowledge_of
 
 ROOT = CONTENT.parent
 OPERATIONS = ROOT / "tests" / "fields" / "operations"

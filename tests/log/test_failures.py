@@ -3,7 +3,7 @@
 import pytest
 
 from app.log.traceback import Raised
-from tests.diagnosis.reading import parse
+from tests.log.reading import parse
 
 
 def failures(log: str) -> list[tuple[str, str]]:

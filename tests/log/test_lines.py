@@ -3,7 +3,7 @@
 import pytest
 
 from app.log.lines import PIECE
-from tests.diagnosis.reading import fold, parse
+from tests.log.reading import fold, parse
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Logs as they are read: lines of ranks, tracebacks, failures."""
