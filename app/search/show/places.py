@@ -10,6 +10,7 @@ asks each of its ten hits for some twenty.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -73,16 +74,12 @@ class Places:
 def packed(found: Mapping[str, Sequence[int]]) -> bytes:
     """Places as `Places` reads them. `found`: of each term line, start and length, one occurrence behind the other."""
     digests = _digests(found)
+    counts = np.array([len(numbers) // 3 for numbers in found.values()], np.intp)
+    rows = np.array([*chain.from_iterable(found.values())], "<u4").reshape(-1, 3)
     order = np.argsort(digests)
-    rows = [np.array(numbers, "<u4") for numbers in found.values()]
-    starts = np.zeros(len(rows) + 1, "<u4")
-    np.cumsum([len(rows[number]) // 3 for number in order.tolist()], out=starts[1:])
-    pieces = [
-        np.array([len(rows)], "<u4"),
-        digests[order],
-        starts,
-        *(rows[number] for number in order.tolist()),
-    ]
+    by_digest = np.argsort(np.repeat(digests, counts), kind="stable")
+    starts = np.cumsum([0, *counts[order]], dtype="<u4")
+    pieces = np.array([len(found)], "<u4"), digests[order], starts, rows[by_digest]
     return b"".join(piece.tobytes() for piece in pieces)
 
 
