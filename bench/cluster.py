@@ -27,7 +27,7 @@ from app.search.answers import SearchAnswer, SearchRequest
 from app.search.cluster.door import Cluster
 from app.search.cluster.index import ClusterIndex
 from app.search.cluster.indexes import Indexes, Load
-from app.search.cluster.lexicon import averages_of, write_lexicon
+from app.search.cluster.lexicon import write_lexicon
 from app.search.cluster.mapping import Shape
 from app.search.cluster.node import Access
 from app.search.index.document import build_documents
@@ -81,7 +81,7 @@ def measured(
         built = seconds(lambda: update_index(directory, None, made, (), ()))
         here = EmbeddedIndex(directory, WEIGHTING)
         write_lexicon(directory, here.collection, name, "telling")
-        load = Load(made, averages_of(here.collection), "", (), ())
+        load = Load(made, "", (), ())
         try:
             loaded = seconds(lambda: indexes.fill(name, load, lambda: None))
             size = cluster.ask("GET", f"/{name}/_stats/store")["indices"][name]["primaries"]["store"]

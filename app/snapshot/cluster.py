@@ -12,7 +12,7 @@ from app.search.cluster.door import Cluster, Refused
 from app.search.cluster.index import ClusterIndex
 from app.search.cluster.indexes import Indexes, Load
 from app.search.cluster.lease import loading_alone
-from app.search.cluster.lexicon import averages_of, read_cluster_manifest, write_lexicon
+from app.search.cluster.lexicon import read_cluster_manifest, write_lexicon
 from app.search.cluster.mapping import Shape
 from app.search.cluster.node import Access
 from app.search.cluster.signing import Credentials, Signer
@@ -82,8 +82,7 @@ class ClusterEngine:
         collection = EmbeddedIndex(target, WEIGHTING).collection
         index = self._indexes.named(wanted.digest)
         write_lexicon(target, collection, index, TELLING)
-        averages = averages_of(collection)
-        load = Load(wanted.documents, averages, _index_of(previous), wanted.changed, wanted.removed)
+        load = Load(wanted.documents, _index_of(previous), wanted.changed, wanted.removed)
         self._told(lambda: self._load(data, index, load, pause))
 
     def _load(self, data: Path, index: str, load: Load, pause: Callable[[], None]) -> None:

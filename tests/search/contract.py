@@ -179,15 +179,15 @@ class IndexContract:
     # ---- ranking
 
     def test_a_score_is_the_formula_worked_out_by_hand(self) -> None:
-        """Two documents hold the word; the lengths of their titles are 1 and 3, so the average is 2."""
+        """Two documents hold the word, in titles of 1 and 3 terms; how long others are makes no difference."""
         held = [
             document("f/short", zones={"title_en": "t:a"}),
             document("f/long", zones={"title_en": "t:a t:b t:b"}),
             document("f/none", zones={"body_zh": "t:b"}),
         ]
         title = WEIGHTING.zones["title_en"]
-        short = title.weight * 1 / (1 - title.b + title.b * 1 / 2)
-        long = title.weight * 1 / (1 - title.b + title.b * 3 / 2)
+        short = title.weight * 1 / (1 - title.b + title.b * 1 / title.pivot)
+        long = title.weight * 1 / (1 - title.b + title.b * 3 / title.pivot)
         with self.index(held) as index:
             found = search(index, Query((word("t:a"),)))
         assert ids(found) == ["f/short", "f/long"]

@@ -14,7 +14,7 @@ from app.filters import Filters
 from app.search.cluster.door import Cluster
 from app.search.cluster.index import ClusterIndex
 from app.search.cluster.indexes import Indexes, Load
-from app.search.cluster.lexicon import averages_of, write_lexicon
+from app.search.cluster.lexicon import write_lexicon
 from app.search.cluster.mapping import Shape
 from app.search.cluster.node import Access
 from app.search.index.document import Document
@@ -42,7 +42,7 @@ def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Itera
     update_index(folder, None, by_id, (), ())
     collection = EmbeddedIndex(folder, WEIGHTING).collection
     write_lexicon(folder, collection, name, "telling")
-    indexes.fill(name, Load(by_id, averages_of(collection), "", (), ()), lambda: None)
+    indexes.fill(name, Load(by_id, "", (), ()), lambda: None)
     try:
         yield ClusterIndex(folder, WEIGHTING, cluster, **options)
     finally:

@@ -24,12 +24,9 @@ HELD = document(
 )
 
 
-AVERAGES = [2.0] * len(ZONES)
-
-
 def sent(one: Document, *before: Document) -> dict[str, Any]:
     """What is sent of a document, after some others."""
-    writer = SourceWriter(AVERAGES, WEIGHTING)
+    writer = SourceWriter(WEIGHTING)
     found: dict[str, Any] = json.loads([writer.json_of(each) for each in (*before, one)][-1])
     return found
 
@@ -74,8 +71,10 @@ def test_a_record_that_is_not_what_was_sent_is_an_error() -> None:
 def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() -> None:
     one = replace(HELD, zones={"title_en": ["t:a", "t:a"], "body_en": ["t:a", "x:1.5", "x:50%"]})
     zones, kinds = WEIGHTING.zones, WEIGHTING.kinds
-    title = zones["title_en"].weight
-    body = zones["body_en"].weight / (1 - zones["body_en"].b + zones["body_en"].b * 3 / 2)
+    title, body = (
+        one.weight / (1 - one.b + one.b * length / one.pivot)
+        for one, length in ((zones["title_en"], 2), (zones["body_en"], 3))
+    )
     assert sent(one)["features"] == pytest.approx(
         {
             "t:a": kinds.get("t", 1.0) * (2 * title + body),

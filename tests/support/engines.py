@@ -59,7 +59,6 @@ class Frequencies:
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.documents = sorted(documents, key=lambda one: one.id)
-        self._average = {zone: self._average_length(zone) for zone in ZONES}
 
     def of_pool(self, variants: Sequence[str], document: Document) -> float:
         """All terms and zones together."""
@@ -71,17 +70,12 @@ class Frequencies:
         if variant not in terms:
             return 0.0
         weight = WEIGHTING.zones[zone]
-        norm = 1 - weight.b + weight.b * len(terms) / self._average[zone]
+        norm = 1 - weight.b + weight.b * len(terms) / weight.pivot
         return WEIGHTING.kinds[variant[0]] * weight.weight * list(terms).count(variant) / norm
 
     def holders(self, variants: Sequence[str]) -> int:
         """How many documents hold any of some terms."""
         return sum(self.of_pool(variants, one) > 0 for one in self.documents)
-
-    def _average_length(self, zone: str) -> float:
-        """Over the documents that have anything in a zone."""
-        lengths = [len(one.zones[zone]) for one in self.documents if one.zones.get(zone)]
-        return sum(lengths) / len(lengths) if lengths else 1.0
 
 
 class ListScan:

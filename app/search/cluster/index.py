@@ -95,7 +95,7 @@ class ClusterIndex:
         dropped = bool(wanted.required) and not (counts and _count(counts[0], REQUIRED))
         holders = self._learned(wanted.pools, first.unknown, counts)
         chosen = wide if dropped else narrowed
-        window = Window(self._hits(_holding(chosen), wanted), wanted, self.manifest.averages, self._weighting)
+        window = Window(self._hits(_holding(chosen), wanted), wanted, self._weighting)
         coverage, weight = covered(wanted.clauses, self._worth(holders))
         return ClusterFound(
             wanted,

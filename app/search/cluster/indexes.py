@@ -9,7 +9,7 @@ An index that is whole says so itself, in its mapping: what a dead builder left 
 
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,7 +19,6 @@ from app.search.cluster.ask import any_of
 from app.search.cluster.door import Cluster, Refused
 from app.search.cluster.load import deleted, send, written
 from app.search.cluster.mapping import FORM, Shape, index_body
-from app.search.cluster.record import Averages
 from app.search.cluster.source import SourceWriter
 from app.search.index.document import Document
 from app.search.index.fields import Weighting
@@ -30,8 +29,6 @@ GRACE = 600.0
 """Seconds that an index outlives being current: other hosts may still have to leave it."""
 PATIENCE = 60.0
 """Seconds for a request that makes or copies an index."""
-SHIFTED = 0.1
-"""How far an average length may have moved since an index was loaded whole: candidates are chosen by the old ones."""
 MOST_CHANGED = 0.5
 """With more changed than this part, everything is sent."""
 ASKED = 5
@@ -44,7 +41,6 @@ class Load:
     the `removed` are in that one only. `previous` is empty where everything is to be sent."""
 
     documents: Mapping[str, Document]
-    averages: Averages
     previous: str
     changed: Collection[str]
     removed: Collection[str]
@@ -80,12 +76,13 @@ class Indexes:
         """
         self._remove(index)
         try:
-            averages = self._taken_over(index, load, pause) or self._created(index, load, pause)
+            if not self._taken_over(index, load, pause):
+                self._create(index, load, pause)
             self._ask("POST", f"/{index}/_refresh")
             self._check(index, load)
             self._await_copies(index)
             self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
-            meta = {"form": FORM, "averages": averages, "documents": len(load.documents), "whole": True}
+            meta = {"form": FORM, "documents": len(load.documents), "whole": True}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
             self._remove(index)
@@ -117,35 +114,33 @@ class Indexes:
 
     # ---- parts
 
-    def _taken_over(self, index: str, load: Load, pause: Callable[[], None]) -> Averages | None:
-        """Copies the index before inside the cluster and sends what changed; None where that is not worth it."""
+    def _taken_over(self, index: str, load: Load, pause: Callable[[], None]) -> bool:
+        """Copies the index before inside the cluster and sends what changed; False where that is not worth it."""
         meta = self._meta(load.previous) if load.previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
-            return None
-        averages: Averages = meta["averages"]
-        if len(load.changed) > MOST_CHANGED * len(load.documents) or _shifted(averages, load.averages):
-            return None
+            return False
+        if len(load.changed) > MOST_CHANGED * len(load.documents):
+            return False
         settings = {"number_of_replicas": self._shape.replicas, "blocks.write": None}
         try:
             self._ask("PUT", f"/{load.previous}/_clone/{index}", {"settings": {"index": settings}})
         except Refused:
-            return None
+            return False
         self._await(index)
-        source = SourceWriter(averages, self._weighting)
+        source = SourceWriter(self._weighting)
         changes = (written(one, source.json_of(load.documents[one])) for one in load.changed)
         send(self._cluster, index, chain(changes, map(deleted, load.removed)), pause)
         log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
-        return averages
+        return True
 
-    def _created(self, index: str, load: Load, pause: Callable[[], None]) -> Averages:
+    def _create(self, index: str, load: Load, pause: Callable[[], None]) -> None:
         self._ask("PUT", f"/{index}", index_body(self._shape))
         self._await(index)
         began = time.monotonic()
-        source = SourceWriter(load.averages, self._weighting)
+        source = SourceWriter(self._weighting)
         items = (written(one.id, source.json_of(one)) for one in load.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
-        return load.averages
 
     def _check(self, index: str, load: Load) -> None:
         """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is
@@ -212,7 +207,3 @@ class Indexes:
 
 DIGITS = 16
 """Of the digest in the name of an index."""
-
-
-def _shifted(before: Sequence[float], now: Sequence[float]) -> bool:
-    return any(abs(one - other) > SHIFTED * max(one, other) for one, other in zip(before, now, strict=True))

@@ -1,8 +1,7 @@
 """What every process knows of an index in the cluster without asking: written beside a generation, mapped into memory.
 
-cluster.json holds the index's name, how many documents it has, the average lengths that it is judged by and the tags
-that occur; one array file holds terms with the number of documents that have each, keys, and the words of the texts
-that tell a failure, which a diagnosis counts.
+cluster.json holds the index's name, how many documents it has and the tags that occur; one array file holds terms with
+the number of documents that have each, keys, and the words of the texts that tell a failure, which a diagnosis counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,6 @@ from app.errors import IndexUnreadable
 from app.search.index.array_file import Array, narrow, read_arrays, write_arrays
 from app.search.index.collection import Collection
 from app.search.index.facets import FacetColumns
-from app.search.index.fields import ZONES
 from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
 from app.search.index.signed import read_signed, write_signed
 from app.search.index.telling import EmbeddedTelling
@@ -26,24 +24,13 @@ FILE = "cluster.json"
 
 @dataclass(frozen=True, slots=True)
 class ClusterManifest:
-    """`index` by its name in the cluster; `averages` by `fields.ZONES`; `facets`: the values of each that documents
-    have, sorted; `lexicon`: the name of the array file."""
+    """`index` by its name in the cluster; `facets`: the values of each that documents have, sorted; `lexicon`: the name
+    of the array file."""
 
     index: str
     documents: int
-    averages: tuple[float, ...]
     facets: Mapping[str, tuple[str, ...]]
     lexicon: str
-
-
-def averages_of(collection: Collection) -> tuple[float, ...]:
-    """The average length of each zone over the live documents that have it, 0 where none has."""
-    total, holders = np.zeros(len(ZONES)), np.zeros(len(ZONES))
-    for place, segment in enumerate(collection.segments):
-        lengths = segment.lengths[:, collection.live(place)].astype(np.float64)
-        total += lengths.sum(axis=1)
-        holders += (lengths > 0).sum(axis=1)
-    return tuple((total / np.maximum(holders, 1)).tolist())
 
 
 def write_lexicon(directory: Path, collection: Collection, index: str, tag: str) -> ClusterManifest:
@@ -62,7 +49,6 @@ def write_lexicon(directory: Path, collection: Collection, index: str, tag: str)
     manifest = ClusterManifest(
         index=index,
         documents=len(collection),
-        averages=averages_of(collection),
         facets={facet: tuple(facets.counts(facet, everyone)) for facet in FACETS},
         lexicon=write_arrays(directory, arrays),
     )
@@ -75,7 +61,7 @@ def read_cluster_manifest(directory: Path) -> ClusterManifest:
     content = read_signed(directory / FILE)
     try:
         facets = {facet: tuple(values) for facet, values in content.pop("facets").items()}
-        return ClusterManifest(facets=facets, averages=tuple(content.pop("averages")), **content)
+        return ClusterManifest(facets=facets, **content)
     except (KeyError, TypeError, AttributeError) as error:
         raise IndexUnreadable(f"{directory}: {error}") from error
 

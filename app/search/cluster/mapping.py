@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from app.search.cluster.record import EDITION
 from app.taxonomy import FACETS
 
-FORM = 2
-"""Raise it when the same document makes another record: indexes of another form are not taken over."""
+FORM = 3
+"""Raise it when the same document makes other features or another record: then no index is taken over."""
 MOST_HITS = 10_000
 
 

@@ -13,7 +13,7 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -24,15 +24,13 @@ from numpy.typing import NDArray
 
 from app.errors import IndexUnreadable
 from app.search.cluster.wire import REMEMBERED
-from app.search.index.fields import ZONES, Weighting
+from app.search.index.fields import ZONES
 from app.search.index.writing import Passage
 
 EDITION = "edition"
 HEAD = np.dtype("<u4")
 DIGEST = np.dtype("<u8")
 BYTE = np.dtype("u1")
-Averages = Sequence[float]
-"""Average length of each zone of `fields.ZONES` over the documents that have it; 0 where none has."""
 Digests = NDArray[np.uint64]
 
 
@@ -76,15 +74,6 @@ def key_mark(key: str) -> str:
 def tag_mark(facet: str, value: str) -> str:
     """What a tag is known by among the marks."""
     return f"{facet} {value}"
-
-
-def norms(lengths: Sequence[int], averages: Averages, weighting: Weighting) -> list[float]:
-    """1 − b + b · len/avglen of each zone."""
-    found = []
-    for zone, length, average in zip(ZONES, lengths, averages, strict=True):
-        b = weighting.zones[zone].b
-        found.append(1 - b + b * length / average if average else 1.0)
-    return found
 
 
 def read_record(packed: str) -> Record:

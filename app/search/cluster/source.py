@@ -19,11 +19,9 @@ from app.search.cluster.record import (
     DIGEST,
     EDITION,
     HEAD,
-    Averages,
     digest,
     digests,
     key_mark,
-    norms,
     tag_mark,
 )
 from app.search.cluster.wire import BREAK, feature, spelled
@@ -89,8 +87,8 @@ class _Terms(dict[str, int]):
 class SourceWriter:
     """Writes documents for one index. Not safe to share between threads."""
 
-    def __init__(self, averages: Averages, weighting: Weighting) -> None:
-        self._averages, self._weighting = averages, weighting
+    def __init__(self, weighting: Weighting) -> None:
+        self._weighting = weighting
         self._forget()
 
     def _forget(self) -> None:
@@ -127,9 +125,8 @@ class SourceWriter:
 
     def _values(self, rows: "_Rows", lengths: Sequence[int]) -> list[str]:
         """The weighted frequency of each term, as precise as the cluster keeps it."""
-        divisors = norms(lengths, self._averages, self._weighting)
         weights = [self._weighting.zones[zone].weight for zone in ZONES]
-        worth = np.array(weights) / np.array(divisors)
+        worth = np.array(weights) / self._weighting.norms(lengths)
         found = np.bincount(rows.owners, worth[rows.zones] * rows.counts, len(rows.terms))
         values = np.maximum(found * self._terms.worth[rows.terms], SMALLEST).tolist()
         # One call for all of them.

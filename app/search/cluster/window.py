@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.filters import Filters
-from app.search.cluster.record import EDITION, Averages, Record, digests, key_mark, tag_mark
+from app.search.cluster.record import EDITION, Record, digests, key_mark, tag_mark
 from app.search.index.fields import ELSEWHERE, ZONES, Weighting
 from app.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores, Share, Wanted
 from app.search.index.writing import Passage, held
@@ -41,9 +41,9 @@ class _Rows:
 class Window:
     """Documents in the order of their ids."""
 
-    def __init__(self, hits: Sequence[Hit], wanted: Wanted, averages: Averages, weighting: Weighting) -> None:
+    def __init__(self, hits: Sequence[Hit], wanted: Wanted, weighting: Weighting) -> None:
         self.hits = sorted(hits, key=lambda one: one.id)
-        self._wanted, self._averages, self._weighting = wanted, averages, weighting
+        self._wanted, self._weighting = wanted, weighting
         self._terms = [(pool, term) for pool, some in enumerate(wanted.pools) for term in dict.fromkeys(some)]
 
     def columns(self, holders: Sequence[int], total: int) -> Columns:
@@ -114,17 +114,14 @@ class Window:
         terms, documents, zones, counts = terms[order], documents[order], zones[order], counts[order]
         weights = np.array([self._weighting.zones[zone].weight for zone in ZONES])
         kinds = np.array([self._weighting.kinds.get(term[0], 1.0) for _, term in self._terms])
-        amounts = weights[zones] * kinds[terms] * counts / self._divisors[documents, zones]
+        amounts = weights[zones] * kinds[terms] * counts / self._norms[documents, zones]
         return _Rows(pools[order], documents, terms, zones.astype(np.uint8), amounts)
 
     @property
-    def _divisors(self) -> Scores:
-        """1 − b + b · len/avglen, shape (documents, zones)."""
+    def _norms(self) -> Scores:
+        """`Weighting.norms`, shape (documents, zones)."""
         lengths = np.array([one.record.lengths for one in self.hits], np.float64).reshape(-1, len(ZONES))
-        averages = np.array(self._averages)
-        b = np.array([self._weighting.zones[zone].b for zone in ZONES])
-        known = np.where(averages > 0, averages, 1.0)
-        return np.where(averages > 0, 1 - b + b * lengths / known, 1.0)
+        return self._weighting.norms(lengths)
 
     def _postings(self, pool: int, holders: int) -> Postings:
         rows = self._rows

@@ -14,7 +14,7 @@ from app.search.index.segment import Segment
 
 class Collection:
     """`numbers[i][n]` is the number here of document n of segment i, or −1 where that is deleted; ascending within a
-    segment. `norms` has 1 − b + b · len/avglen of each document, shape (zones, documents)."""
+    segment. `norms` are `Weighting.norms` of each document, shape (zones, documents)."""
 
     def __init__(self, segments: Sequence[Segment], manifest: IndexManifest, weighting: Weighting) -> None:
         """Raises IndexUnreadable where the deletions are not of these segments, or an id is live twice."""
@@ -50,17 +50,11 @@ class Collection:
         return self.numbers[segment] >= 0
 
     def _norms(self, weighting: Weighting) -> Scores:
-        """The average of a zone's length is over documents that have it."""
         lengths = np.zeros((len(ZONES), len(self)))
         for number, segment in enumerate(self.segments):
             live = self.live(number)
             lengths[:, self.numbers[number][live]] = segment.lengths[:, live]
-        norms = np.ones(lengths.shape)
-        for row, zone in enumerate(ZONES):
-            b, present = weighting.zones[zone].b, lengths[row][lengths[row] > 0]
-            if present.size:
-                norms[row] = 1 - b + b * lengths[row] / present.mean()
-        return norms
+        return np.ascontiguousarray(weighting.norms(lengths.T).T)
 
 
 def _live(segment: Segment, deleted: Sequence[int]) -> Array:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 ZONES = (
     "title_en",
     "title_zh",
@@ -29,10 +32,12 @@ signatures), or in what is not the entry's own writing (names of tags, the scope
 
 @dataclass(frozen=True, slots=True)
 class ZoneWeight:
-    """`weight` multiplies term frequencies, `b` says how far length discounts them."""
+    """`weight` multiplies term frequencies, `b` says how far length discounts them. A zone of `pivot` terms is neither
+    discounted nor raised."""
 
     weight: float
     b: float
+    pivot: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +50,9 @@ class Weighting:
     kinds: Mapping[str, float]
     k1: float
     gist: float = 0.0
+
+    def norms(self, lengths: ArrayLike) -> NDArray[np.float64]:
+        """1 − b + b · length/pivot of zones `lengths` terms long, both of shape (…, zones)."""
+        b, pivots = np.array([(self.zones[zone].b, self.zones[zone].pivot) for zone in ZONES]).T
+        norms: NDArray[np.float64] = 1 - b + b * np.asarray(lengths) / pivots
+        return norms

@@ -29,11 +29,11 @@ Mask = NDArray[np.bool_]
 class Postings:
     """Where any of some terms, taken as one word, occurs: `documents` of the columns, and `saturation` of each,
 
-        tf~(d) = Σ_v kind(v) · Σ_z  w_z · tf(v, d, z) / (1 − b_z + b_z · len(d, z) / avglen(z))
+        tf~(d) = Σ_v kind(v) · Σ_z  w_z · tf(v, d, z) / (1 − b_z + b_z · len(d, z) / pivot(z))
         saturation(d) = tf~ / (k1 + tf~)
 
-    for the terms v and zones z; both of shape (n,). avglen(z) is the mean over live documents that have the zone, and
-    `holders` how many live documents of the whole index have the word.
+    for the terms v and zones z; both of shape (n,). `holders` is how many live documents of the whole index have the
+    word.
     """
 
     documents: Numbers

@@ -4,11 +4,13 @@ The formula is the "simple BM25F" of S. Robertson and H. Zaragoza, The Probabili
 BM25 and Beyond (Foundations and Trends in Information Retrieval 3(4), 2009), section 3.6: term frequencies are
 weighted and normalized by length within each zone, summed over zones, and saturated once:
 
-    tf~(t, d) = Σ_z  w_z · tf(t, d, z) / (1 − b_z + b_z · len(d, z) / avglen(z))
+    tf~(t, d) = Σ_z  w_z · tf(t, d, z) / (1 − b_z + b_z · len(d, z) / pivot(z))
     score(t, d) = idf(t) · (k1 + 1) · tf~ / (k1 + tf~)
     idf(t) = ln(1 + (N − n(t) + 0.5) / (n(t) + 0.5))
 
-n(t) counts documents that hold t in any zone. An index answers tf~ / (k1 + tf~); the rest is here.
+n(t) counts documents that hold t in any zone. pivot(z) is the mean length of the zone there; here it is a constant
+(`weights.ZONE_WEIGHTS` says why), so that a document's tf~ is its own. An index answers tf~ / (k1 + tf~); the rest is
+here.
 
 Beyond the formula: a clause of the query takes the best of its alternatives, and the sum over clauses is scaled by
 coverage, the share of the query's idf that a document accounts for, so that one common word, however often it is
