@@ -52,6 +52,11 @@ def test_title_then_alias_then_heading_then_text(small: MakeSnapshot) -> None:
     assert found(small(FILLERS | files), "zebras everywhere today") == ["title", "alias", "heading", "text"]
 
 
+def test_a_character_that_stands_alone_is_a_word(small: MakeSnapshot) -> None:
+    files = {"zh/words": concept("一", "风扇和主板。"), "zh/character": concept("二", "旧的要换掉。")}
+    assert found(small(FILLERS | files), "换风扇主板") == ["words", "character"]
+
+
 def test_an_exact_identifier_beats_longer_names_and_its_parts(small: MakeSnapshot) -> None:
     files = {
         "en/longer": concept("One", "`max_tokens_per_gpu` and `max_tokens_per_gpu`, `max_tokens_per_node`."),
