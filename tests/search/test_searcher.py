@@ -89,16 +89,35 @@ def test_dash_underscore_and_space_find_the_same_identifier(small: MakeSnapshot,
 
 @pytest.mark.parametrize(
     ("typed", "slug"),
-    [("multiline", "hyphen"), ("multi line", "hyphen"), ("check point", "together"), ("28181", "number")],
+    [
+        ("multiline", "hyphen"),
+        ("multi line", "hyphen"),
+        ("check point", "together"),
+        ("28181", "number"),
+        ("mbedtls", "apart"),
+        ("which mbedtls", "apart"),
+    ],
 )
 def test_a_name_is_found_written_together_or_apart(small: MakeSnapshot, typed: str, slug: str) -> None:
     files = {
         "en/hyphen": concept("One", "A multi-line text is kept."),
         "en/together": concept("Two", "The checkpoint is kept."),
         "en/number": concept("Three", "Cameras speak GB28181 here."),
-        "en/words": concept("Four", "A point of order. A check, a line."),
+        "en/apart": concept("Four", "Mbed TLS shakes hands."),
+        "en/words": concept("Five", "A point of order. A check, a line. TLS, always TLS."),
     }
     assert found(small(FILLERS | files), typed)[0] == slug
+
+
+def test_words_that_stand_apart_are_not_one(small: MakeSnapshot) -> None:
+    """A word that no entry has is neither two that end and begin a sentence, nor two that stand somewhere each."""
+    files = {
+        "en/ends": concept("One", "Turn it up. Load comes later."),
+        "en/far": concept("Two", "A bed for a room."),
+    }
+    snapshot = small(FILLERS | files)
+    assert not found(snapshot, "upload")
+    assert not found(snapshot, "bedroom")
 
 
 def test_words_of_a_sentence_are_no_inflected_name(small: MakeSnapshot) -> None:

@@ -267,6 +267,11 @@ class DictionaryIndex:
         """Whether any document has a key."""
         return any(key in one.keys for one in self.documents)
 
+    def are_neighbors(self, first: str, second: str) -> bool:
+        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        found = (place for one in self.documents for place in occurrences(one, (first, second)))
+        return any(passage.gaps[at + 1] in {" ", "-", "_"} for passage, at in found)
+
     def find(self, wanted: Wanted) -> "DictionaryFound":
         """Judges the documents that match anything."""
         return DictionaryFound(self, wanted, [one for one in self.documents if self._matches(one, wanted)])

@@ -94,6 +94,10 @@ class ClusterLexicon:
         """Whether any document has a key."""
         return self._keys.find(key) is not None
 
+    def are_neighbors(self, _first: str, _second: str) -> bool:
+        """False: every pair of neighbors would have to lie beside each generation."""
+        return False
+
 
 class ClusterTelling:
     """The words of the texts that tell a failure. Documents are numbers in the order of `ids`."""

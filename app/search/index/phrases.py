@@ -9,7 +9,7 @@ from app.search.index.array_file import Array
 from app.search.index.fields import ELSEWHERE
 from app.search.index.protocol import WRITTEN_BITS
 from app.search.index.segment import Segment
-from app.search.index.writing import Held, between, flags, left_edge, right_edge
+from app.search.index.writing import SEPARATORS, Held, between, flags, left_edge, right_edge
 
 NO_SLOTS = np.zeros(0, dtype=np.int64)
 FLAGS = np.array(
@@ -38,6 +38,14 @@ def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
         if not len(starts):
             break
     return starts
+
+
+def apart_starts(segment: Segment, first: str, second: str) -> Array:
+    """The slots, ascending, at which an atom has another one behind it with nothing but a space or a hyphen between."""
+    starts = phrase_starts(segment, (first, second))
+    gaps = segment.slot_gaps[starts + 1]
+    joining = [gap for gap in np.unique(gaps).tolist() if SEPARATORS.fullmatch(segment.gaps.at(gap))]
+    return starts[np.isin(gaps, joining)]
 
 
 def documents_of(segment: Segment, starts: Array) -> Array:

@@ -185,6 +185,10 @@ class Lexicon(Protocol):
     def has_key(self, key: str) -> bool:
         """Whether any document has a key."""
 
+    def are_neighbors(self, first: str, second: str) -> bool:
+        """Whether an atom stands before another one in some text, a space or a hyphen between them; False where nothing
+        that is here tells."""
+
 
 class Index(Protocol):
     """An index of one generation. Safe to share between threads."""

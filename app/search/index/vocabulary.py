@@ -9,6 +9,7 @@ import numpy as np
 
 from app.search.index.array_file import Array
 from app.search.index.collection import Collection
+from app.search.index.phrases import apart_starts, documents_of
 
 KNOWN_TERMS = 50_000
 """Terms whose frequency is kept."""
@@ -32,6 +33,14 @@ class EmbeddedLexicon:
         for place, segment in enumerate(self._collection.segments):
             rows = segment.keys.rows(key)
             if rows is not None and len(self._collection.renumbered(place, segment.keys.columns[0][rows])):
+                return True
+        return False
+
+    def are_neighbors(self, first: str, second: str) -> bool:
+        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        for place, segment in enumerate(self._collection.segments):
+            starts = apart_starts(segment, first, second)
+            if len(self._collection.renumbered(place, documents_of(segment, starts))):
                 return True
         return False
 

@@ -71,9 +71,11 @@ class QueryParser:
     ) -> ParsedQuery:
         """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
-        words = words_of(analysis)
-        as_typed = verbatim or unfinished or len(words) > LONGEST_CORRECTED
-        corrections = () if as_typed else self._corrections(analysis)
+        typed = words_of(analysis)
+        as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
+        words = typed if as_typed else self._substitutes.parted(typed)
+        parted = [(word.start, word.end) for word in words if word not in typed]
+        corrections = () if as_typed else self._corrections(analysis, parted)
         ends_open = unfinished and text == text.rstrip()
         joined = [*self._substitutes.joined(words)]
         substitutes = [
@@ -115,9 +117,10 @@ class QueryParser:
             has_han=has_han(self._analyzer.fold(typed)),
         )
 
-    def _corrections(self, analysis: Analysis) -> tuple[Correction, ...]:
-        """Of words that the glossary doesn't know either, whether or not an entry uses them."""
-        known = [(token.start, token.end) for token in self._glossary.tokens(analysis)]
+    def _corrections(self, analysis: Analysis, parted: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
+        """Of words that the glossary doesn't know either, whether or not an entry uses them. `parted`: start and end of
+        those that are two words."""
+        known = [*parted, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
         slips = (
             one
             for one in self._speller.corrections(analysis)

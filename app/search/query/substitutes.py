@@ -1,6 +1,7 @@
 """What may stand for the words of a query: synonyms, corrections, identifiers that they spell, their endings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from app.analysis.code import canonical
 from app.analysis.glossary import Glossary
@@ -11,7 +12,7 @@ from app.han import is_han
 from app.search.index.protocol import Lexicon
 from app.search.query.clauses import Substitute
 from app.search.query.spelling import Correction, Speller
-from app.search.query.types import Source, WeightedTerm
+from app.search.query.types import Alternative, Source, WeightedTerm
 from app.search.query.words import Word
 from app.search.weights import COMPLETED, GLOSSARY, JOINED, TYPO
 
@@ -30,6 +31,7 @@ class Substitutes:
         self._analyzer = analyzer
         self._glossary = glossary
         self._frequency: Callable[[str], int] = engine.frequency
+        self._are_neighbors: Callable[[str, str], bool] = engine.are_neighbors
         self._speller = speller
 
     def synonyms(self, words: Sequence[Word], analysis: Analysis) -> Iterator[Substitute]:
@@ -71,6 +73,22 @@ class Substitutes:
         has = self._frequency(TokenKind.EXACT.term(text))
         return _variants(self._analyzer.analyze(text)) if has else ()
 
+    def parted(self, words: Sequence[Word]) -> list[Word]:
+        """The words, where one that no entry has may be two that stand side by side: `mbedtls` for Mbed TLS."""
+        return [self._parted(word) for word in words]
+
+    def _parted(self, word: Word) -> Word:
+        if any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants):
+            return word
+        for first, second in _in_two(word.text):
+            if self._frequency(TokenKind.EXACT.term(first)) and self._are_neighbors(first, second):
+                parts = (
+                    WeightedTerm(_variants(self._analyzer.analyze(part)), part) for part in (first, second)
+                )
+                apart = Alternative(tuple(parts), source=Source.IDENTIFIER)
+                return replace(word, alternatives=(*word.alternatives, apart))
+        return word
+
     def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
         """The indexed word that each mistyped one was meant to be."""
         for correction in corrections:
@@ -96,18 +114,18 @@ class Substitutes:
             literal = word.alternatives[0].terms[0]
             if any(self._frequency(variant) for variant in literal.variants):
                 continue
-            names = map(TokenKind.TERM.term, (word.text, *_in_two(word.text)))
+            names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
             if variants := tuple(name for name in names if self._frequency(name)):
                 yield Substitute(
                     number, number, WeightedTerm(variants, word.text), *JOINED, Source.IDENTIFIER
                 )
 
 
-def _in_two(word: str) -> Iterator[str]:
-    """The names of two words that are `word` without what joins them."""
+def _in_two(word: str) -> Iterator[tuple[str, str]]:
+    """The pairs of words that are `word` without what joins them."""
     if SHORTEST_SPLIT <= len(word) <= LONGEST_SPLIT and word.isalnum() and not is_han(word):
         for place in range(2, len(word) - 1):
-            yield f"{word[:place]}_{word[place:]}"
+            yield word[:place], word[place:]
 
 
 def _overlapped(words: Sequence[Word], start: int, end: int) -> list[int]:
