@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
+from app.search.index import pool
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.protocol import Index
@@ -39,3 +41,27 @@ class TestIndexOfSegments(IndexContract):
                 update_index(following, place, changed, changed, removed)
                 place = following
             yield EmbeddedIndex(place, WEIGHTING)
+
+
+class TestIndexOfCommonWords(TestIndexOfSegments):
+    """One that keeps no rows of any word, as it does for words that most documents have."""
+
+    @contextmanager
+    def index(self, documents: Sequence[Document]) -> Iterator[Index]:
+        with patch.object(pool, "MOST_ROWS", 0), super().index(documents) as index:
+            yield index
+
+
+def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
+    """Also of a document that is asked for twice, as where two words of a query share a term."""
+    words = [("t:a", "t:b"), ("t:b",), ("t:a", "t:a", "t:b"), ("t:c",)]
+    made = [Document(f"f/{n}", {"title_en": one, "code": one[:1]}, (), (), {}) for n, one in enumerate(words)]
+    told = []
+    for most in (0, 1000):
+        with patch.object(pool, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:
+            assert isinstance(index, EmbeddedIndex)
+            found = pool.pooled(index.collection, WEIGHTING, ("t:a", "t:b"))
+            told.append(found.shares([2, 0, 2, 3]))
+    assert told[0] == told[1]
+    assert told[0][0] == told[0][2]
+    assert [len(of_document) for of_document in told[0]] == [3, 3, 3, 0]

@@ -14,7 +14,8 @@ from app.search.index.segment import Segment
 
 class Collection:
     """`numbers[i][n]` is the number here of document n of segment i, or −1 where that is deleted; ascending within a
-    segment. `norms` are `Weighting.norms` of each document, shape (zones, documents)."""
+    segment. `gains` is what a term that occurs once brings to tf~, a zone's weight over its `Weighting.norms`: of each
+    document one zone after the other."""
 
     def __init__(self, segments: Sequence[Segment], manifest: IndexManifest, weighting: Weighting) -> None:
         """Raises IndexUnreadable where the deletions are not of these segments, or an id is live twice."""
@@ -35,7 +36,8 @@ class Collection:
         self.numbers: tuple[Array, ...] = tuple(
             numbers[end - len(one) : end] for one, end in zip(segments, ends, strict=True)
         )
-        self.norms = self._norms(weighting)
+        self._places = self._placed()
+        self.gains = self._gains(weighting)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -49,12 +51,28 @@ class Collection:
         """Which documents of a segment are live."""
         return self.numbers[segment] >= 0
 
-    def _norms(self, weighting: Weighting) -> Scores:
+    def placed(self, segment: int, numbers: Array) -> Array:
+        """Of some documents those that a segment has, by their numbers there."""
+        segments, places = self._places[:, numbers]
+        here: Array = places[segments == segment]
+        return here
+
+    def _placed(self) -> Array:
+        """The segment of each document, and its number there."""
+        placed = np.zeros((2, len(self)), dtype=np.int32)
+        for segment, numbers in enumerate(self.numbers):
+            live = np.flatnonzero(numbers >= 0)
+            placed[0, numbers[live]], placed[1, numbers[live]] = segment, live
+        return placed
+
+    def _gains(self, weighting: Weighting) -> Scores:
         lengths = np.zeros((len(ZONES), len(self)))
         for number, segment in enumerate(self.segments):
             live = self.live(number)
             lengths[:, self.numbers[number][live]] = segment.lengths[:, live]
-        return np.ascontiguousarray(weighting.norms(lengths.T).T)
+        weights = np.array([weighting.zones[zone].weight for zone in ZONES])
+        gains: Scores = weights / weighting.norms(lengths.T)
+        return gains.reshape(-1)
 
 
 def _live(segment: Segment, deleted: Sequence[int]) -> Array:

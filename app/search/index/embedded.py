@@ -23,8 +23,8 @@ from app.search.index.selection import EmbeddedFound, Judged
 from app.search.index.telling import EmbeddedTelling
 from app.search.index.vocabulary import EmbeddedLexicon
 
-POOL_ROOM = 64 << 20
-"""Bytes of postings that are kept decoded."""
+POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
+"""Bytes of postings that are kept decoded, and as many more for each entry: a word that all of them have takes 16."""
 
 
 class EmbeddedIndex:
@@ -43,7 +43,8 @@ class EmbeddedIndex:
         self.telling = EmbeddedTelling(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting
-        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(POOL_ROOM, lambda pool: pool.size)
+        room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
+        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
 
     def find(self, wanted: Wanted) -> EmbeddedFound:
         """Judges every document."""
