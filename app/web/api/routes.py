@@ -10,6 +10,7 @@ from app.presentation import paths, reports, schemas
 from app.web.api.diagnose import diagnose
 from app.web.api.entries import entries, entry, entry_markdown
 from app.web.api.lists import ApiHandler, problems, tag_list, translations
+from app.web.api.quick import QuickRoute
 from app.web.api.reload import reload_content
 from app.web.api.search import search, suggest
 
@@ -123,7 +124,7 @@ ROUTES: tuple[ApiRoute, ...] = (
 def add_api_routes(app: FastAPI) -> None:
     """Put `ROUTES` into an application, with all that its description says about them."""
     for route in ROUTES:
-        app.add_api_route(
+        app.router.add_api_route(
             route.path,
             route.handler,
             methods=[route.method],
@@ -131,4 +132,5 @@ def add_api_routes(app: FastAPI) -> None:
             summary=route.summary,
             response_model=route.answer,
             response_class=JSONResponse if route.answer else PlainTextResponse,
+            route_class_override=QuickRoute,
         )
