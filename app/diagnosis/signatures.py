@@ -110,7 +110,7 @@ class SignatureIndex:
         places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
         for number, place in self._places(texts):
             places.setdefault(number, []).append(place)
-        if pasted and len(texts) <= WRAPPED_LINES:
+        if pasted and 1 < len(texts) <= WRAPPED_LINES:
             for glue in (" ", ""):
                 places |= {number: [place] for number, place in self._wrapped(places.keys(), texts, glue)}
         tracebacks = _tracebacks(log)

@@ -9,7 +9,7 @@ import numpy as np
 from app.search.index.array_file import Array
 from app.search.index.collection import Collection
 from app.search.index.fields import ZONES, Weighting
-from app.search.index.protocol import Numbers, Postings, Scores, Share
+from app.search.index.protocol import Postings, Scores, Share
 
 MOST_ROWS = 4096
 """Rows of a pool that are kept. Those of common words take most of the room, and ten of their documents are explained:
@@ -42,14 +42,14 @@ class Pool:
 
     terms: tuple[str, ...]
     postings: Postings
-    rows: Callable[[Numbers], Rows]
+    rows: Callable[[Array], Rows]
     size: int
     """Bytes."""
 
     def shares(self, numbers: Sequence[int]) -> list[list[Share]]:
         """What each term brought in each zone of some documents."""
         wanted = np.array(numbers, dtype=np.int32)
-        rows = self.rows(np.unique(wanted))
+        rows = self.rows(wanted)
         starts = np.searchsorted(rows.documents, wanted).tolist()
         ends = np.searchsorted(rows.documents, wanted, side="right").tolist()
         return [
@@ -72,13 +72,18 @@ def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ..
     postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
     size = postings.documents.nbytes + postings.saturation.nbytes + 1024
     if len(rows.documents) > MOST_ROWS:
-        return Pool(terms, postings, lambda among: _rows(collection, weighting, terms, among).ordered(), size)
+        return Pool(
+            terms,
+            postings,
+            lambda among: _rows(collection, weighting, terms, np.unique(among)).ordered(),
+            size,
+        )
     kept = rows.ordered()
     return Pool(terms, postings, lambda _: kept, size + kept.size)
 
 
 def _rows(
-    collection: Collection, weighting: Weighting, terms: Sequence[str], among: Numbers | None = None
+    collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
 ) -> Rows:
     """The rows of some terms, of all documents or of those `among` them; not in order."""
     pieces = [NO_ROWS]
@@ -91,7 +96,7 @@ def _rows(
     return Rows(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
-def _piece(collection: Collection, place: int, term: str, among: Numbers | None) -> Rows | None:
+def _piece(collection: Collection, place: int, term: str, among: Array | None) -> Rows | None:
     """The rows of a term in a segment, as those of a pool that has no other and weighs it in full."""
     table, numbers = collection.segments[place].terms, collection.numbers[place]
     rows = table.rows(term)

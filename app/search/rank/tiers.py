@@ -26,7 +26,7 @@ TITLE_KEYS, SPAN_KEYS = range(2)
 def tiers_of(query: Query, columns: Columns) -> Tiers:
     """The tier of each document: 0 unless an exact form puts it before all that are merely relevant."""
     tiers = np.zeros(columns.size, dtype=np.int64)
-    if query.literal:
+    if query.literal and len(columns.phrase):
         tiers[columns.phrase] = _of_writing(query.writing, columns)
     tiers[columns.keyed[TITLE_KEYS]] = EXACT_TIER
     return tiers
