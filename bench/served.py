@@ -1,17 +1,20 @@
 """Search, pages and diagnosis over HTTP, beside the empty endpoint of the same server in the same run.
 
-    python -m bench.served [--content DIRECTORY] [--seconds N] [--workers 1 2]
+    python -m bench.served [--content DIRECTORY] [--data DIRECTORY] [--seconds N] [--workers 1 2]
 
 A client in a process of its own keeps 16 connections busy over one address after the other. Given are requests a second
-and milliseconds of the servers' processors for one; ratios are to the empty endpoint (`/healthz`), of processor time,
-since other work on the machine disturbs that less. Distinct queries are asked of a server that keeps no answers, except
-for the row "repeated". Tables are written to `bench/results/served.md`.
+and milliseconds of the servers' processors for one; ratios are to the empty endpoint (`/healthz`), asked just before
+each load, of processor time, since other work on the machine disturbs that less. Distinct queries are asked of a server
+that keeps no answers, except for the rows "repeated" and "other visitors". Of other content than the shipped one titles
+are asked instead of the judged queries, and words from them; `--data` keeps what is built of it. Tables are written to
+`bench/results/served.md`.
 """
 
 import argparse
 import json
 import multiprocessing
 import os
+import re
 import socket
 import statistics
 import subprocess
@@ -31,6 +34,10 @@ from bench.tables import note
 
 ROOT = Path(__file__).resolve().parent.parent
 CONNECTIONS = 16
+LONGEST, WORD = 400, 8
+"""Characters of a query, and of a word that is cut from a title."""
+TITLES = 200
+TITLE = re.compile(r"^title: '?(.*?)'?$", re.MULTILINE)
 TICKS = os.sysconf("SC_CLK_TCK")
 LOG = "\n".join([*(f"[rank0]: step {n} loss 0.{n}" for n in range(200)), "KeyError: 1 node2pg", ""])
 
@@ -55,10 +62,10 @@ class Figures:
     """95% are faster."""
 
 
-def get(path: str, **parameters: str) -> bytes:
-    """A request."""
+def get(path: str, headers: str = "", **parameters: str) -> bytes:
+    """A request; each of `headers` ends its line."""
     query = f"?{urlencode(parameters)}" if parameters else ""
-    return f"GET {path}{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    return f"GET {path}{query} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
 
 
 def post(path: str, body: str) -> bytes:
@@ -67,30 +74,53 @@ def post(path: str, body: str) -> bytes:
     return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(raw)}\r\n\r\n".encode() + raw
 
 
-def loads(entry: str) -> list[Load]:
-    """What is measured. `entry` is the id of one that is there."""
-    judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if len(one.query) < 400]
-    short = (
-        "node2pg",
-        "vllm",
-        "checkpoint",
-        "oom",
-        "loss nan",
-        "显存",
-        "续训",
-        "卡住",
-        "权重同步",
-        "NCCL timeout",
-    )
+SHORT = (
+    "node2pg",
+    "vllm",
+    "checkpoint",
+    "oom",
+    "loss nan",
+    "显存",
+    "续训",
+    "卡住",
+    "权重同步",
+    "NCCL timeout",
+)
+
+
+def queries(content: Path) -> tuple[list[str], Sequence[str]]:
+    """Long and short ones: the judged and some words, or titles and words of them where the content is another."""
+    if content.samefile(ROOT / "content"):
+        judged = read_judged(ROOT / "tests/judged.jsonl")
+        return [one.query for one in judged if len(one.query) < LONGEST], SHORT
+    pages = [page for lang in ("en", "zh") for page in sorted((content / lang).glob("*/*.md"))]
+    read = (TITLE.search(page.read_text(encoding="utf-8")) for page in pages[:: len(pages) // TITLES + 1])
+    titles = [found[1] for found in read if found]
+    return titles, [title.split()[0][:WORD] for title in titles]
+
+
+EMPTY = Load("empty endpoint", (get("/healthz"),))
+
+
+def loads(content: Path) -> list[Load]:
+    """What is measured."""
+    entry = next((content / "en").glob("*/*.md")).relative_to(content / "en").with_suffix("").as_posix()
+    judged, short = queries(content)
+    # Of as many visitors as answers of other pages are kept, so that none is sent again as it was.
+    strangers = [f"Cookie: visitor={number}\r\nAccept-Encoding: gzip\r\n" for number in range(5000)]
     search = "/api/v1/search"
     return [
-        Load("empty endpoint", (get("/healthz"),)),
+        EMPTY,
         Load("search, judged queries", tuple(get(search, q=text) for text in judged)),
         Load("search, short queries", tuple(get(search, q=text) for text in short)),
         Load("search, nothing found", tuple(get(search, q=f"zqx{n}vw") for n in range(200))),
         Load("search, repeated", tuple(get(search, q=text) for text in judged[:50]), keeps_answers=True),
         Load("search page", tuple(get("/en/search", q=text) for text in judged)),
         Load("entry page", (get(f"/en/entries/{entry}"), get(f"/zh/entries/{entry}"))),
+        Load("entry page, compressed", (get(f"/en/entries/{entry}", strangers[0]),)),
+        Load(
+            "entry page, other visitors", tuple(get(f"/en/entries/{entry}", each) for each in strangers), True
+        ),
         Load("completion", tuple(get("/api/v1/suggest", q=text[:5]) for text in judged)),
         Load("diagnosis, 4 KB", (post("/api/v1/diagnose", LOG),)),
     ]
@@ -217,20 +247,18 @@ def is_ready(port: int) -> bool:
 
 def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iterator[str]:
     """The rows of a table."""
-    entry = next((content / "en").glob("*/*.md")).relative_to(content / "en").with_suffix("").as_posix()
-    yield "| request | requests/s | p50 ms | p95 ms | processor ms | of the empty endpoint |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    empty = 0.0
+    yield "| request | requests/s | p50 ms | p95 ms | processor ms | empty endpoint, ms | of the empty endpoint |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for keeps in (False, True):
         with serving(data, content, workers, 16 if keeps else 0) as (port, process):
-            for load in loads(entry):
+            for load in loads(content):
                 if load.keeps_answers != keeps:
                     continue
+                empty = measure(port, process, EMPTY, seconds / 2)
                 found = measure(port, process, load, seconds)
-                empty = empty or found.cpu
                 yield (
                     f"| {load.name} | {found.rate:.0f} | {found.middle:.2f} | {found.slowest:.2f} | "
-                    f"{found.cpu:.3f} | {empty / found.cpu:.2f} |"
+                    f"{found.cpu:.3f} | {empty.cpu:.3f} | {empty.cpu / found.cpu:.2f} |"
                 )
 
 
@@ -238,6 +266,7 @@ def main() -> None:
     """Prints and writes a table for each number of workers."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--content", type=Path, default=ROOT / "content")
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     given = parser.parse_args()
@@ -245,7 +274,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for workers in given.workers:
             lines += ["", f"{workers} worker(s)", ""]
-            for line in measure_all(Path(folder), given.content, workers, given.seconds):
+            for line in measure_all(given.data or Path(folder), given.content, workers, given.seconds):
                 print(line, flush=True)
                 lines.append(line)
     note("served.md", lines)

@@ -55,9 +55,14 @@ async def read(
         return ReadEntry(entry, library.summary(wanted), library.related(wanted))
 
     found = await service.offload(whole)
-    if service.recorder:
-        service.note(Read(asker, wanted))
+    note_read(service, wanted, asker)
     return found
+
+
+def note_read(service: Service, entry_id: str, asker: bytes) -> None:
+    """Takes down that an entry was read, where gaps are kept: it may be the answer to what was asked before."""
+    if service.recorder:
+        service.note(Read(asker, entry_id))
 
 
 async def list_entries(

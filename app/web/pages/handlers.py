@@ -1,5 +1,6 @@
 """What answers the address of each page that is read: home, search, entries, tags."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -7,15 +8,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from app.entry import Language
 from app.search.answers import SearchRequest
-from app.usecases.entries import MovedTo, read
+from app.usecases.entries import MovedTo, ReadEntry, note_read, read
 from app.usecases.search import browse, clip
 from app.usecases.search import search as search_for
 from app.usecases.tags import list_tagged
 from app.usecases.window import Window
 from app.web.http.languages import page_language
 from app.web.http.negotiation import preferred_media_type
-from app.web.http.respond import REVALIDATE, Resource, respond
+from app.web.http.preferences import Theme
+from app.web.http.respond import REVALIDATE, Body, Resource, respond
 from app.web.http.routing import Handler
 from app.web.pages.about import about_page
 from app.web.pages.agents import NAMES, agents_page, file_text
@@ -45,6 +48,21 @@ IMAGE_TYPES = {
     "gif": "image/gif",
     "webp": "image/webp",
 }
+
+
+LOOK_SIZE = 500
+"""Bytes that a kept page takes beside its body, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that the page of an entry depends on beside what is served: visitors whose browsers say other things of
+    themselves share a page."""
+
+    entry: str
+    lang: Language
+    theme: Theme
+    voted: bool
 
 
 async def root(request: Request) -> Response:
@@ -117,17 +135,31 @@ async def entry(request: Request) -> Response:
         return await send_image(request, context, image)
     as_markdown = name.endswith(".md")
     wanted = f"{framework}/{name.removesuffix('.md')}"
-    found = await read(context.site.service, context.served, wanted, asker_of(request))
+    accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
+    is_text = as_markdown or accepted == MARKDOWN
+    look = None if is_text else Look(wanted, context.lang, context.theme, voted=VOTED in request.cookies)
+    service, vary = context.site.service, ("Accept", "Cookie")
+    if look and (kept := service.repeated.get(context.served, look)):
+        note_read(service, wanted, asker_of(request))
+        return await page_answer(request, context, kept, vary)
+    found = await read(service, context.served, wanted, asker_of(request))
     if isinstance(found, MovedTo):
         address = context.urls.entry_markdown if as_markdown else context.urls.entry
         return RedirectResponse(address(context.lang, found.id), 308)
-    accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
-    if not as_markdown and accepted != MARKDOWN:
-        html = entry_page(context, found, voted=VOTED in request.cookies)
-        return await page_answer(request, context, html, ("Accept", "Cookie"))
+    if look:
+        return await page_answer(request, context, await made_page(context, look, found), vary)
     edition = found.entry.edition(context.lang)
-    vary = () if as_markdown else ("Accept", "Cookie")
-    return await respond(request, edition.raw, MARKDOWN, lang=edition.lang, vary=vary)
+    return await respond(request, edition.raw, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
+
+
+async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
+    """The page of an entry, compressed and kept for the next visitors where answers are kept."""
+    service, html = context.site.service, entry_page(context, found, voted=look.voted)
+    if not service.repeated.room:
+        return html
+    page = await service.offload(partial(Resource.of, html, HTML))
+    service.repeated.put(context.served, look, page, LOOK_SIZE + len(page.gzipped))
+    return page
 
 
 async def send_image(request: Request, context: PageContext, image: Path) -> Response:

@@ -13,6 +13,8 @@ import pytest
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.snapshot import Snapshot
 from app.usecases.repeated import Repeated
+from app.web.pages import handlers
+from app.web.pages.entry import entry_page
 from tests.support.inside import serving
 from tests.support.server import ROOT, client_of
 from tests.support.shipped import CONTENT, copy_data
@@ -29,6 +31,9 @@ PARAMETERS: tuple[dict[str, Any], ...] = (
 OWN = {"date", "x-request-id"}
 """Headers that no two answers share."""
 COUNTED = 'jieda_search_cache_total{{outcome="{}"}} {}'
+
+
+Serve = Callable[..., httpx.Client]
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +93,29 @@ def test_entries_are_sent_again_as_they_were(both: list[httpx.Client]) -> None:
     assert len(bodies) >= 6
 
 
+def test_a_page_is_made_once_for_all_who_see_the_same(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def counted(*given: Any, **named: Any) -> str:
+        made.append(given)
+        return entry_page(*given, **named)
+
+    monkeypatch.setattr(handlers, "entry_page", counted)
+    path = "/en/entries/roll/a"
+    looks: tuple[dict[str, str], ...] = ({}, {"Cookie": "jieda_theme=dark"}, {"Cookie": "jieda_voted=1"})
+    with serve(write(tmp_path, {f"{lang}/roll/a.md": edition("Memory") for lang in ("en", "zh")})) as client:
+        bodies = [
+            [client.get(path, headers={"Accept-Language": lang, **look}).content for lang in ("en", "zh, en")]
+            for look in looks
+        ]
+        bodies.append([client.get(path.replace("/en/", "/zh/")).content])
+    assert [len(set(each)) for each in bodies] == [1, 1, 1, 1]
+    assert len({each[0] for each in bodies}) == 4
+    assert len(made) == 4
+
+
 def test_a_client_that_has_an_answer_is_told_so(both: list[httpx.Client]) -> None:
     for path, parameters in ((SEARCH, {"q": "oom"}), (ENTRY, {})):
         answers = []
@@ -110,9 +138,6 @@ def test_head_is_answered_like_get(both: list[httpx.Client]) -> None:
                 assert {head.headers[name] for name in ("etag", "content-length", "content-type")} == {
                     got.headers[name] for name in ("etag", "content-length", "content-type")
                 }
-
-
-Serve = Callable[..., httpx.Client]
 
 
 def test_the_same_question_is_searched_once_and_others_are_not_mixed_up(serve: Serve, tmp_path: Path) -> None:
