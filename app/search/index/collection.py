@@ -36,7 +36,8 @@ class Collection:
         self.numbers: tuple[Array, ...] = tuple(
             numbers[end - len(one) : end] for one, end in zip(segments, ends, strict=True)
         )
-        self._places = self._placed()
+        self.places = self._placed()
+        """The segment of each document, and its number there, shape (2, documents)."""
         self.gains = self._gains(weighting)
 
     def __len__(self) -> int:
@@ -53,12 +54,11 @@ class Collection:
 
     def placed(self, segment: int, numbers: Array) -> Array:
         """Of some documents those that a segment has, by their numbers there."""
-        segments, places = self._places[:, numbers]
+        segments, places = self.places[:, numbers]
         here: Array = places[segments == segment]
         return here
 
     def _placed(self) -> Array:
-        """The segment of each document, and its number there."""
         placed = np.zeros((2, len(self)), dtype=np.int32)
         for segment, numbers in enumerate(self.numbers):
             live = np.flatnonzero(numbers >= 0)

@@ -36,8 +36,9 @@ class EmbeddedLikeness:
         widths = {one.meaning.shape[1] for one in collection.segments if len(one.meaning)}
         # Of two embedders, neither can be compared with the other: the index is being made anew.
         self._width = widths.pop() if len(widths) == 1 else 0
-        self._placed: Array = np.full((2, self._size), -1)
-        """The segment of each document that has vectors, and its number there."""
+        self._places = collection.places
+        self._speaks = np.zeros(self._size, np.bool_)
+        """Whether a document has vectors."""
         self._means: Kept = np.zeros((self._size, self._width), np.int8)
         self._signs: Signs = np.zeros((self._size, words_of(self._width)), np.uint64)
         if self._width:
@@ -51,7 +52,7 @@ class EmbeddedLikeness:
             return likeness
         asked = signs_of(vector[np.newaxis])
         chosen = self._chosen(vector, asked, by_words)
-        places, documents = self._placed[:, chosen]
+        places, documents = self._places[:, chosen]
         for place in np.unique(places).tolist():
             here = places == place
             likeness[chosen[here]] = self._looked_at(self._segments[place], documents[here], vector, asked)
@@ -62,7 +63,7 @@ class EmbeddedLikeness:
         near = _least(differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
         nearest = near[_least(-_cosines(self._means[near], vector), CLOSEST)]
         chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
-        looked_at: Numbers = chosen[self._placed[0, chosen] >= 0]
+        looked_at: Numbers = chosen[self._speaks[chosen]]
         return looked_at
 
     def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Scores:
@@ -87,7 +88,7 @@ class EmbeddedLikeness:
             starts = segment.meaning_starts
             documents = np.flatnonzero((collection.numbers[place] >= 0) & (np.diff(starts) > 0))
             numbers = collection.numbers[place][documents]
-            self._placed[0, numbers], self._placed[1, numbers] = place, documents
+            self._speaks[numbers] = True
             self._means[numbers] = segment.meaning[starts[documents]]
             self._signs[numbers] = segment.signs[starts[documents]]
 
