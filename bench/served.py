@@ -176,7 +176,13 @@ def ask_for(
                 if connection.is_answered():
                     taken.append(time.perf_counter() - connection.sent_at)
                     connection.ask(next(following))
-    times.put([*taken, time.perf_counter() - start])
+        lasted = time.perf_counter() - start
+        # What is left unanswered would be worked on, and counted as waiting, while the next load is measured.
+        while selector.get_map():
+            for key, _ in selector.select(1.0):
+                if key.data.is_answered():
+                    selector.unregister(key.fileobj)
+    times.put([*taken, lasted])
 
 
 def measure(port: int, process: int, load: Load, seconds: float) -> Figures:
