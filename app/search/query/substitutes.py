@@ -74,11 +74,12 @@ class Substitutes:
         return _variants(self._analyzer.analyze(text)) if has else ()
 
     def parted(self, words: Sequence[Word]) -> list[Word]:
-        """The words, where one that no entry has may be two that stand side by side: `mbedtls` for Mbed TLS."""
+        """The words, where one that no entry has, nor any name, may be two that stand side by side: `mbedtls` for Mbed
+        TLS."""
         return [self._parted(word) for word in words]
 
     def _parted(self, word: Word) -> Word:
-        if any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants):
+        if self._occurs(word) or self._names(word):
             return word
         for first, second in _in_two(word.text):
             if self._frequency(TokenKind.EXACT.term(first)) and self._are_neighbors(first, second):
@@ -100,8 +101,7 @@ class Substitutes:
         """The last word may be half typed, if it occurs nowhere as it is or is said to be `unfinished`."""
         if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
             return
-        literal = words[-1].alternatives[0].terms[0]
-        if not unfinished and any(self._frequency(variant) for variant in literal.variants):
+        if not unfinished and self._occurs(words[-1]):
             return
         for completed in self._speller.completions(words[-1].text):
             term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
@@ -111,14 +111,16 @@ class Substitutes:
         """`doSomething` typed without its capitals, and `multi-line` without its hyphen: names are indexed whole, plain
         words searched by stem."""
         for number, word in enumerate(words):
-            literal = word.alternatives[0].terms[0]
-            if any(self._frequency(variant) for variant in literal.variants):
-                continue
-            names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
-            if variants := tuple(name for name in names if self._frequency(name)):
-                yield Substitute(
-                    number, number, WeightedTerm(variants, word.text), *JOINED, Source.IDENTIFIER
-                )
+            if not self._occurs(word) and (names := self._names(word)):
+                yield Substitute(number, number, WeightedTerm(names, word.text), *JOINED, Source.IDENTIFIER)
+
+    def _occurs(self, word: Word) -> bool:
+        return any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants)
+
+    def _names(self, word: Word) -> tuple[str, ...]:
+        """The names in the index that are the word but for capitals or a joint."""
+        names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
+        return tuple(name for name in names if self._frequency(name))
 
 
 def _in_two(word: str) -> Iterator[tuple[str, str]]:
