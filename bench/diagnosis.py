@@ -21,7 +21,7 @@ from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.token import TokenKind
 from app.content.read.load import load_library
-from app.diagnosis import diagnose, model, origin
+from app.diagnosis import model, origin, scoring
 from app.diagnosis.answers import Confidence, Diagnosis
 from app.diagnosis.collect import collect
 from app.diagnosis.diagnose import Diagnoser
@@ -107,8 +107,8 @@ ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
     "origin a switch": (origin, {"FOREIGN": -99.0}),
     "other logs no rivals": (model, {"AGAINST": 0.0}),
     "unheard words say nothing": (model, {"UNHEARD": 0.0}),
-    "one threshold for signatures and words": (diagnose, {"WORDS_ALONE": diagnose.POSSIBLE}),
-    "healthy logs judged like others": (diagnose, {"UNTROUBLED": diagnose.WORDS_ALONE}),
+    "one threshold for signatures and words": (scoring, {"WORDS_ALONE": scoring.POSSIBLE}),
+    "healthy logs judged like others": (scoring, {"UNTROUBLED": scoring.WORDS_ALONE}),
 }
 
 

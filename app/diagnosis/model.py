@@ -30,14 +30,14 @@ docs/decisions.md has how, and what each part is worth.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from app.diagnosis.facts import Known
 from app.diagnosis.telling import Array, TellingWords
+from app.diagnosis.told import Heard, Saying, Sums, Telling
 from app.diagnosis.words import Word, WordReader
 from app.log.shown import Passage
 from app.log_knowledge import SHARED_BY
@@ -61,42 +61,6 @@ Holders = Callable[[str], tuple[Array, Array]]
 """As `TellingWords.holders`."""
 Event = tuple[str, int, bool]
 """A signature by entry and place in it, found with or without support."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A word of a passage: who of the entries, or of the background, says it, and its log ratio under each."""
-
-    shown: str
-    entries: Array
-    ratios: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the words of a passage say for an entry: log-odds.
-
-    `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well; `unheard`
-    those, at most 0, of the words that nobody says.
-    """
-
-    entry: int
-    log_odds: float
-    words: Sequence[_Heard]
-    passage: Passage
-    against: float
-    rival: str
-    unheard: float
-
-    @property
-    def shared(self) -> tuple[str, ...]:
-        """The words that speak for the entry, the strongest first."""
-        found = []
-        for word in self.words:
-            place = int(word.entries.searchsorted(self.entry))
-            if place < len(word.entries) and word.entries[place] == self.entry and word.ratios[place] > 0:
-                found.append((float(word.ratios[place]), word.shown))
-        return tuple(dict.fromkeys(name for _, name in sorted(found, reverse=True)))
 
 
 class SignatureRates:
@@ -136,32 +100,37 @@ class WordModel:
         self._total = background.documents + OTHERS * words.documents + 1
         self._holders = lru_cache(HELD_WORDS)(words.holders)
 
-    def told(self, passages: Iterable[Passage]) -> Mapping[str, Told]:
-        """By entry, what the passage says that says most for it; entries that share no word are left out."""
-        best = np.full(len(self._words.ids), -np.inf)
-        chosen: dict[int, Told] = {}
-        for passage in passages:
-            self._hear(passage, best, chosen)
-        return {self._words.ids[number]: told for number, told in chosen.items()}
+    @cached_property
+    def _frameworks(self) -> tuple[Sequence[str], Array]:
+        """Those of the entries, and which of them is each one's."""
+        names, places = np.unique([each.partition("/")[0] for each in self._words.ids], return_inverse=True)
+        return names.tolist(), places
 
-    def _hear(self, passage: Passage, best: Array, chosen: dict[int, Told]) -> None:
-        """Chooses a passage for the entries for which it says more than the `best` so far."""
+    def by_framework(self, prior: Callable[[str], float]) -> Array:
+        """What is true of each entry for its framework, by place."""
+        names, places = self._frameworks
+        return np.array([prior(name) for name in names])[places]
+
+    def told(self, passages: Iterable[Passage]) -> Telling:
+        """What some passages say for each entry."""
+        telling = Telling(self._words.ids)
+        for passage in passages:
+            self._hear(passage, telling)
+        return telling
+
+    def _hear(self, passage: Passage, telling: Telling) -> None:
         words = [self._mended(word) for word in self._reader.read(passage.text)]
         root = math.sqrt(len(words) or 1)
         heard = [each for word in words if (each := self._heard(word, self._holders, SATURATION))]
-        ratios, said = _sums(heard, len(best), len(words))
+        sums = _sums(heard, len(telling.ids), len(words))
         others = [
             each for word in words if (each := self._heard(word, self._background.holders, 1 / HEARD - 1))
         ]
-        rivals, _ = _sums(others, len(self._background.ids), len(words))
+        rivals = _sums(others, len(self._background.ids), len(words)).ratios
         against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
         rival = self._background.ids[int(rivals.argmax())] if against else ""
         unheard = -UNHEARD * sum(not self._is_said(word) for word in words) / root
-        log_odds = WORDS * ratios / root
-        better = np.flatnonzero((said > 0) & (log_odds + against > best))
-        best[better] = log_odds[better] + against
-        for number, odds in zip(better.tolist(), log_odds[better].tolist(), strict=True):
-            chosen[number] = Told(number, odds, heard, passage, against, rival, unheard)
+        telling.hear(Saying(passage, heard, against, rival, unheard), sums, WORDS * sums.ratios / root)
 
     def _mended(self, word: Word) -> Word:
         """A word that nobody says, read as one that somebody says where `1` stands for `l` and `0` for `o`."""
@@ -172,7 +141,7 @@ class WordModel:
         """Whether an entry or a background log says any term of a word."""
         return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
 
-    def _heard(self, word: Word, holders: Holders, saturation: float) -> _Heard | None:
+    def _heard(self, word: Word, holders: Holders, saturation: float) -> Heard | None:
         """Who says any term of a word, with the ratio of the term that says most for each."""
         found = [self._ratios(term, holders, saturation) for term in word if len(holders(term)[0])]
         if not found:
@@ -183,7 +152,7 @@ class WordModel:
             entries, places = np.unique(every, return_inverse=True)
             ratios = np.full(len(entries), -np.inf)
             np.maximum.at(ratios, places, each)
-        return _Heard(_shown(word), entries, ratios)
+        return Heard(_shown(word), entries, ratios)
 
     def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
         """Who has a term, and its log ratio under each."""
@@ -197,13 +166,14 @@ class WordModel:
         return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
 
 
-def _sums(heard: Iterable[_Heard], size: int, words: int) -> tuple[Array, Array]:
-    """The log ratios of so many `words` under each of `size` entries or logs, and how many of them it says."""
-    ratios, said = np.zeros(size), np.zeros(size, dtype=np.int64)
+def _sums(heard: Iterable[Heard], size: int, words: int) -> Sums:
+    """Of so many `words`, for each of `size` entries or logs."""
+    ratios, said, speaking = np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for each in heard:
         ratios[each.entries] += each.ratios
         said[each.entries] += 1
-    return ratios + UNEXPLAINED * (words - said), said
+        speaking[each.entries] += each.ratios > 0
+    return Sums(ratios + UNEXPLAINED * (words - said), said, speaking)
 
 
 def _shown(word: Word) -> str:

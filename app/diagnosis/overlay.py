@@ -1,12 +1,12 @@
 """What logs would be answered if one entry were another: everything known of the others stays as it is."""
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from app.content.library import Library
-from app.diagnosis.collect import tells_failure
 from app.diagnosis.diagnose import Diagnoser
 from app.diagnosis.facts import DiagnosisFacts, SignatureCount
 from app.diagnosis.telling import NOBODY, Array, TellingWords
@@ -21,16 +21,21 @@ class WordsWith:
     ) -> None:
         self._words = words
         self._counted = counted
-        was = words.ids.index(entry_id) if entry_id in words.ids else -1
-        self._number = was if was >= 0 else len(words.ids)
-        self.ids: Sequence[str] = words.ids if was >= 0 else (*words.ids, entry_id)
+        self._number = bisect_left(words.ids, entry_id)
+        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
+        self.ids: Sequence[str] = words.ids
+        if self._is_new:
+            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
         self.documents: int = documents
 
     def holders(self, word: str) -> tuple[Array, Array]:
         """As `TellingWords.holders`."""
         entries, counts = self._words.holders(word)
-        kept = entries != self._number
-        entries, counts = entries[kept], counts[kept]
+        if self._is_new:
+            entries = entries + (entries >= self._number)
+        else:
+            kept = entries != self._number
+            entries, counts = entries[kept], counts[kept]
         if not (count := self._counted.get(word, 0)):
             return (entries, counts) if len(entries) else NOBODY
         place = int(np.searchsorted(entries, self._number))
@@ -52,8 +57,7 @@ def with_entry(
     samples = {each: of for each, of in known.samples.items() if each != entry_id}
     if facts:
         signatures[entry_id], samples[entry_id] = facts.signatures, facts.samples
-    was = library.entry(entry_id)
-    documents = known.words.documents - bool(was and tells_failure(was)) + (facts is not None)
+    documents = known.words.documents - (entry_id in known.samples) + (facts is not None)
     words = WordsWith(known.words, entry_id, facts.words if facts else {}, documents)
     changed = replace(
         known,

@@ -14,7 +14,7 @@ class TellingWords(Protocol):
 
     @property
     def ids(self) -> Sequence[str]:
-        """Their ids."""
+        """Their ids, ascending."""
 
     @property
     def documents(self) -> int:
@@ -29,11 +29,11 @@ class CountedWords:
 
     def __init__(self, counted: Mapping[str, Mapping[str, int]]) -> None:
         """`counted`: in how many texts each has a word, by id or by the name of the log."""
-        self.ids: Sequence[str] = tuple(counted)
+        self.ids: Sequence[str] = tuple(sorted(counted))
         self.documents = len(counted)
         held: dict[str, tuple[list[int], list[int]]] = {}
-        for number, words in enumerate(counted.values()):
-            for word, count in words.items():
+        for number, each in enumerate(self.ids):
+            for word, count in counted[each].items():
                 numbers, counts = held.setdefault(word, ([], []))
                 numbers.append(number)
                 counts.append(count)

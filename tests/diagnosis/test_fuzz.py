@@ -4,7 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.diagnosis.diagnose import MOST_MATCHES, Diagnoser
+from app.diagnosis.diagnose import Diagnoser
+from app.diagnosis.scoring import MOST_MATCHES
 from app.entry import Language
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
 from tests.support.cost import assert_linear
