@@ -1,8 +1,10 @@
 """The lines of an edition and where index terms stand in them: what snippets and reasons are cut from."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
 
 from app.analysis.glossary import Glossary
 from app.entry import Edition, Language
@@ -45,12 +47,12 @@ def lines_of(edition: Edition) -> tuple[Line, ...]:
 
 def places_of(lines: Sequence[Line], glossary: Glossary) -> bytes:
     """Where index terms stand in some lines, as `Places` reads it."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(lines):
-        reading = glossary.read(line.text)
-        for term, (_, start, end, _) in zip(reading.terms, reading.tokens, strict=True):
-            found[term] += (number, start, end - start)
-    return packed(found)
+    readings = [glossary.read(line.text) for line in lines]
+    tokens = [*chain.from_iterable(reading.tokens for reading in readings)]
+    numbers = np.repeat(np.arange(len(lines)), [len(reading.tokens) for reading in readings])
+    starts, ends = (np.array([token[place] for token in tokens], np.intp) for place in (1, 2))
+    terms = chain.from_iterable(reading.terms for reading in readings)
+    return packed(terms, np.column_stack((numbers, starts, ends - starts)))
 
 
 ReadPlaces = Callable[[str, Language], Places | None]

@@ -10,7 +10,7 @@ asks each of its ten hits for some twenty.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 NUMBER, DIGEST_SIZE = 4, 8
 """Bytes of a term's digest: that two of a million terms have the same is less likely than one in ten million."""
+KEPT = 1 << 14
+"""Terms whose digests are at hand: editions share most of theirs."""
 
 Place = tuple[int, int, int]
 """The number of a line, and start and end in that line's text, in characters."""
@@ -71,22 +73,26 @@ class Places:
         return [(line, start, start + length) for line, start, length in rows]
 
 
-def packed(found: Mapping[str, Sequence[int]]) -> bytes:
-    """Places as `Places` reads them. `found`: of each term line, start and length, one occurrence behind the other."""
-    digests = _digests(found)
-    counts = np.array([len(numbers) // 3 for numbers in found.values()], np.intp)
-    rows = np.array([*chain.from_iterable(found.values())], "<u4").reshape(-1, 3)
-    order = np.argsort(digests)
-    by_digest = np.argsort(np.repeat(digests, counts), kind="stable")
-    starts = np.cumsum([0, *counts[order]], dtype="<u4")
-    pieces = np.array([len(found)], "<u4"), digests[order], starts, rows[by_digest]
+def packed(terms: Iterable[str], rows: NDArray[np.integer]) -> bytes:
+    """Places as `Places` reads them: of the term of each occurrence line, start and length, `rows` of shape
+    (occurrences, 3) in the order of the text."""
+    digests = _digests(terms)
+    order = np.argsort(digests, kind="stable")
+    distinct, starts = np.unique(digests[order], return_index=True)
+    pieces = (
+        np.array([len(distinct)], "<u4"),
+        distinct,
+        np.append(starts, len(digests)).astype("<u4"),
+        rows[order].astype("<u4"),
+    )
     return b"".join(piece.tobytes() for piece in pieces)
 
 
 def _digests(terms: Iterable[str]) -> NDArray[np.uint64]:
+    return np.frombuffer(b"".join(map(_digest, terms)), "<u8")
+
+
+@lru_cache(KEPT)
+def _digest(term: str) -> bytes:
     # A query may hold half of a surrogate pair.
-    made = (
-        hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=DIGEST_SIZE).digest()
-        for term in terms
-    )
-    return np.frombuffer(b"".join(made), "<u8")
+    return hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=DIGEST_SIZE).digest()
