@@ -6,7 +6,7 @@ Corpora are made as in `bench.search`. Of Jieda it gives a whole search and the 
 the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the same
 zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out, and all of
 them with `--alone`. All times are of the processor, in milliseconds, for one query; the table is written to
-`bench/results/engines.md`.
+`bench/results/engines.md`, and how p50 grows is drawn in `engines.svg`.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -38,6 +39,7 @@ from app.search.query.types import Query
 from app.search.rank.ranker import Ranker
 from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
+from bench.plots import plot_growth
 from bench.search import ROOT, SHOWN, documents, library_of, whoosh_index, whoosh_query
 from bench.tables import note
 
@@ -135,6 +137,18 @@ PEERS: dict[str, Callable[[Sequence[Document]], Ask]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An engine with its percentiles in milliseconds: p50, p95 and p99 for each kind of query, and last for all."""
+
+    engine: str
+    cells: Sequence[tuple[float, float, float]]
+
+    def __str__(self) -> str:
+        cells = " | ".join(" / ".join(f"{each:.2f}" for each in cell) for cell in self.cells)
+        return f"| {self.engine} | {cells} |"
+
+
 def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, float]:
     """p50, p95 and p99 over all, each the best of some rounds after one that is not counted."""
     taken = []
@@ -150,8 +164,10 @@ def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, fl
     return taken[len(taken) // 2], taken[int(0.95 * len(taken))], taken[int(0.99 * len(taken))]
 
 
-def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, alone: bool) -> Iterator[str]:
-    """The rows for one size of corpus; only ours where `alone`."""
+def measure(
+    shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, alone: bool
+) -> Iterator[str | Row]:
+    """The lines for one size of corpus; only our rows where `alone`."""
     glossary = Glossary(shipped.glossary, analyzer)
     made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"]
@@ -188,11 +204,11 @@ def ranked(ranker: Ranker, query: Query) -> object:
     return ranking.totals([query.filters]), ranking.facets()
 
 
-def row(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> str:
+def row(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> Row:
     """What an engine takes for each kind of query, and for all of them."""
     of_kinds = [[partial(ask, one) for one in of_kind] for of_kind in queries.values()]
-    cells = [percentiles(each) for each in (*of_kinds, [one for of_kind in of_kinds for one in of_kind])]
-    return f"| {name} | " + " | ".join(" / ".join(f"{each:.2f}" for each in cell) for cell in cells) + " |"
+    everything = [one for of_kind in of_kinds for one in of_kind]
+    return Row(name, [percentiles(each) for each in (*of_kinds, everything)])
 
 
 def main(counts: Sequence[int], *, alone: bool) -> None:
@@ -200,15 +216,19 @@ def main(counts: Sequence[int], *, alone: bool) -> None:
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     lines: list[str] = []
+    medians: dict[str, dict[int, float]] = {}
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("ours", "whoosh"):
                 Path(folder, name).mkdir()
             for line in measure(library, analyzer, count, Path(folder), alone=alone):
                 print(line, flush=True)
-                lines.append(line)
+                lines.append(str(line))
+                if isinstance(line, Row):
+                    medians.setdefault(line.engine, {})[count] = line.cells[-1][0]
         lines.append("")
     note("engines.md", lines)
+    plot_growth("engines.svg", "p50 of a query, ms", medians)
 
 
 if __name__ == "__main__":

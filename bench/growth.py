@@ -4,7 +4,8 @@
 
 By default 42, 1,000 and 10,000 made-up entries in two languages. CPU seconds are those of the process that does the
 work and of those that help it, as many as JIEDA_BUILD_PROCESSES says (by default none); seconds until something is
-searchable are wall time with WORKERS workers under a trickle of requests.
+searchable are wall time with WORKERS workers under a trickle of requests. The table is written to
+`bench/results/growth.txt`, and what takes processor time is drawn in `growth.svg`.
 """
 
 import http.client
@@ -23,6 +24,8 @@ from pathlib import Path
 import httpx
 
 from bench.content import Maker
+from bench.plots import plot_growth
+from bench.tables import note
 
 SIZES = (42, 1_000, 10_000)
 WORKERS = 4
@@ -85,19 +88,25 @@ print(json.dumps(took))
 
 
 def main(sizes: tuple[int, ...]) -> None:
-    """Measures each size and prints a table."""
-    results = {}
+    """Measures each size, prints and writes a table."""
+    results: dict[int, dict[str, float]] = {}
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="jieda-growth-") as folder:
             results[size] = measure(size, Path(folder))
             print(json.dumps({size: results[size]}), file=sys.stderr)
     names = dict.fromkeys(name for figures in results.values() for name in figures)
-    print(f"{'':<56}" + "".join(f"{size:>12,}" for size in results))
+    lines = [f"{'':<56}" + "".join(f"{size:>12,}" for size in results)]
     for name in names:
-        print(
-            f"{name:<56}"
-            + "".join(f"{figures.get(name, float('nan')):>12.2f}" for figures in results.values())
-        )
+        cells = (f"{figures.get(name, float('nan')):>12.2f}" for figures in results.values())
+        lines.append(f"{name:<56}" + "".join(cells))
+    print(*lines, sep="\n")
+    note("growth.txt", lines)
+    drawn = {
+        name: {size: figures.get(name, 0.0) for size, figures in results.items()}
+        for name in names
+        if name.endswith("CPU s")
+    }
+    plot_growth("growth.svg", "processor time, s", drawn)
 
 
 def measure(size: int, folder: Path) -> dict[str, float]:
