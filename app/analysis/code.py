@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # What binds names to one another, in contrast to `-` and `_`, which bind the words of one name.
 # A dot between digits belongs to a version or an address, which has no parts worth finding.
@@ -21,8 +21,7 @@ LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """A name inside a piece of code; `canonical` is the same for `max-tokens` and `--MAX_TOKENS`."""
 
     canonical: str

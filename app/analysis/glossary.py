@@ -2,17 +2,16 @@
 punctuation."""
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 from app.analysis.pipeline import CACHED_TEXTS, LONGEST_TEXT, Analyzer
-from app.analysis.token import Analysis, Token, TokenKind, terms_of
+from app.analysis.token import Analysis, Token, TokenKind
 from app.taxonomy import GlossaryGroup
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A member of group number `group` stands at atoms `first` to `last` (inclusive) of a text."""
 
     group: int
@@ -21,11 +20,26 @@ class Mention:
     word: str
 
 
+Member = tuple[int, str]
+"""Number of a group, and the word of it."""
+
+
+@dataclass(slots=True)
+class _Word:
+    """A word of members, behind those that lead to it."""
+
+    following: "dict[str, _Word]" = field(default_factory=dict)
+    members: list[Member] = field(default_factory=list)
+    """Those that end here."""
+    is_across: bool = False
+    """Whether a member goes on behind punctuation here, as `Weights & Biases` does."""
+
+
 class Reading(NamedTuple):
-    """An analyzed text with all its tokens, those of the glossary last, and the index term of each."""
+    """An analyzed text, the glossary's tokens in it, and the index terms of all tokens, the glossary's last."""
 
     analysis: Analysis
-    tokens: tuple[Token, ...]
+    concepts: tuple[Token, ...]
     terms: tuple[str, ...]
 
 
@@ -36,20 +50,18 @@ class Glossary:
         self.groups = tuple(groups)
         self._analyzer = analyzer
         self._kept = lru_cache(CACHED_TEXTS)(self._read)
-        self._members: dict[tuple[str, ...], list[tuple[int, str]]] = {}
-        self._prefixes: set[tuple[str, ...]] = set()
-        self._across: set[tuple[str, ...]] = set()
-        """Beginnings of members that have punctuation behind them, such as the first word of `Weights & Biases`."""
-        self._first: set[str] = set()
+        self._root = _Word()
         for number, group in enumerate(self.groups):
             for word in group.words:
-                analysis = analyzer.analyze(word)
-                stems = tuple(atom.stem for atom in analysis.atoms)
-                if stems:
-                    self._across.update(stems[:length] for length in analysis.apart)
-                    self._members.setdefault(stems, []).append((number, word))
-                    self._prefixes.update(stems[:length] for length in range(1, len(stems) + 1))
-                    self._first.add(stems[0])
+                self._put(analyzer.analyze(word), (number, word))
+
+    def _put(self, analysis: Analysis, member: Member) -> None:
+        node = self._root
+        for length, stem in enumerate(analysis.stems, 1):
+            node = node.following.setdefault(stem, _Word())
+            node.is_across |= length in analysis.apart
+        if node is not self._root:
+            node.members.append(member)
 
     def read(self, text: str) -> Reading:
         """`text` as it is indexed."""
@@ -57,41 +69,44 @@ class Glossary:
 
     def _read(self, text: str) -> Reading:
         analysis = self._analyzer.analyze(text)
-        tokens = (*analysis.tokens, *self.tokens(analysis))
-        return Reading(analysis, tokens, tuple(terms_of(tokens)))
+        concepts = tuple(self.tokens(analysis))
+        return Reading(analysis, concepts, (*analysis.terms, *(token.term for token in concepts)))
 
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
         """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""
-        stems = [atom.stem for atom in analysis.atoms]
-        if self._first.isdisjoint(stems):
+        stems, starting = analysis.stems, self._root.following
+        if starting.keys().isdisjoint(stems):
             return
         furthest = 0
         for first, stem in enumerate(stems):
-            if stem not in self._first:
+            if (node := starting.get(stem)) is None:
                 continue
-            end = first + self._longest(stems, first, analysis.apart)
-            if end > max(first, furthest):
+            end, members = _longest(node, stems, first + 1, analysis.apart)
+            if end > furthest:
                 furthest = end
-                for group, word in self._members[tuple(stems[first:end])]:
+                for group, word in members:
                     yield Mention(group, first, end - 1, word)
-
-    def _longest(self, stems: Sequence[str], first: int, apart: Container[int]) -> int:
-        """How many atoms the longest member has that starts at `first`; 0 where none does. `apart` are atoms that
-        belong to nothing before them."""
-        length, longest = 1, 0
-        while (
-            first + length <= len(stems) and (read := tuple(stems[first : first + length])) in self._prefixes
-        ):
-            if read in self._members:
-                longest = length
-            if first + length in apart and read not in self._across:
-                break
-            length += 1
-        return longest
 
     def tokens(self, analysis: Analysis) -> Iterator[Token]:
         """A concept token for every mention."""
-        atoms = analysis.atoms
-        for mention in self.mentions(analysis):
-            start, end = atoms[mention.first].start, atoms[mention.last].end
-            yield Token(str(mention.group), start, end, TokenKind.CONCEPT)
+        spans: Sequence[tuple[int, int]] = ()
+        for group, first, last, _ in self.mentions(analysis):
+            spans = spans or analysis.spans
+            yield Token(str(group), spans[first][0], spans[last][1], TokenKind.CONCEPT)
+
+
+def _longest(
+    node: _Word, stems: Sequence[str], end: int, apart: Container[int]
+) -> tuple[int, Sequence[Member]]:
+    """The longest member that goes on from `node`, and the atom behind it: 0 where there is none. `end` is the one
+    behind `node`; `apart` are atoms that belong to nothing before them."""
+    found: tuple[int, Sequence[Member]] = (0, ())
+    while True:
+        if node.members:
+            found = end, node.members
+        if end == len(stems) or (end in apart and not node.is_across):
+            return found
+        following = node.following.get(stems[end])
+        if following is None:
+            return found
+        node, end = following, end + 1

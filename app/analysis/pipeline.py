@@ -1,52 +1,48 @@
 """The one analysis, for what is indexed and what is asked: text to tokens, with spans in the original."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import repeat
+from itertools import chain
 from operator import add
 
 from app.analysis import code
 from app.analysis.chinese import ChineseTokenizer
-from app.analysis.code import Name
 from app.analysis.english import EnglishWords
 from app.analysis.normalize import Folder
-from app.analysis.segment import separates, without_gaps
+from app.analysis.segment import is_code, saying, separates
 from app.analysis.stems import Stemmer
-from app.analysis.token import Analysis, Atom, Piece, Segment, SegmentKind, Token, TokenKind
+from app.analysis.token import (
+    Analysis,
+    Origins,
+    Parts,
+    Piece,
+    SegmentKind,
+    Token,
+    TokenKind,
+    terms_of,
+)
 from app.han import has_han
 
 VERSION = "8"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 
-CACHED_CODE, LONGEST_CACHED = 16_384, 100
-"""Pieces of code whose parts are kept, and their characters: a corpus repeats its identifiers."""
+CACHED_WORDS, LONGEST_CACHED = 16_384, 100
+"""Words and pieces of code whose parts are kept, and their characters: a corpus repeats them."""
 
 
 CACHED_TEXTS, LONGEST_TEXT = 128, 400
 """Texts whose analysis is kept, and their characters: what is indexed of an entry is read by the diagnosis as well."""
 
-Places = range | tuple[int, ...]
+CACHED_LENGTHS = 64
+"""Lengths whose offsets are kept."""
 
-# As calls of the classes do it, in half the time: a Chinese text has three of these a character.
-_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
-_atom: Callable[[tuple[str, str, int, int, SegmentKind]], Atom] = partial(tuple.__new__, Atom)
-_NOTHING = Token("", 0, 0, TokenKind.GRAM)
+OF_A_WORD = (TokenKind.EXACT, TokenKind.TERM)
 
+Offsets = tuple[int, ...]
+Spans = tuple[tuple[int, int], ...]
 
-@dataclass(frozen=True, slots=True)
-class CodeWord:
-    """A word inside a piece of code, case folded, its stem, and its place in the piece."""
-
-    text: str
-    stem: str
-    start: int
-    end: int
-
-
-CodeParts = tuple[tuple[tuple[Name, str], ...], tuple[CodeWord, ...]]
-"""The names in a piece of code, each with its stems joined, and its words."""
+_piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple.__new__, Piece)
 
 
 class Analyzer:
@@ -57,12 +53,7 @@ class Analyzer:
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
         self._english = EnglishWords()
-        self._kept_parts = lru_cache(CACHED_CODE)(self._code_parts)
-        self._pieces = {
-            SegmentKind.HAN: self._han,
-            SegmentKind.WORD: self._word,
-            SegmentKind.CODE: self._code,
-        }
+        self._kept_words = lru_cache(CACHED_WORDS)(self._word_or_code)
         self._kept = lru_cache(CACHED_TEXTS)(self._analyze)
 
     def analyze(self, text: str) -> Analysis:
@@ -71,7 +62,7 @@ class Analyzer:
 
     def key(self, text: str) -> str:
         """What two texts share that differ only in case, width, script, spacing or punctuation."""
-        return "".join(atom.text for atom in self.analyze(text).atoms)
+        return "".join(self.analyze(text).words)
 
     def fold(self, text: str) -> str:
         """`text` with widths and scripts folded and case taken away, for comparing."""
@@ -94,71 +85,77 @@ class Analyzer:
 
     def _analyze(self, text: str) -> Analysis:
         folded = self._folder.fold(text)
-        whole, starts, ends, read = folded.text, folded.starts, folded.ends, self._pieces
+        whole, starts, ends = folded.text, folded.starts, folded.ends
         pieces: list[Piece] = []
         apart: list[int] = []
         end = atoms = 0
-        for part in without_gaps(whole):
-            found, start, kind = part
+        for found, start, is_han in saying(whole):
             if separates(whole[end:start]):
                 apart.append(atoms)
-            piece = read[kind](part, starts, ends)
-            pieces.append(piece)
-            end, atoms = start + len(found), atoms + len(piece.atoms)
-        return Analysis.of(pieces, apart)
+            parts = self._han(found) if is_han else self._word(found)
+            pieces.append(_piece((parts, start, starts, ends)))
+            end, atoms = start + len(found), atoms + len(parts.words)
+        return Analysis(tuple(pieces), frozenset(apart))
 
-    # A piece from a part of the folded text, whose character i came from `starts[i]` to `ends[i]` of the original.
+    def _han(self, text: str) -> Parts:
+        words = [*self._chinese.words(text)]
+        of_grams, spans = _grams(len(text))
+        grams = [""] * (2 * len(text) - 1)
+        grams[::2] = text
+        grams[1::2] = map(add, text, text[1:])
+        texts = (*[text[start:end] for start, end in words], *grams)
+        kinds = (TokenKind.TERM,) * len(words) + (TokenKind.GRAM,) * len(grams)
+        offsets = (*chain.from_iterable(words), *of_grams)
+        characters = tuple(text)
+        terms = terms_of(texts, kinds)
+        return Parts(SegmentKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
 
-    def _han(self, part: Segment, starts: Places, ends: Places) -> Piece:
-        text, at = part.text, part.start
-        tokens = [
-            Token(text[start:end], starts[at + start], ends[at + end - 1], TokenKind.TERM)
-            for start, end in self._chinese.words(text)
-        ]
-        length = len(text)
-        firsts, lasts = starts[at : at + length], ends[at : at + length]
-        grams = [_NOTHING] * (2 * length - 1)
-        grams[::2] = map(_token, zip(text, firsts, lasts, repeat(TokenKind.GRAM)))
-        pairs = map(add, text, text[1:])
-        grams[1::2] = map(_token, zip(pairs, firsts, lasts[1:], repeat(TokenKind.GRAM)))
-        atoms = map(_atom, zip(text, text, firsts, lasts, repeat(SegmentKind.HAN)))
-        return Piece(SegmentKind.HAN, (*tokens, *grams), tuple(atoms))
+    def _word(self, text: str) -> Parts:
+        return self._kept_words(text) if len(text) <= LONGEST_CACHED else self._word_or_code(text)
 
-    def _word(self, part: Segment, starts: Places, ends: Places) -> Piece:
-        text, at, kind = part
-        start, end = starts[at], ends[at + len(text) - 1]
-        word = text.casefold()
-        stem = self._stemmer.stem(word)
-        tokens = (_token((word, start, end, TokenKind.EXACT)), _token((stem, start, end, TokenKind.TERM)))
-        return Piece(kind, tokens, (_atom((word, stem, start, end, kind)),))
+    def _word_or_code(self, text: str) -> Parts:
+        folded = text.casefold()
+        if not is_code(text):
+            stem = self._stemmer.stem(folded)
+            offsets, spans = _whole(len(text))
+            texts = (folded, stem)
+            terms = terms_of(texts, OF_A_WORD)
+            return Parts(SegmentKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
+        spans = tuple(code.words(text))
+        words = tuple(text[start:end].casefold() for start, end in spans)
+        stems = tuple(map(self._stemmer.stem, words))
+        parts = (Token(stem, *span, TokenKind.PART) for stem, span in zip(stems, spans, strict=True))
+        tokens = (Token(folded, 0, len(text), TokenKind.EXACT), *self._names(text, stems), *parts)
+        texts, starts, ends, kinds = zip(*tokens, strict=True)
+        offsets = tuple(chain.from_iterable(zip(starts, ends, strict=True)))
+        terms = terms_of(texts, kinds)
+        return Parts(SegmentKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
 
-    def _code(self, part: Segment, starts: Places, ends: Places) -> Piece:
-        at, last = part.start, part.start - 1
-        tokens = [Token(part.text.casefold(), starts[at], ends[last + len(part.text)], TokenKind.EXACT)]
-        names, words = self._parts_of(part.text)
-        for name, stems in names:
-            start, end = starts[at + name.start], ends[last + name.end]
-            tokens.append(_token((name.canonical, start, end, TokenKind.TERM)))
-            if stems:
-                tokens.append(_token((stems, start, end, TokenKind.PART)))
-        atoms = [
-            _atom((word.text, word.stem, starts[at + word.start], ends[last + word.end], SegmentKind.CODE))
-            for word in words
-        ]
-        tokens += [_token((stem, start, end, TokenKind.PART)) for _, stem, start, end, _ in atoms]
-        return Piece(SegmentKind.CODE, tuple(tokens), tuple(atoms))
+    def _names(self, text: str, stems: Sequence[str]) -> Iterator[Token]:
+        """The names in a piece of code, each followed by the stems of its words, so that a plural more or less still
+        finds it: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole piece."""
+        for name, start, end in code.names(text):
+            yield Token(name, start, end, TokenKind.TERM)
+            own = stems if end - start == len(text) else self._stems(text[start:end])
+            if len(own) > 1:
+                yield Token("_".join(own), start, end, TokenKind.PART)
 
-    def _parts_of(self, text: str) -> CodeParts:
-        return self._kept_parts(text) if len(text) <= LONGEST_CACHED else self._code_parts(text)
+    def _stems(self, name: str) -> list[str]:
+        return [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
 
-    def _code_parts(self, text: str) -> CodeParts:
-        names = tuple((name, self._joined_stems(text[name.start : name.end])) for name in code.names(text))
-        words = ((text[start:end].casefold(), start, end) for start, end in code.words(text))
-        return names, tuple(
-            CodeWord(word, self._stemmer.stem(word), start, end) for word, start, end in words
-        )
 
-    def _joined_stems(self, name: str) -> str:
-        """`max_token_per_gpu` for `max_tokens_per_gpu`, so that a plural more or less still finds it."""
-        stems = [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
-        return "_".join(stems) if len(stems) > 1 else ""
+# The same numbers for every word, and every Han run, of a length: a process holds them once.
+
+
+@lru_cache(CACHED_LENGTHS)
+def _whole(length: int) -> tuple[Offsets, Spans]:
+    """Offsets of the two tokens of a word, and the span of its one atom."""
+    return (0, length, 0, length), ((0, length),)
+
+
+@lru_cache(CACHED_LENGTHS)
+def _grams(length: int) -> tuple[Offsets, Spans]:
+    """Offsets of the characters and pairs of a Han run, and the spans of its characters."""
+    spans = tuple((at, at + 1) for at in range(length))
+    pairs = ((at, at + 1, at, at + 2) for at in range(length - 1))
+    return (*chain.from_iterable(pairs), length - 1, length), spans

@@ -17,7 +17,11 @@ CODE_OR_WORD = (
     rf"(?:(?:::|->|==|//|(?P<open>\[)|[-.:/\\=+@#*]|\]\[|\]\.){WORD_CHARACTER}+|'[a-z]{{1,2}}(?!{WORD_CHARACTER}))*"
     r"(?:(?(open)\]|(?!))|\+\+|#)?"
 )
-SEGMENTS = re.compile(rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})|(?P<GAP>(?:(?!{START})[^{HAN}])+)")
+SAYING = rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})"
+WITHOUT_GAPS = re.compile(SAYING)
+SEGMENTS = re.compile(rf"{SAYING}|(?P<GAP>(?:(?!{START})[^{HAN}])+)")
+KINDS = {"HAN": SegmentKind.HAN, "GAP": SegmentKind.GAP}
+"""Of the groups that say it."""
 SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
 """What a gap has that keeps the words around it apart: anything but space, marks that hold words together (dashes,
 what is not seen) and marks that dress them (`code`, *emphasis*)."""
@@ -29,16 +33,20 @@ def segment(text: str) -> Iterator[Segment]:
     """Segments of `text` in order; their texts, joined, are `text`."""
     for match in SEGMENTS.finditer(text):
         found = match.group()
-        kind = SegmentKind.GAP if match.lastgroup == "GAP" else _kind(match.lastgroup, found)
+        kind = KINDS.get(match.lastgroup or "") or word_kind(found)
         yield Segment(found, match.start(), kind)
 
 
 def without_gaps(text: str) -> Iterator[Segment]:
     """The segments of `text` that say something."""
-    for match in SEGMENTS.finditer(text):
-        if (group := match.lastgroup) != "GAP":
-            found = match.group()
-            yield Segment(found, match.start(), _kind(group, found))
+    for found, start, is_han in saying(text):
+        yield Segment(found, start, SegmentKind.HAN if is_han else word_kind(found))
+
+
+def saying(text: str) -> Iterator[tuple[str, int, bool]]:
+    """The same, words and code not told apart: what stands where, and whether it is Han."""
+    for match in WITHOUT_GAPS.finditer(text):
+        yield match.group(), match.start(), match.lastgroup == "HAN"
 
 
 def separates(gap: str) -> bool:
@@ -46,10 +54,9 @@ def separates(gap: str) -> bool:
     return bool(gap) and gap != " " and SEPARATING.search(gap) is not None
 
 
-def _kind(group: str | None, found: str) -> SegmentKind:
-    if group == "HAN":
-        return SegmentKind.HAN
-    return SegmentKind.CODE if is_code(found) else SegmentKind.WORD
+def word_kind(text: str) -> SegmentKind:
+    """What a word is."""
+    return SegmentKind.CODE if is_code(text) else SegmentKind.WORD
 
 
 def is_code(text: str) -> bool:

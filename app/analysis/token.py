@@ -1,8 +1,9 @@
 """What analysis hands on: segments of the text and the tokens they yield."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -77,9 +78,9 @@ class Token(NamedTuple):
         return self.kind.term(self.text)
 
 
-def terms_of(tokens: "Iterable[Token]") -> list[str]:
+def terms_of(texts: Iterable[str], kinds: Iterable[TokenKind]) -> tuple[str, ...]:
     """Tokens as they stand in an index."""
-    return [f"{kind._value_}:{text}" for text, _, _, kind in tokens]
+    return tuple([f"{kind._value_}:{text}" for text, kind in zip(texts, kinds, strict=True)])
 
 
 class Atom(NamedTuple):
@@ -99,8 +100,16 @@ class Atom(NamedTuple):
         return self.kind is SegmentKind.HAN
 
 
-class Piece(NamedTuple):
-    """A Han run, a word or a piece of code, with everything that was made of it, in the order of the text.
+# As calls of the classes do it, in half the time: a Chinese text has three of these a character.
+make_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
+make_atom: Callable[[tuple[str, str, int, int, SegmentKind]], Atom] = partial(tuple.__new__, Atom)
+
+Origins = range | tuple[int, ...]
+"""Where in the original each character of a folded text starts, or ends."""
+
+
+class Parts(NamedTuple):
+    """What is made of a Han run, a word or a piece of code, wherever it stands: places are counted from its start.
 
     A word's tokens are its EXACT form and its stem (TERM). Code has its EXACT form, the names in it (TERM, the
     whole one first) and their words (PART). A Han run has the dictionary's words (TERM), shorter ones inside
@@ -108,12 +117,66 @@ class Piece(NamedTuple):
     """
 
     kind: SegmentKind
-    tokens: tuple[Token, ...]
-    atoms: tuple[Atom, ...]
+    texts: tuple[str, ...]
+    kinds: tuple[TokenKind, ...]
+    terms: tuple[str, ...]
+    """Text and kind of each token, and how it stands in an index."""
+    offsets: tuple[int, ...]
+    """Start and end of each token, one behind the other."""
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    """Text, stem and place of each atom."""
+
+    @property
+    def tokens(self) -> Iterator[Token]:
+        """The tokens."""
+        starts, ends = self.offsets[::2], self.offsets[1::2]
+        return map(make_token, zip(self.texts, starts, ends, self.kinds, strict=True))
+
+
+class Piece(NamedTuple):
+    """A Han run, a word or a piece of code in a text: its parts, in the order of the text, and its `start` in the
+    folded text, whose characters came from `starts` and `ends` of the original."""
+
+    parts: Parts
+    start: int
+    starts: Origins
+    ends: Origins
+
+    @property
+    def kind(self) -> SegmentKind:
+        """What it is."""
+        return self.parts.kind
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Its tokens, where they stand."""
+        return self._moved(self.parts.tokens)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """Its atoms, where they stand."""
+        parts, at, starts, ends = self
+        return tuple(
+            [
+                make_atom((word, stem, starts[at + start], ends[at + end - 1], parts.kind))
+                for word, stem, (start, end) in zip(parts.words, parts.stems, parts.spans, strict=True)
+            ]
+        )
 
     def of_kind(self, kind: TokenKind) -> tuple[Token, ...]:
         """Its tokens of one kind."""
-        return tuple(token for token in self.tokens if token.kind is kind)
+        return self._moved(token for token in self.parts.tokens if token.kind is kind)
+
+    def _moved(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
+        _, at, starts, ends = self
+        return tuple(
+            [
+                make_token((text, starts[at + start], ends[at + end - 1], kind))
+                for text, start, end, kind in tokens
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +184,41 @@ class Analysis:
     """What a text consists of: its pieces in order, without overlap, the gaps between them left out."""
 
     pieces: tuple[Piece, ...]
-    atoms: tuple[Atom, ...]
-    """The atoms of all pieces."""
     apart: frozenset[int]
     """Numbers of the atoms that punctuation keeps apart from the one before."""
-
-    @classmethod
-    def of(cls, pieces: Iterable[Piece], apart: Iterable[int]) -> "Analysis":
-        """The analysis of a text that consists of `pieces`."""
-        found = tuple(pieces)
-        return cls(found, tuple(chain.from_iterable(piece.atoms for piece in found)), frozenset(apart))
 
     @property
     def tokens(self) -> Iterator[Token]:
         """The tokens of all pieces."""
         return chain.from_iterable(piece.tokens for piece in self.pieces)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atoms of all pieces."""
+        return tuple(chain.from_iterable(piece.atoms for piece in self.pieces))
+
+    # Columns of these: where there are many texts, values by the thousand are not made one by one.
+
+    @property
+    def terms(self) -> Iterator[str]:
+        """The tokens as they stand in an index."""
+        return chain.from_iterable([piece.parts.terms for piece in self.pieces])
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The texts of the atoms."""
+        return tuple(chain.from_iterable([piece.parts.words for piece in self.pieces]))
+
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """The stems of the atoms."""
+        return tuple(chain.from_iterable([piece.parts.stems for piece in self.pieces]))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Start and end of each atom."""
+        return [
+            (starts[at + start], ends[at + end - 1])
+            for parts, at, starts, ends in self.pieces
+            for start, end in parts.spans
+        ]

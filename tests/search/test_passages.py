@@ -7,7 +7,8 @@ from app.analysis.glossary import Glossary
 from app.entry import Language
 from app.search.answers import SearchRequest
 from app.search.searcher import Searcher
-from app.search.show.passages import lines_of
+from app.search.show.passages import Line, lines_of
+from app.search.show.passages import places_of as places_in
 from app.search.show.places import Places, Wanted, packed
 from app.snapshot.index import places_of
 from app.snapshot.snapshot import Snapshot
@@ -36,11 +37,24 @@ def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, 
             kept = Places(places_of(edition, glossary))
             for number, line in enumerate(lines_of(edition)):
                 reading = glossary.read(line.text)
-                for term, (_, start, end, _) in zip(reading.terms, reading.tokens, strict=True):
+                tokens = (*reading.analysis.tokens, *reading.concepts)
+                for term, (_, start, end, _) in zip(reading.terms, tokens, strict=True):
                     ((worth, places),) = kept.standing(Wanted.of({term: 0.5}))
                     assert worth == 0.5
                     assert (number, start, end) in places
                     assert kept.first(term) == places[0] == min(places, key=lambda place: place[0])
+
+
+def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> None:
+    texts = ("plain words", "… eﬃcient ＣＵＤＡ 显存", "", "顯存 ㎏ words")
+    places = Places(places_in([Line("body", text) for text in texts], glossary))
+    found = {
+        texts[line][start:end]: line
+        for term in ("x:words", "x:efficient", "x:cuda", "t:显存", "x:kg")
+        for _, standing in places.standing(Wanted.of({term: 1.0}))
+        for line, start, end in standing
+    }
+    assert found == {"words": 3, "eﬃcient": 1, "ＣＵＤＡ": 1, "显存": 1, "顯存": 3, "㎏": 3}
 
 
 def test_terms_that_do_not_occur_stand_nowhere() -> None:

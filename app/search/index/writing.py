@@ -49,17 +49,18 @@ class Passage:
 
 def gaps_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
     """What stands before each atom of an analyzed text, and behind the last; folded and cut to `LONGEST_GAP`."""
-    atoms = analysis.atoms
-    starts, ends = [0, *[atom.end for atom in atoms]], [*[atom.start for atom in atoms], len(text)]
-    found = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    found, last = [], 0
+    for start, end in analysis.spans:
+        found.append(text[last:start])
+        last = end
+    found.append(text[last:])
     return tuple([gap if gap in PLAIN else _cut(gap if gap.isascii() else fold(gap)) for gap in found])
 
 
 def passage_of(region: int, text: str, analysis: Analysis, fold: Callable[[str], str]) -> Passage:
     """An analyzed text that has an atom, as a document keeps it."""
     first, *inner, last = gaps_of(text, analysis, fold)
-    atoms = tuple([atom.text for atom in analysis.atoms])
-    return Passage(region, atoms, (START + first, *inner, last + END))
+    return Passage(region, tuple(analysis.words), (START + first, *inner, last + END))
 
 
 def _cut(gap: str) -> str:

@@ -87,7 +87,7 @@ class QueryParser:
             *(self._translations.of(words) if self._translations else ()),
         ]
         clauses = self._rarest([*clauses_of(words, substitutes)])
-        atoms = tuple(atom.text for atom in analysis.atoms)
+        atoms = tuple(analysis.words)
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._writing(text, analysis)
         corrected = self._speller.rewrite(text, corrections)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.analysis.glossary import Glossary
+from app.analysis.token import Piece
 from app.entry import Edition, Language
 from app.search.index.cache import ByteCache
 from app.search.show.places import Places, packed
@@ -48,11 +50,37 @@ def lines_of(edition: Edition) -> tuple[Line, ...]:
 def places_of(lines: Sequence[Line], glossary: Glossary) -> bytes:
     """Where index terms stand in some lines, as `Places` reads it."""
     readings = [glossary.read(line.text) for line in lines]
-    tokens = [*chain.from_iterable(reading.tokens for reading in readings)]
-    numbers = np.repeat(np.arange(len(lines)), [len(reading.tokens) for reading in readings])
-    starts, ends = (np.array([token[place] for token in tokens], np.intp) for place in (1, 2))
-    terms = chain.from_iterable(reading.terms for reading in readings)
-    return packed(terms, np.column_stack((numbers, starts, ends - starts)))
+    pieces = [piece for reading in readings for piece in reading.analysis.pieces]
+    counts = [len(piece.parts.terms) for piece in pieces]
+    numbers = np.repeat(np.arange(len(lines)), [len(reading.analysis.pieces) for reading in readings])
+    starts, ends = _spans(pieces, counts)
+    rows = np.column_stack((np.repeat(numbers, counts), starts, ends - starts))
+    concepts = [(number, token) for number, reading in enumerate(readings) for token in reading.concepts]
+    more = [(number, token.start, token.end - token.start) for number, token in concepts]
+    terms = [piece.parts.terms for piece in pieces]
+    return packed(
+        chain(chain.from_iterable(terms), (token.term for _, token in concepts)),
+        np.concatenate((rows, np.array(more, np.intp).reshape(-1, 3))),
+    )
+
+
+def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Starts and ends of the tokens of some pieces in their texts; `counts` says how many tokens each has."""
+    offsets = np.fromiter(chain.from_iterable([piece.parts.offsets for piece in pieces]), np.intp).reshape(
+        -1, 2
+    )
+    starts, ends = (
+        offsets + np.repeat(np.array([piece.start for piece in pieces], np.intp), counts)[:, None]
+    ).T
+    at = 0
+    for piece, count in zip(pieces, counts, strict=True):
+        # Where folding kept all lengths, which is nearly always, a place in the folded text is one in the original.
+        if not isinstance(piece.starts, range):
+            own = slice(at, at + count)
+            starts[own] = np.array(piece.starts)[starts[own]]
+            ends[own] = np.array(piece.ends)[ends[own] - 1]
+        at += count
+    return starts, ends
 
 
 ReadPlaces = Callable[[str, Language], Places | None]

@@ -19,8 +19,9 @@ def wordings(edition: Edition, glossary: Glossary, analyzer: Analyzer) -> tuple[
 
 def _swapped(title: str, lang: Language, glossary: Glossary, analyzer: Analyzer) -> Iterator[str]:
     analysis = analyzer.analyze(title)
+    atoms = analysis.atoms
     for mention in glossary.mentions(analysis):
         group = glossary.groups[mention.group]
-        start, end = analysis.atoms[mention.first].start, analysis.atoms[mention.last].end
+        start, end = atoms[mention.first].start, atoms[mention.last].end
         for word in group.en if lang is Language.EN else group.zh:
             yield f"{title[:start]}{word}{title[end:]}"
