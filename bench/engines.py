@@ -13,6 +13,7 @@ import argparse
 import sqlite3
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -72,7 +73,7 @@ def words_of(query: Query) -> list[str]:
 
 def tokens_of(made: Sequence[Document]) -> list[list[str]]:
     """All terms of each document."""
-    return [[term for terms in one.zones.values() for term in terms] for one in made]
+    return [[term for counts in one.zones.values() for term in Counter(counts).elements()] for one in made]
 
 
 def fts5(made: Sequence[Document]) -> Ask:

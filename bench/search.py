@@ -12,6 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,10 +54,15 @@ def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
     for number in range(count):
         drawn = chance.sample(shipped, MIXED)
         zones = {
-            zone: [term for one in drawn for term in one.zones[zone] if chance.random() < 1 / MIXED]
+            zone: Counter(
+                term
+                for one in drawn
+                for term in Counter(one.zones[zone]).elements()
+                if chance.random() < 1 / MIXED
+            )
             for zone in ZONES
         }
-        zones["body_en"] = [*zones["body_en"], f"x:name{number}", f"t:name{number}"]
+        zones["body_en"].update((f"x:name{number}", f"t:name{number}"))
         passages = [one for each in drawn for one in each.passages if chance.random() < 1 / MIXED]
         yield Document(name(number), zones, (), passages, drawn[0].facets)
 
@@ -153,7 +159,9 @@ def whoosh_index(directory: Path, made: Sequence[Document]) -> None:
     index = FileStorage(str(directory)).create_index(Schema(**fields))
     with index.writer(limitmb=256) as writer:
         for one in made:
-            writer.add_document(**{zone: list(terms) for zone, terms in one.zones.items() if terms})
+            writer.add_document(
+                **{zone: [*Counter(counts).elements()] for zone, counts in one.zones.items() if counts}
+            )
     index.close()
 
 

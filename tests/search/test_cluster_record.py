@@ -69,7 +69,7 @@ def test_a_record_that_is_not_what_was_sent_is_an_error() -> None:
 
 
 def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() -> None:
-    one = replace(HELD, zones={"title_en": ["t:a", "t:a"], "body_en": ["t:a", "x:1.5", "x:50%"]})
+    one = replace(HELD, zones={"title_en": {"t:a": 2}, "body_en": {"t:a": 1, "x:1.5": 1, "x:50%": 1}})
     zones, kinds = WEIGHTING.zones, WEIGHTING.kinds
     title, body = (
         one.weight / (1 - one.b + one.b * length / one.pivot)
@@ -94,7 +94,7 @@ def test_texts_come_back_as_they_were_and_no_phrase_goes_across_two() -> None:
 
 
 def test_a_document_is_sent_alike_whatever_was_sent_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = [replace(HELD, id=f"f/{word}", zones={"body_en": [f"t:{word}", "t:a"]}) for word in "xyz"]
+    others = [replace(HELD, id=f"f/{word}", zones={"body_en": {f"t:{word}": 1, "t:a": 1}}) for word in "xyz"]
     assert sent(HELD, *others) == sent(HELD)
     monkeypatch.setattr(source, "REMEMBERED", 1)
     assert sent(HELD, *others) == sent(HELD)

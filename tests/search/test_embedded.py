@@ -1,5 +1,6 @@
 """The index on disk does what every index must, in one segment and in several."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,9 @@ class TestIndexOfSegments(IndexContract):
 
     @contextmanager
     def index(self, documents: Sequence[Document]) -> Iterator[Index]:
-        gone = [Document(f"gone/{n}", {"title_en": ("t:a", "t:gone")}, ("k:a",), (), {}) for n in range(3)]
+        gone = [
+            Document(f"gone/{n}", {"title_en": {"t:a": 1, "t:gone": 1}}, ("k:a",), (), {}) for n in range(3)
+        ]
         with TemporaryDirectory() as folder:
             place = Path(folder, "0")
             place.mkdir()
@@ -55,7 +58,10 @@ class TestIndexOfCommonWords(TestIndexOfSegments):
 def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
     """Also of a document that is asked for twice, as where two words of a query share a term."""
     words = [("t:a", "t:b"), ("t:b",), ("t:a", "t:a", "t:b"), ("t:c",)]
-    made = [Document(f"f/{n}", {"title_en": one, "code": one[:1]}, (), (), {}) for n, one in enumerate(words)]
+    made = [
+        Document(f"f/{n}", {"title_en": Counter(one), "code": Counter(one[:1])}, (), (), {})
+        for n, one in enumerate(words)
+    ]
     told = []
     for most in (0, 1000):
         with patch.object(pool, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:

@@ -38,7 +38,7 @@ def made(width: int) -> tuple[Mapping[str, Document], Mapping[str, Vectors]]:
     }
     meanings = {name: Meaning.of(vectors, of_gist=len(vectors)) for name, vectors in said.items()}
     ids = [f"a/{number:03}" for number in range(DOCUMENTS)]
-    zones: Mapping[str, list[str]] = {zone: [] for zone in ZONES}
+    zones: Mapping[str, Mapping[str, int]] = {zone: {} for zone in ZONES}
     return {name: Document(name, zones, (), (), {}, meaning=meanings.get(name)) for name in ids}, said
 
 

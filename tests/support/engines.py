@@ -66,12 +66,12 @@ class Frequencies:
 
     def of_zone(self, variant: str, zone: str, document: Document) -> float:
         """A term in a zone, weighed by both."""
-        terms = document.zones.get(zone, ())
-        if variant not in terms:
+        counts = document.zones.get(zone, {})
+        if variant not in counts:
             return 0.0
         weight = WEIGHTING.zones[zone]
-        norm = 1 - weight.b + weight.b * len(terms) / weight.pivot
-        return WEIGHTING.kinds[variant[0]] * weight.weight * list(terms).count(variant) / norm
+        norm = 1 - weight.b + weight.b * sum(counts.values()) / weight.pivot
+        return WEIGHTING.kinds[variant[0]] * weight.weight * counts[variant] / norm
 
     def holders(self, variants: Sequence[str]) -> int:
         """How many documents hold any of some terms."""

@@ -8,7 +8,7 @@ import base64
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -102,9 +102,9 @@ class SourceWriter:
         """What is sent to the cluster of a document."""
         if max(len(self._terms), len(self._atoms), len(self._texts)) > REMEMBERED:
             self._forget()
-        held = [document.zones.get(zone, ()) for zone in ZONES]
-        lengths = [len(terms) for terms in held]
-        rows = _Rows(self._terms, held, lengths)
+        held = [document.zones.get(zone, {}) for zone in ZONES]
+        lengths = [sum(counts.values()) for counts in held]
+        rows = _Rows(self._terms, held)
         facets = {facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION)}
         marks = [key_mark(key) for key in document.keys]
         marks += [tag_mark(facet, value) for facet, values in facets.items() for value in values]
@@ -140,17 +140,19 @@ class SourceWriter:
 class _Rows:
     """How often each term of a document stands in each zone, terms in the order of their digests."""
 
-    def __init__(self, known: _Terms, held: Sequence[Sequence[str]], lengths: Sequence[int]) -> None:
-        total = sum(lengths)
-        occurring = np.fromiter(map(known.__getitem__, chain.from_iterable(held)), np.int64, total)
+    def __init__(self, known: _Terms, held: Sequence[Mapping[str, int]]) -> None:
+        sizes = [len(counts) for counts in held]
+        occurring = np.fromiter(map(known.__getitem__, chain.from_iterable(held)), np.int64, sum(sizes))
         present, places = np.unique(occurring, return_inverse=True)
         numbers = known.digests[present]
         order = np.argsort(numbers)
         ranks = np.empty_like(order)
         ranks[order] = np.arange(len(order))
-        zones = np.repeat(np.arange(len(ZONES)), lengths)
-        keys, self.counts = np.unique(ranks[places] * len(ZONES) + zones, return_counts=True)
-        self.owners, self.zones = np.divmod(keys, len(ZONES))
+        keys = ranks[places] * len(ZONES) + np.repeat(np.arange(len(ZONES)), sizes)
+        counts = np.fromiter(chain.from_iterable(one.values() for one in held), np.int64, sum(sizes))
+        sorting = np.argsort(keys)
+        self.counts = counts[sorting]
+        self.owners, self.zones = np.divmod(keys[sorting], len(ZONES))
         """Places in `terms`, and zones, of each count."""
         self.terms: list[int] = present[order].tolist()
         self._digests = numbers[order]

@@ -1,7 +1,7 @@
 """What a segment is written from: documents, or the living documents of other segments."""
 
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
@@ -57,9 +57,8 @@ def of_documents(documents: Iterable[Document]) -> Contents:
     for number, document in enumerate(documents):
         ids.append(document.id)
         vectors.append(document.meaning.vectors() if document.meaning else NO_VECTORS)
-        lengths.extend(len(document.zones.get(zone, ())) for zone in ZONES)
-        for zone, held in document.zones.items():
-            counts = Counter(held)
+        lengths.extend(sum(document.zones[zone].values()) if zone in document.zones else 0 for zone in ZONES)
+        for zone, counts in document.zones.items():
             terms.extend(
                 counts, repeat(number, len(counts)), repeat(ZONE_NUMBERS[zone], len(counts)), counts.values()
             )

@@ -1,6 +1,7 @@
 """Entries to documents: which text goes into which zone, analyzed once."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from app.search.meaning.vectors import Meaning
 from app.signature.grammar import literal_text
 from app.taxonomy import FACETS, Taxonomy, facet_values
 
-SCHEMA_VERSION = "7"
+SCHEMA_VERSION = "8"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
 
 ASIDES = frozenset({"see-also"})
@@ -26,10 +27,10 @@ LONGEST_KEY = 96
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An entry, analyzed. `zones` has the terms of every zone of `fields.ZONES`, repeated as they occur."""
+    """An entry, analyzed. `zones` says how often each term stands in each zone of `fields.ZONES`."""
 
     id: str
-    zones: Mapping[str, Sequence[str]]
+    zones: Mapping[str, Mapping[str, int]]
     keys: tuple[str, ...]
     """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans."""
     passages: Sequence[Passage]
@@ -50,16 +51,16 @@ def document_of(
     tag_languages: Iterable[Language] = tuple(Language),
 ) -> Document:
     """The document of an entry; its tags are indexed under their names in `tag_languages`."""
-    zones: dict[str, list[str]] = {zone: [] for zone in ZONES}
+    held: dict[str, list[str]] = {zone: [] for zone in ZONES}
     passages: list[Passage] = []
     for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
         reading = glossary.read(text)
-        zones[zone] += reading.terms
-        if reading.analysis.atoms:
+        held[zone] += reading.terms
+        if reading.analysis.words:
             passages.append(passage_of(region, text, reading.analysis, analyzer.fold))
     return Document(
         id=entry.id,
-        zones=zones,
+        zones={zone: Counter(terms) for zone, terms in held.items()},
         keys=tuple(sorted(_keys(entry, analyzer))),
         passages=passages,
         facets={**facet_values(entry), "edition": tuple(sorted(entry.editions))},
