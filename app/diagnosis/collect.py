@@ -45,7 +45,7 @@ class FactReader:
         """The facts of a log that no entry explains."""
         text = "\n".join(line.text for line in parse(log.text, self.formats).lines)
         words = self.words.read(without_values(text))
-        return BackgroundFacts(log.name, frozenset(chain.from_iterable(words)))
+        return BackgroundFacts(log.name, tuple(sorted({*chain.from_iterable(words)})))
 
 
 def tells_failure(entry: Entry) -> bool:
@@ -127,8 +127,9 @@ def _each_also_alone(events: Events) -> Events:
 
 
 def _count(texts: Iterable[Sequence[Word]]) -> Mapping[str, int]:
-    """In how many of some texts each term stands."""
-    return Counter(chain.from_iterable(frozenset[str]().union(*words) for words in texts))
+    """In how many of some texts each term stands, in the order of the terms: a fact is the same whoever makes it."""
+    counts = Counter(chain.from_iterable(frozenset[str]().union(*words) for words in texts))
+    return dict(sorted(counts.items()))
 
 
 def _texts(entry: Entry) -> Iterator[str]:

@@ -21,10 +21,10 @@ class DiagnosisFacts:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundFacts:
-    """The terms of a log that no entry explains."""
+    """The terms of a log that no entry explains, sorted."""
 
     name: str
-    words: frozenset[str]
+    words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
