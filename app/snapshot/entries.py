@@ -8,7 +8,7 @@ from app.content.read.outline import Outline
 from app.entry import Language
 from app.log_knowledge import Background
 from app.search.meaning.embedder import Embedder
-from app.snapshot.facts import FactStore, fact_key
+from app.snapshot.facts import FactStore, fact_key, packed
 from app.snapshot.files import KnownFile
 from app.snapshot.helpers import Helpers
 from app.snapshot.index import meaning_of
@@ -46,19 +46,18 @@ class FactWriter:
 
     def put(self, key: bytes, value: bytes) -> None:
         """Keeps a fact, now or soon."""
-        self._waiting[key] = value
+        self.put_packed({key: packed(value)})
+
+    def put_packed(self, facts: Mapping[bytes, bytes]) -> None:
+        """Keeps facts that are `packed`."""
+        self._waiting.update(facts)
         if len(self._waiting) >= BATCH:
             self.flush()
-
-    def put_all(self, facts: Mapping[bytes, bytes]) -> None:
-        """Keeps some facts."""
-        for key, value in facts.items():
-            self.put(key, value)
 
     def flush(self) -> None:
         """Writes what waits."""
         if self._waiting:
-            self._facts.put(self._waiting)
+            self._facts.put_packed(self._waiting)
         self._waiting = {}
 
 
@@ -86,7 +85,7 @@ class Learner:
         reads = [read for read in waiting if file_key(read.source.where, read.content) not in known]
         reads.sort(key=_twins)
         for facts in self._helpers.map(reads, learned, learned, 2 * WORTH_HELP, self._pause):
-            self._writer.put_all(facts)
+            self._writer.put_packed(facts)
         self._writer.flush()
 
 
@@ -189,7 +188,7 @@ class EntryFacts:
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary.taxonomy, self._tools), MakerElsewhere(self._vocabulary)
         for facts in self._helpers.map(orders, here, there, WORTH_HELP, pause):
-            self._writer.put_all(facts)
+            self._writer.put_packed(facts)
         self._writer.flush()
         if self._embedder is not None:
             self._embed([row for row in rows.values() if bytes.fromhex(row.meaning) not in known], pause)

@@ -61,6 +61,11 @@ class FactsUnreadable(Exception):
         self.passing = passing
 
 
+def packed(value: bytes) -> bytes:
+    """A fact as the store keeps it."""
+    return zlib.compress(value, QUICKLY)
+
+
 def fact_key(kind: str, *parts: str) -> bytes:
     """The key of a fact of `kind` that follows from `parts` alone, versions of the code included."""
     total = hashlib.blake2b(kind.encode(), digest_size=16)
@@ -123,9 +128,12 @@ class FactStore:
 
     def put(self, facts: Mapping[bytes, bytes]) -> None:
         """Keeps facts; those that are known already stay as they are."""
-        rows = [(key, zlib.compress(value, QUICKLY)) for key, value in facts.items()]
+        self.put_packed({key: packed(value) for key, value in facts.items()})
+
+    def put_packed(self, facts: Mapping[bytes, bytes]) -> None:
+        """The same for `packed` ones."""
         with self._writing():
-            self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", rows)
+            self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
         """Forgets all facts but these; how many were forgotten."""
@@ -157,8 +165,7 @@ class FactStore:
     def put_note(self, name: str, value: bytes) -> None:
         """Notes a value under a name, in place of the one before."""
         with self._writing():
-            row = (name, zlib.compress(value, QUICKLY))
-            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
+            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, packed(value)))
 
     def close(self) -> None:
         """Ends the connection; nothing can be asked afterwards."""
