@@ -4,17 +4,39 @@ It is done twice: over the plain text of a log, for what the checks say, and as 
 a signature proves.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from app.content.read.corpus import Corpus, SampleFile
 from app.diagnosis.collect import Events
 from app.entry import Signature
 from app.snapshot.facts import FactStore
+from app.snapshot.helpers import Helpers
 from app.snapshot.records import RecordUnreadable, from_json, to_json
+from app.snapshot.sources import sample_text
 
 Find = Callable[[str], Events]
 """Finds signatures in a log."""
+Finder = Callable[[Iterable[Signature]], Find]
+"""Finds these; it can be pickled."""
+WORTH_HELP = 400
+"""Logs that are looked through before helpers would have started."""
+
+
+class Trial:
+    """Tries signatures on logs, in this process or another one, which makes its own finder."""
+
+    def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
+        self._finder, self._signatures = finder, signatures
+
+    def __call__(self, log: SampleFile) -> tuple[str, Events]:
+        """The hash of a log's content, and what it has. Raises ContentMoved, OSError."""
+        return log.content, self._find(sample_text(log))
+
+    @cached_property
+    def _find(self) -> Find:
+        return self._finder(self._signatures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +79,29 @@ def match_logs(  # noqa: PLR0913, PLR0917 - what is known, what is new, and how 
     known: KnownMatches,
     corpus: Corpus,
     wanted: Iterable[Signature],
-    finder: Callable[[Iterable[Signature]], Find],
-    text_of: Callable[[SampleFile], str],
+    finder: Finder,
+    helpers: Helpers,
     pause: Callable[[], None],
 ) -> KnownMatches:
-    """The matches of a corpus, `known` itself where nothing is new. `pause` is called between logs."""
+    """The matches of a corpus, `known` itself where nothing is new. `pause` is called between logs. Raises
+    ContentMoved, OSError."""
     signatures = tuple(dict.fromkeys(wanted))
     logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
     if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
         return known
     places = {signature: place for place, signature in enumerate(signatures)}
     before = frozenset(known.tried)
-    every = finder(signatures)
     fresh = [signature for signature in signatures if signature not in before]
-    new_ones = finder(fresh) if fresh else None
+
+    def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
+        return dict(helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, pause))
+
+    new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
+    more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
+    nothing: Events = frozenset()
     found: dict[str, tuple[tuple[int, bool], ...]] = {}
-    for content, log in logs.items():
-        here: set[tuple[Signature, bool]] = set()
-        if content not in known.found:
-            pause()
-            here.update(every(text_of(log)))
-        else:
-            here.update(known.events(content))
-            if new_ones:
-                pause()
-                here.update(new_ones(text_of(log)))
+    for content in logs:
+        here = new[content] if content in new else known.events(content) | more.get(content, nothing)
         found[content] = tuple(
             sorted((places[signature], held) for signature, held in here if signature in places)
         )

@@ -1,6 +1,7 @@
 """What the logs of a corpus have of its signatures: for the checks, and for how much each of them proves."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from app.content.check.samples import Matches, SignatureFinder, Spoken
@@ -10,21 +11,20 @@ from app.entry import Signature
 from app.log.formats import compile_formats
 from app.log_knowledge import Failures
 from app.snapshot.facts import FactStore, fact_key
+from app.snapshot.helpers import Helpers
 from app.snapshot.last import Last
-from app.snapshot.matches import Find, KnownMatches, load_matches, match_logs, save_matches
+from app.snapshot.matches import Find, Finder, KnownMatches, load_matches, match_logs, save_matches
 from app.snapshot.records import to_json
-from app.snapshot.sources import sample_text
 from app.snapshot.state import State
 from app.snapshot.versions import code_version
-
-Finder = Callable[[Iterable[Signature]], Find]
 
 
 class LogSignatures:
     """Tries signatures on logs, only new ones on known logs. Not safe to share between threads."""
 
-    def __init__(self, facts: FactStore, pause: Callable[[], None]) -> None:
+    def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
         self._facts = facts
+        self._helpers = helpers
         self._pause = pause
         self._known: dict[str, KnownMatches] = {}
         self._matches: Last[Matches] = Last()
@@ -55,14 +55,13 @@ class LogSignatures:
     def _counted(
         self, state: State, holders: Mapping[str, Sequence[Signature]], failures: Failures
     ) -> tuple[SignatureCount, ...]:
-        formats = compile_formats(failures)
         version = fact_key("events", code_version(), to_json(failures).decode()).hex()
         known = self._match(
             "events",
             version,
             state,
             chain.from_iterable(holders.values()),
-            lambda some: event_finder(some, formats),
+            partial(_as_read, failures),
         )
         samples = (
             (entry_id, known.events(sample.content))
@@ -80,7 +79,7 @@ class LogSignatures:
         known = self._known.get(name)
         if known is None or known.version != version:
             known = load_matches(self._facts, name, version)
-        matches = match_logs(known, state.corpus, signatures, finder, sample_text, self._pause)
+        matches = match_logs(known, state.corpus, signatures, finder, self._helpers, self._pause)
         if matches is not known:
             save_matches(self._facts, name, matches)
         self._known[name] = matches
@@ -91,3 +90,8 @@ def _plainly(signatures: Iterable[Signature]) -> Find:
     """Finds signatures in the plain text of a log."""
     finder = SignatureFinder(signatures)
     return lambda text: frozenset((signature, False) for signature in finder.find(text))
+
+
+def _as_read(failures: Failures, signatures: Iterable[Signature]) -> Find:
+    """Finds signatures in a log as a diagnosis does."""
+    return event_finder(signatures, compile_formats(failures))

@@ -46,7 +46,7 @@ class Workshop:
         for suffix in SUFFIXES:
             make_room(data / f"{FILE_NAME}{suffix}")
         self.facts = FactStore(self._path, writable=True)
-        self.signatures = LogSignatures(self.facts, pause)
+        self.signatures = LogSignatures(self.facts, helpers, pause)
         self._analyzers = analyzers
         self.engine = analyzers.engine
         """The cluster that what is made is loaded into, where there is one."""

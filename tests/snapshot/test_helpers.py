@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.snapshot import helper
+from app.snapshot import helper, matches
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.entries import WORTH_HELP
@@ -24,17 +24,22 @@ from tests.support.small_content import edition, write
 
 MANY = 2 * WORTH_HELP + 1
 """Entries of one file each, so that reading them is worth help as well."""
+LOGS = matches.WORTH_HELP + 1
 
 
 @pytest.fixture(scope="module")
 def much(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A content directory with more entries than one process is left alone with."""
+    """A content directory with more entries, and more logs, than one process is left alone with."""
     files = {
         f"en/roll/entry-{number}.md": edition(
             f"Worker {number} hangs", f"## Answer\n\nSet `--wait-{number}`, 见 [A](entry-{number // 2}.md).\n"
         )
         for number in range(MANY)
     }
+    files["en/roll/lost.md"] = edition(
+        "A worker is lost", "## Fix\n\nStart it.\n", kind="error", signatures="['worker {int} is lost']"
+    )
+    files |= {f"samples/roll/lost/{number}.log": f"E: worker {number} is lost\n" for number in range(LOGS)}
     return write(tmp_path_factory.mktemp("much"), files)
 
 
@@ -104,6 +109,8 @@ def test_two_processes_make_the_same_as_one(
     builder.build()
     assert len(watcher.seen) == 2
     assert kept(data) == alone
+    (count,) = read_generation(data, current_name(data)).header.counts
+    assert count.own == LOGS
 
 
 @pytest.mark.parametrize(("nth", "number"), [(1, 2), (10, 1), (40, 2)])
