@@ -34,9 +34,6 @@ CACHED_WORDS, LONGEST_CACHED = 16_384, 100
 CACHED_TEXTS, LONGEST_TEXT = 128, 400
 """Texts whose analysis is kept, and their characters: what is indexed of an entry is read by the diagnosis as well."""
 
-CACHED_LENGTHS = 64
-"""Lengths whose offsets are kept."""
-
 OF_A_WORD = (TokenKind.EXACT, TokenKind.TERM)
 
 Offsets = tuple[int, ...]
@@ -99,7 +96,7 @@ class Analyzer:
 
     def _han(self, text: str) -> Parts:
         words = [*self._chinese.words(text)]
-        of_grams, spans = _grams(len(text))
+        of_grams, spans = (_kept_grams if len(text) <= LONGEST_CACHED else _grams)(len(text))
         grams = [""] * (2 * len(text) - 1)
         grams[::2] = text
         grams[1::2] = map(add, text, text[1:])
@@ -144,18 +141,20 @@ class Analyzer:
         return [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
 
 
-# The same numbers for every word, and every Han run, of a length: a process holds them once.
+# The same numbers for every word, and every short Han run, of a length: a process holds them once.
 
 
-@lru_cache(CACHED_LENGTHS)
+@lru_cache(LONGEST_CACHED)
 def _whole(length: int) -> tuple[Offsets, Spans]:
     """Offsets of the two tokens of a word, and the span of its one atom."""
     return (0, length, 0, length), ((0, length),)
 
 
-@lru_cache(CACHED_LENGTHS)
 def _grams(length: int) -> tuple[Offsets, Spans]:
     """Offsets of the characters and pairs of a Han run, and the spans of its characters."""
     spans = tuple((at, at + 1) for at in range(length))
     pairs = ((at, at + 1, at, at + 2) for at in range(length - 1))
     return (*chain.from_iterable(pairs), length - 1, length), spans
+
+
+_kept_grams = lru_cache(LONGEST_CACHED)(_grams)

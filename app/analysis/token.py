@@ -100,7 +100,7 @@ class Atom(NamedTuple):
         return self.kind is SegmentKind.HAN
 
 
-# As calls of the classes do it, in half the time: a Chinese text has three of these a character.
+# As calls of the classes do it, in half the time.
 make_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
 make_atom: Callable[[tuple[str, str, int, int, SegmentKind]], Atom] = partial(tuple.__new__, Atom)
 

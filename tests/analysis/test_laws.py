@@ -1,6 +1,7 @@
 """What holds for the analysis of any text whatever."""
 
 import sys
+import tracemalloc
 import unicodedata
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -224,6 +225,18 @@ def test_the_cost_of_any_text_is_linear(analyzer: Analyzer, unit: str) -> None:
 
 
 HAN = "显存不足训推一体的中华人民共和国在线训练框架数据并行〇々㐀\u9fff"
+
+
+def test_nothing_is_left_of_long_texts(analyzer: Analyzer) -> None:
+    tracemalloc.start()
+    try:
+        for length in range(4_000, 4_010):
+            for character in "显a":
+                analyzer.analyze(character * length)
+        left, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert left < most / 10
 
 
 @pytest.fixture(scope="module")
