@@ -17,11 +17,6 @@ class Mention(NamedTuple):
     group: int
     first: int
     last: int
-    word: str
-
-
-Member = tuple[int, str]
-"""Number of a group, and the word of it."""
 
 
 @dataclass(slots=True)
@@ -29,8 +24,8 @@ class _Word:
     """A word of members, behind those that lead to it."""
 
     following: "dict[str, _Word]" = field(default_factory=dict)
-    members: list[Member] = field(default_factory=list)
-    """Those that end here."""
+    groups: list[int] = field(default_factory=list)
+    """Those that have a member which ends here."""
     is_across: bool = False
     """Whether a member goes on behind punctuation here, as `Weights & Biases` does."""
 
@@ -53,15 +48,15 @@ class Glossary:
         self._root = _Word()
         for number, group in enumerate(self.groups):
             for word in group.words:
-                self._put(analyzer.analyze(word), (number, word))
+                self._put(analyzer.analyze(word), number)
 
-    def _put(self, analysis: Analysis, member: Member) -> None:
+    def _put(self, analysis: Analysis, group: int) -> None:
         node = self._root
         for length, stem in enumerate(analysis.stems, 1):
             node = node.following.setdefault(stem, _Word())
             node.is_across |= length in analysis.apart
         if node is not self._root:
-            node.members.append(member)
+            node.groups.append(group)
 
     def read(self, text: str) -> Reading:
         """`text` as it is indexed."""
@@ -81,29 +76,27 @@ class Glossary:
         for first, stem in enumerate(stems):
             if (node := starting.get(stem)) is None:
                 continue
-            end, members = _longest(node, stems, first + 1, analysis.apart)
+            end, groups = _longest(node, stems, first + 1, analysis.apart)
             if end > furthest:
                 furthest = end
-                for group, word in members:
-                    yield Mention(group, first, end - 1, word)
+                for group in groups:
+                    yield Mention(group, first, end - 1)
 
     def tokens(self, analysis: Analysis) -> Iterator[Token]:
         """A concept token for every mention."""
         spans: Sequence[tuple[int, int]] = ()
-        for group, first, last, _ in self.mentions(analysis):
+        for group, first, last in self.mentions(analysis):
             spans = spans or analysis.spans
             yield Token(str(group), spans[first][0], spans[last][1], TokenKind.CONCEPT)
 
 
-def _longest(
-    node: _Word, stems: Sequence[str], end: int, apart: Container[int]
-) -> tuple[int, Sequence[Member]]:
-    """The longest member that goes on from `node`, and the atom behind it: 0 where there is none. `end` is the one
-    behind `node`; `apart` are atoms that belong to nothing before them."""
-    found: tuple[int, Sequence[Member]] = (0, ())
+def _longest(node: _Word, stems: Sequence[str], end: int, apart: Container[int]) -> tuple[int, Sequence[int]]:
+    """The atom behind the longest member that goes on from `node`, 0 where there is none, and the groups that have it.
+    `end` is the atom behind `node`; `apart` are atoms that belong to nothing before them."""
+    found: tuple[int, Sequence[int]] = (0, ())
     while True:
-        if node.members:
-            found = end, node.members
+        if node.groups:
+            found = end, node.groups
         if end == len(stems) or (end in apart and not node.is_across):
             return found
         following = node.following.get(stems[end])

@@ -63,7 +63,11 @@ class Analyzer:
 
     def fold(self, text: str) -> str:
         """`text` with widths and scripts folded and case taken away, for comparing."""
-        return self._folder.fold(text).text.casefold()
+        return self.plain(text).casefold()
+
+    def plain(self, text: str) -> str:
+        """`text` with widths and scripts folded, for showing."""
+        return self._folder.fold(text).text
 
     def is_word(self, text: str) -> bool:
         """Whether a general dictionary, or ours, has the case-folded `text` as a word."""

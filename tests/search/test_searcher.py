@@ -182,6 +182,15 @@ def test_a_question_finds_an_entry_that_exists_only_in_the_other_language(
     assert ("glossary", "卡住", "stuck") in reasons(hit)
 
 
+def test_a_reason_names_a_word_as_it_was_typed(small: MakeSnapshot) -> None:
+    snapshot = small(
+        FILLERS | {"zh/zh-only": concept("怎样省显存", "减小批次。").replace("## Answer", "## 回答")},
+        GLOSSARY,
+    )
+    for typed in ("GPU  Memories", "gpu-memory"):
+        assert reasons(first(snapshot, typed, "en")) == [("glossary", " ".join(typed.split()), "显存")]
+
+
 def test_hits_are_the_same_in_both_languages_and_shown_in_the_readers(small: MakeSnapshot) -> None:
     both = {
         "en/twin": concept("Zebra crossing", "English words."),

@@ -79,7 +79,7 @@ class QueryParser:
         ends_open = unfinished and text == text.rstrip()
         joined = [*self._substitutes.joined(words)]
         substitutes = [
-            *self._substitutes.synonyms(words, analysis),
+            *self._substitutes.synonyms(words, text, analysis),
             *joined,
             *self._substitutes.corrected(words, corrections),
             *self._substitutes.completed(words, unfinished=ends_open),

@@ -34,14 +34,16 @@ class Substitutes:
         self._are_neighbors: Callable[[str, str], bool] = engine.are_neighbors
         self._speller = speller
 
-    def synonyms(self, words: Sequence[Word], analysis: Analysis) -> Iterator[Substitute]:
-        """The group of every mention of a word of the glossary."""
+    def synonyms(self, words: Sequence[Word], text: str, analysis: Analysis) -> Iterator[Substitute]:
+        """The group of every mention of a word of the glossary in the text of the query."""
         weight, cover = GLOSSARY
         atoms = analysis.atoms
         for mention in self._glossary.mentions(analysis):
             start, end = atoms[mention.first].start, atoms[mention.last].end
             if covered := _overlapped(words, start, end):
-                concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), mention.word)
+                # As it was typed: `fails` where the glossary has `failure`.
+                typed = " ".join(self._analyzer.plain(text[start:end]).split())
+                concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), typed)
                 # A word of the glossary inside an identifier speaks for that part of it.
                 share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
                 yield Substitute(

@@ -39,9 +39,9 @@ def reasons(
     for one in contributions:
         if one.score < WORTH_SAYING * total:
             continue
-        reason = _reason(one, parsed, concordance)
-        if one.label not in best or ORDER[reason.type] < ORDER[best[one.label].type]:
-            best[one.label] = reason
+        reason, word = _reason(one, parsed, concordance), one.label.casefold()
+        if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
+            best[word] = reason
     meant = [Reason(ReasonType.MEANING, "")] if alike else []
     return (*meant, *sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
 
