@@ -55,7 +55,8 @@ class Glossary:
         for length, stem in enumerate(analysis.stems, 1):
             node = node.following.setdefault(stem, _Word())
             node.is_across |= length in analysis.apart
-        if node is not self._root:
+        # Once, however many forms of a word a group lists.
+        if node is not self._root and group not in node.groups:
             node.groups.append(group)
 
     def read(self, text: str) -> Reading:

@@ -23,7 +23,7 @@ from app.analysis.token import (
 )
 from app.han import has_han
 
-VERSION = "8"
+VERSION = "9"
 """Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
 
 

@@ -47,3 +47,8 @@ def test_a_word_inside_a_longer_one_does_not_count(analyzer: Analyzer, text: str
     mentions = [*Glossary(GROUPS, analyzer).mentions(analyzer.analyze(text))]
     groups = [next(number for number, group in enumerate(GROUPS) if word in group.words) for word in found]
     assert [mention.group for mention in mentions] == groups
+
+
+def test_a_group_is_mentioned_once_however_many_forms_of_a_word_it_lists(analyzer: Analyzer) -> None:
+    groups = (GlossaryGroup(en=("crash", "crashes", "crashed"), zh=("崩溃",)),)
+    assert len([*Glossary(groups, analyzer).mentions(analyzer.analyze("it crashed"))]) == 1
