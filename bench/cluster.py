@@ -20,16 +20,16 @@ from pathlib import Path
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
+from app.cluster.door import Cluster
+from app.cluster.index import ClusterIndex
+from app.cluster.indexes import Indexes, Load
+from app.cluster.lexicon import write_lexicon
+from app.cluster.node import Access
+from app.cluster.record import Shape
 from app.content.library import Library
 from app.content.read.load import load_library
 from app.evaluation.figures import read_judged
 from app.search.answers import SearchAnswer, SearchRequest
-from app.search.cluster.door import Cluster
-from app.search.cluster.index import ClusterIndex
-from app.search.cluster.indexes import Indexes, Load
-from app.search.cluster.lexicon import write_lexicon
-from app.search.cluster.mapping import Shape
-from app.search.cluster.node import Access
 from app.search.index.document import build_documents
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index

@@ -15,9 +15,7 @@ from pathlib import Path
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.entry import Language
-from app.search.complete.arrays import completion_arrays
-from app.search.complete.candidates import Candidate, candidates_of
-from app.search.complete.completer import Completer
+from app.search.completion import Candidate, Completer, candidates_of, completion_arrays
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPED = [

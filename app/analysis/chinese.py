@@ -3,7 +3,10 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain
 from math import inf, log
+from pathlib import Path
 
 import jieba
 
@@ -96,3 +99,19 @@ def _prefix_dictionary(lines: str) -> tuple[dict[str, int], int]:
     frequencies = {word: int(frequency) for word, frequency in FREQUENT.findall(lines)}
     prefixes = {word[:length] for word in frequencies for length in range(1, len(word))}
     return dict.fromkeys(prefixes, 0) | frequencies, sum(frequencies.values())
+
+
+TABLE = Path(__file__).with_name("readings.txt")
+
+
+def homophones(character: str) -> frozenset[str]:
+    """The Simplified characters that share a syllable with one, whatever the tone; none for a rare one."""
+    alike = (characters for characters in _syllables() if character in characters)
+    return frozenset(chain.from_iterable(alike))
+
+
+@cache
+def _syllables() -> tuple[str, ...]:
+    """The characters of each syllable."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    return tuple(line.split()[1] for line in lines if not line.startswith("#"))

@@ -5,12 +5,11 @@ from functools import lru_cache, partial
 from itertools import chain
 from operator import add
 
-from app.analysis import code
+from app.analysis import runs
 from app.analysis.chinese import ChineseTokenizer
-from app.analysis.english import EnglishWords
+from app.analysis.english import EnglishWords, Stemmer
 from app.analysis.normalize import Folder
-from app.analysis.segment import is_code, saying, separates
-from app.analysis.stems import Stemmer
+from app.analysis.runs import is_code, saying, separates
 from app.analysis.token import (
     Analysis,
     Origins,
@@ -122,7 +121,7 @@ class Analyzer:
             texts = (folded, stem)
             terms = terms_of(texts, OF_A_WORD)
             return Parts(SegmentKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
-        spans = tuple(code.words(text))
+        spans = tuple(runs.words(text))
         words = tuple(text[start:end].casefold() for start, end in spans)
         stems = tuple(map(self._stemmer.stem, words))
         parts = (Token(stem, *span, TokenKind.PART) for stem, span in zip(stems, spans, strict=True))
@@ -135,14 +134,14 @@ class Analyzer:
     def _names(self, text: str, stems: Sequence[str]) -> Iterator[Token]:
         """The names in a piece of code, each followed by the stems of its words, so that a plural more or less still
         finds it: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole piece."""
-        for name, start, end in code.names(text):
+        for name, start, end in runs.names(text):
             yield Token(name, start, end, TokenKind.TERM)
             own = stems if end - start == len(text) else self._stems(text[start:end])
             if len(own) > 1:
                 yield Token("_".join(own), start, end, TokenKind.PART)
 
     def _stems(self, name: str) -> list[str]:
-        return [self._stemmer.stem(name[start:end].casefold()) for start, end in code.words(name)]
+        return [self._stemmer.stem(name[start:end].casefold()) for start, end in runs.words(name)]
 
 
 # The same numbers for every word, and every short Han run, of a length: a process holds them once.

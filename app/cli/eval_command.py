@@ -16,7 +16,7 @@ from app.cli.running import run
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import Diagnosed, Ranked
-from app.search.meaning.extra import embedder
+from app.search.meaning.embedder import embedder
 from app.settings import Settings
 from app.snapshot.analyzers import dictionary_of
 

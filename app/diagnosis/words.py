@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from app.analysis.english import is_function_word
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.analysis.stems import is_function_word
 from app.analysis.token import Atom, Piece, SegmentKind, TokenKind
 
 Word = frozenset[str]

@@ -11,11 +11,11 @@ from app.errors import JiedaError
 from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, rank_of
 from app.search.answers import SearchAnswer, SearchRequest
 from app.search.index.document import build_documents
-from app.search.index.store import IndexStore
+from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
-from app.search.translation.dictionary import Dictionary
+from app.search.translation import Dictionary
 from app.search.weights import WEIGHTING
 from app.snapshot.snapshot import build_snapshot
 

@@ -13,15 +13,20 @@ from app.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion
 from app.search.index.protocol import Index
 from app.search.meaning.embedder import Embedder, Vector
 from app.search.query.parser import ParsedQuery, QueryParser
-from app.search.query.translations import Translations
+from app.search.query.substitutes import Translations
 from app.search.query.types import Query
-from app.search.rank.explain import Contribution
-from app.search.rank.ranker import Ranker, Ranking, Scored
-from app.search.show.passages import Passages, ReadPlaces
-from app.search.show.places import Wanted
-from app.search.show.reasons import WORTH_SAYING, exact_elsewhere, exact_reasons, in_other_title, reasons
-from app.search.show.snippet import marked_title, snippet
-from app.search.translation.dictionary import Dictionary
+from app.search.rank.ranker import Contribution, Ranker, Ranking, Scored
+from app.search.show.passages import Passages, ReadPlaces, Wanted
+from app.search.show.snippet import (
+    WORTH_SAYING,
+    exact_elsewhere,
+    exact_reasons,
+    in_other_title,
+    marked_title,
+    reasons,
+    snippet,
+)
+from app.search.translation import Dictionary
 from app.search.weights import EXACT_TIER
 from app.taxonomy import FACETS
 

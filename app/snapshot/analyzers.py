@@ -5,10 +5,8 @@ from pathlib import Path
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.search.meaning.embedder import Embedder
-from app.search.meaning.extra import embedder
-from app.search.translation.dictionary import Dictionary
-from app.search.translation.store import open_dictionary
+from app.search.meaning.embedder import Embedder, embedder
+from app.search.translation import Dictionary, open_dictionary
 from app.settings import Settings
 from app.snapshot.engine import Engine, engine_of
 from app.snapshot.versions import code_version

@@ -8,8 +8,15 @@ import numpy as np
 from app.content.catalog import ALIKE_FACETS, SAME_FRAMEWORK, SHARED_TAG, Listed, orders_of, tags_of
 from app.entry import Language, Summary
 from app.filters import Filters
-from app.search.index.array_file import Array, narrow
-from app.search.index.lexicon import Occurrences, Strings, Table, string_arrays, table_arrays
+from app.search.index.array_file import (
+    Array,
+    Occurrences,
+    Strings,
+    Table,
+    narrow,
+    string_arrays,
+    table_arrays,
+)
 from app.snapshot.records import EntryRow
 from app.taxonomy import FACETS, Taxonomy, facet_values
 

@@ -19,7 +19,7 @@ from app.snapshot.records import EntryRow
 from app.snapshot.versions import code_version
 
 OPENSEARCH = "opensearch"
-DOOR = "app.snapshot.cluster"
+DOOR = "app.cluster.engine"
 DIGITS = 16
 """Of the digest that an index is named by."""
 

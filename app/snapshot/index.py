@@ -13,21 +13,22 @@ from app.diagnosis.facts import DiagnosisFacts
 from app.entry import Edition, Entry, Summary
 from app.errors import IndexUnreadable
 from app.search.answers import Fit
-from app.search.complete.arrays import link_completions, read_completions, write_completions
-from app.search.complete.candidates import (
+from app.search.completion import (
     Candidate,
+    Completer,
     entry_candidates,
     glossary_candidates,
+    link_completions,
+    read_completions,
     tag_candidates,
+    write_completions,
 )
-from app.search.complete.completer import Completer
 from app.search.index import document, writer
 from app.search.index.array_file import Array
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
 from app.search.meaning import sayings
-from app.search.meaning.embedder import Embedder
-from app.search.meaning.vectors import Meaning
+from app.search.meaning.embedder import Embedder, Meaning
 from app.search.searcher import Searcher
 from app.search.show import passages
 from app.search.show.passages import ReadPlaces

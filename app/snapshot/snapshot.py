@@ -20,16 +20,14 @@ from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
 from app.entry import Sample
 from app.log_knowledge import Background
-from app.search.complete.arrays import completion_arrays
-from app.search.complete.candidates import candidates_of
-from app.search.complete.completer import Completer
+from app.search.completion import Completer, candidates_of, completion_arrays
 from app.search.index import document
 from app.search.index.document import build_documents
-from app.search.index.store import IndexStore
+from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
-from app.search.translation.dictionary import Dictionary
+from app.search.translation import Dictionary
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.catalog import StoredCatalog
 from app.snapshot.facts import FactStore

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from app.options import ROOT
 
-_PACKAGES = ("signature", "content", "analysis", "search", "log", "diagnosis", "snapshot")
+_PACKAGES = ("signature", "content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster")
 """Folders of `app` whose code decides what a fact or a generation looks like."""
 _MODULES = (
     "entry.py",

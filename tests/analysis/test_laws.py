@@ -12,12 +12,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.analysis import code
+from app.analysis import runs
 from app.analysis.chinese import ChineseTokenizer
+from app.analysis.english import Stemmer
 from app.analysis.normalize import Folder
 from app.analysis.pipeline import Analyzer
-from app.analysis.segment import segment
-from app.analysis.stems import Stemmer
+from app.analysis.runs import segment
 from app.analysis.token import SegmentKind, Token, TokenKind
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -117,8 +117,8 @@ def relates(token: Token, at_its_place: str) -> bool:
     if token.kind is TokenKind.PART:
         stems = {STEMMER.stem(word) for word in all_words(without_marks(at_its_place))}
         return set(without_marks(token.text).split("_")) <= stems | {""}
-    return token.text in {STEMMER.stem(at_its_place), code.canonical("-".join(words))} or (
-        token.text in code.canonical(at_its_place)
+    return token.text in {STEMMER.stem(at_its_place), runs.canonical("-".join(words))} or (
+        token.text in runs.canonical(at_its_place)
     )
 
 
@@ -129,9 +129,9 @@ def without_marks(text: str) -> str:
 
 def all_words(text: str) -> list[str]:
     """Every stretch of letters and digits inside `text`: capitals are folded, so where words part is open."""
-    runs = [text[start:end] for start, end in code.words(text)]
+    found = [text[start:end] for start, end in runs.words(text)]
     return [
-        run[start:end] for run in runs for start in range(len(run)) for end in range(start + 1, len(run) + 1)
+        run[start:end] for run in found for start in range(len(run)) for end in range(start + 1, len(run) + 1)
     ]
 
 

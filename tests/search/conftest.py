@@ -7,7 +7,7 @@ import pytest
 
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
-from app.search.index.store import IndexStore
+from app.search.index.writer import IndexStore
 from app.search.weights import WEIGHTING
 from app.snapshot.snapshot import Snapshot, build_snapshot
 from tests.search.small import MakeSnapshot, files_of

@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 
 from app.entry import Language
 from app.filters import Filters
-from app.search.index.document import Document
+from app.search.index.document import END, START, Document, Passage
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
 from app.search.index.protocol import Index
-from app.search.index.writing import END, START, Passage
 from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm, Writing
-from app.search.rank.explain import Contribution
-from app.search.rank.ranker import Ranker, Scored
+from app.search.rank.ranker import Contribution, Ranker, Scored
 from app.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
 from app.taxonomy import FACETS
 from tests.support.engines import ListScan, Results, answer_threshold, passes

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from app.cluster.door import Cluster
+from app.cluster.index import ClusterIndex
+from app.cluster.indexes import Indexes, Load
+from app.cluster.lexicon import write_lexicon
+from app.cluster.node import Access
+from app.cluster.record import Shape
 from app.filters import Filters
-from app.search.cluster.door import Cluster
-from app.search.cluster.index import ClusterIndex
-from app.search.cluster.indexes import Indexes, Load
-from app.search.cluster.lexicon import write_lexicon
-from app.search.cluster.mapping import Shape
-from app.search.cluster.node import Access
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import BODIES

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.cluster import door
+from app.cluster.door import Cluster, Refused
+from app.cluster.engine import Lease, loading_alone
+from app.cluster.indexes import send, written
+from app.cluster.node import Access
 from app.errors import ClusterUnavailable
-from app.search.cluster import door
-from app.search.cluster.door import Cluster, Refused
-from app.search.cluster.lease import Lease, loading_alone
-from app.search.cluster.load import send, written
-from app.search.cluster.node import Access
 from tests.support.cluster import Said, node
 
 NOBODY = "http://127.0.0.1:9"

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
+from app.cluster import record
+from app.cluster.record import SourceWriter, digest, key_mark, read_record, read_texts, tag_mark
 from app.errors import IndexUnreadable
-from app.search.cluster import source
-from app.search.cluster.record import digest, key_mark, read_record, read_texts, tag_mark
-from app.search.cluster.source import SourceWriter
-from app.search.index.document import Document
+from app.search.index.document import Document, Passage
 from app.search.index.fields import ZONES
-from app.search.index.writing import Passage
 from app.search.weights import WEIGHTING
 from tests.search.contract import document
 
@@ -96,7 +94,7 @@ def test_texts_come_back_as_they_were_and_no_phrase_goes_across_two() -> None:
 def test_a_document_is_sent_alike_whatever_was_sent_before(monkeypatch: pytest.MonkeyPatch) -> None:
     others = [replace(HELD, id=f"f/{word}", zones={"body_en": {f"t:{word}": 1, "t:a": 1}}) for word in "xyz"]
     assert sent(HELD, *others) == sent(HELD)
-    monkeypatch.setattr(source, "REMEMBERED", 1)
+    monkeypatch.setattr(record, "REMEMBERED_TERMS", 1)
     assert sent(HELD, *others) == sent(HELD)
 
 

@@ -9,12 +9,11 @@ from urllib.parse import parse_qsl, quote
 
 import pytest
 
+from app.cluster.door import Cluster, Refused
+from app.cluster.engine import ClusterEngine
+from app.cluster.node import Access, Credentials, Request, Signer, authorization, canonical
 from app.errors import SettingsError
-from app.search.cluster.door import Cluster, Refused
-from app.search.cluster.node import Access
-from app.search.cluster.signing import Credentials, Request, Signer, authorization, canonical
 from app.settings import Settings
-from app.snapshot.cluster import ClusterEngine
 from tests.support.cluster import Said, node
 
 PUBLISHED = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")

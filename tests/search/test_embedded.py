@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from app.search.index import pool
+from app.search.index import embedded
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.protocol import Index
@@ -51,7 +51,7 @@ class TestIndexOfCommonWords(TestIndexOfSegments):
 
     @contextmanager
     def index(self, documents: Sequence[Document]) -> Iterator[Index]:
-        with patch.object(pool, "MOST_ROWS", 0), super().index(documents) as index:
+        with patch.object(embedded, "MOST_ROWS", 0), super().index(documents) as index:
             yield index
 
 
@@ -64,9 +64,9 @@ def test_what_is_kept_of_a_word_and_what_is_read_again_tell_the_same() -> None:
     ]
     told = []
     for most in (0, 1000):
-        with patch.object(pool, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:
+        with patch.object(embedded, "MOST_ROWS", most), TestIndexOfSegments().index(made) as index:
             assert isinstance(index, EmbeddedIndex)
-            found = pool.pooled(index.collection, WEIGHTING, ("t:a", "t:b"))
+            found = embedded.pooled(index.collection, WEIGHTING, ("t:a", "t:b"))
             told.append(found.shares([2, 0, 2, 3]))
     assert told[0] == told[1]
     assert told[0][0] == told[0][2]

@@ -12,8 +12,7 @@ from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import ZONES
 from app.search.index.likeness import MEANS
 from app.search.index.writer import update_index
-from app.search.meaning.embedder import Vectors
-from app.search.meaning.vectors import STEPS, Meaning
+from app.search.meaning.embedder import STEPS, Meaning, Vectors
 from app.search.weights import GIST, WEIGHTING
 
 DOCUMENTS = 2 * MEANS

@@ -9,11 +9,10 @@ import pytest
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.search.answers import ReasonType
-from app.search.index.store import IndexStore
-from app.search.meaning.embedder import Embedder, Vectors
-from app.search.meaning.extra import embedder as installed
+from app.search.index.writer import IndexStore
+from app.search.meaning.embedder import Embedder, Meaning, Vectors
+from app.search.meaning.embedder import embedder as installed
 from app.search.meaning.sayings import by_themselves
-from app.search.meaning.vectors import Meaning
 from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder

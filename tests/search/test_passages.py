@@ -7,9 +7,8 @@ from app.analysis.glossary import Glossary
 from app.entry import Language
 from app.search.answers import SearchRequest
 from app.search.searcher import Searcher
-from app.search.show.passages import Line, lines_of
+from app.search.show.passages import Line, Places, Wanted, lines_of, packed
 from app.search.show.passages import places_of as places_in
-from app.search.show.places import Places, Wanted, packed
 from app.snapshot.index import places_of
 from app.snapshot.snapshot import Snapshot
 

@@ -12,7 +12,7 @@ import pytest
 from app.errors import JiedaError
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
-from app.search.index.store import ABANDONED_AFTER, KEPT, IndexStore
+from app.search.index.writer import ABANDONED_AFTER, KEPT, IndexStore
 from app.search.query.types import Query
 from app.search.weights import WEIGHTING
 from tests.search.contract import document, search, word
@@ -185,7 +185,7 @@ from pathlib import Path
 from app.search.index.embedded import EmbeddedIndex
 from app.search.query.types import Query
 from app.search.weights import WEIGHTING
-from app.search.index.store import IndexStore
+from app.search.index.writer import IndexStore
 from tests.search.contract import search, word
 from tests.search.test_store import DOCUMENTS
 

@@ -8,11 +8,10 @@ import pytest
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.errors import SettingsError
+from app.search import translation
 from app.search.answers import Reason, ReasonType
-from app.search.index.store import IndexStore
-from app.search.translation import cedict
-from app.search.translation.dictionary import Dictionary
-from app.search.translation.store import FOLDER, open_dictionary
+from app.search.index.writer import IndexStore
+from app.search.translation import FOLDER, Dictionary, open_dictionary
 from app.search.weights import WEIGHTING
 from app.settings import Settings
 from app.snapshot.analyzers import analyzers_of
@@ -194,7 +193,7 @@ def test_lines_of_another_format_are_named(
 
 def test_a_file_that_is_too_large_is_not_read(file: Path, tmp_path: Path) -> None:
     with file.open("r+b") as opened:
-        opened.truncate(cedict.LARGEST + 1)  # a hole: it takes no room
+        opened.truncate(translation.LARGEST + 1)  # a hole: it takes no room
     with pytest.raises(SettingsError, match=r"JIEDA_DICTIONARY.*67,108,865 bytes.*67,108,864 at most"):
         open_dictionary(file, tmp_path, "")
 

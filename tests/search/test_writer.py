@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.search.index.document import Document
 from app.search.index.embedded import EmbeddedIndex
-from app.search.index.manifest import read_manifest
+from app.search.index.segment import read_manifest
 from app.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
 from app.search.query.types import Query
 from app.search.weights import WEIGHTING

@@ -11,16 +11,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from app.cluster.door import Cluster
+from app.cluster.engine import ClusterEngine
+from app.cluster.indexes import GRACE, Indexes
+from app.cluster.node import Access
+from app.cluster.record import Shape
 from app.entry import Language
 from app.search.answers import SearchRequest
-from app.search.cluster.door import Cluster
-from app.search.cluster.indexes import GRACE, Indexes
-from app.search.cluster.mapping import Shape
-from app.search.cluster.node import Access
 from app.search.weights import WEIGHTING
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.cluster import ClusterEngine
 from app.snapshot.snapshot import Snapshot
 from tests.support import shipped as shipped_content
 from tests.support.cluster import Line

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from app.cluster.door import Cluster
+from app.cluster.engine import ClusterEngine
+from app.cluster.node import Access
+from app.cluster.record import Shape
 from app.entry import Language
 from app.search.answers import SearchRequest
-from app.search.cluster.door import Cluster
-from app.search.cluster.mapping import Shape
-from app.search.cluster.node import Access
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.cluster import ClusterEngine
 from tests.support import shipped as shipped_content
 from tests.support.small_content import edition, write
 

@@ -16,13 +16,11 @@ import numpy as np
 from app.filters import Filters
 from app.search import weights
 from app.search.answers import FacetCount
-from app.search.index.document import Document
+from app.search.index.document import Document, Passage, held
 from app.search.index.fields import ELSEWHERE, ZONES
 from app.search.index.protocol import WRITTEN_BITS, Candidate, Columns, Postings, Share, Wanted
-from app.search.index.writing import Passage, held
 from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm
-from app.search.rank.explain import Contribution
-from app.search.rank.ranker import Scored
+from app.search.rank.ranker import Contribution, Scored
 from app.search.weights import K1, WEIGHTING
 from app.taxonomy import FACETS
 

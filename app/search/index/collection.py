@@ -1,15 +1,21 @@
 """The live documents of several segments, numbered as one: from 0, in the order of their ids."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from heapq import merge
+from itertools import groupby
 
 import numpy as np
 
+from app.entry import Language
 from app.errors import IndexUnreadable
+from app.filters import Filters
 from app.search.index.array_file import Array
-from app.search.index.fields import ZONES, Weighting
-from app.search.index.manifest import IndexManifest
-from app.search.index.protocol import Scores
-from app.search.index.segment import Segment
+from app.search.index.document import SEPARATORS, Held, between, flags, left_edge, right_edge
+from app.search.index.fields import ELSEWHERE, ZONES, Weighting
+from app.search.index.protocol import WRITTEN_BITS, Mask, Scores
+from app.search.index.segment import IndexManifest, Segment
+from app.taxonomy import FACETS
 
 
 class Collection:
@@ -81,3 +87,228 @@ def _live(segment: Segment, deleted: Sequence[int]) -> Array:
         raise IndexUnreadable(f"{segment.name}: deletes documents that it does not have")
     live[list(deleted)] = False
     return live
+
+
+NO_SLOTS = np.zeros(0, dtype=np.int64)
+FLAGS = np.array(
+    [int(flags(fits=bool(n & 1), alone=bool(n & 2), same=bool(n & 4), alike=bool(n & 8))) for n in range(16)],
+    dtype=np.uint16,
+)
+"""`writing.Held` by what is true: 1 edges fit, 2 stand free, 4 gaps are the same, 8 alike."""
+
+
+def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
+    """The slots, ascending, at which a phrase starts. The rarest atom leads, so that a common one costs little."""
+    rows = [segment.atoms.rows(atom) for atom in atoms]
+    if not rows or any(row is None for row in rows):
+        return NO_SLOTS
+    places = [(segment.atoms.columns[0][row], offset) for offset, row in enumerate(rows)]
+    places.sort(key=lambda place: len(place[0]))
+    rarest, first = places[0]
+    # Slots behind the first atoms of a segment may be fewer than the offset: negative starts match nothing.
+    starts = rarest.astype(np.int64) - first
+    for slots, offset in places[1:]:
+        wanted = starts + offset
+        wanted, starts = wanted[wanted >= 0], starts[wanted >= 0]
+        wanted = wanted.astype(slots.dtype)
+        found = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
+        starts = starts[slots[found] == wanted]
+        if not len(starts):
+            break
+    return starts
+
+
+def apart_starts(segment: Segment, first: str, second: str) -> Array:
+    """The slots, ascending, at which an atom has another one behind it with nothing but a space or a hyphen between."""
+    starts = phrase_starts(segment, (first, second))
+    gaps = segment.slot_gaps[starts + 1]
+    joining = [gap for gap in np.unique(gaps).tolist() if SEPARATORS.fullmatch(segment.gaps.at(gap))]
+    return starts[np.isin(gaps, joining)]
+
+
+def documents_of(segment: Segment, starts: Array) -> Array:
+    """The number of the document that each of some slots, ascending, is in."""
+    return np.searchsorted(segment.slot_starts, starts.astype(segment.slot_starts.dtype), side="right") - 1
+
+
+def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
+    """How each place at which a phrase starts holds it as `typed`: `writing.Held`, shifted by its region's bits."""
+    gaps = segment.slot_gaps
+    last = len(typed) - 1
+    left = _looked_up(segment, gaps[starts], partial(left_edge, typed[0]))
+    right = _looked_up(segment, gaps[starts + last], partial(right_edge, typed[last]))
+    edges = left & right
+    inner = np.full(len(starts), 3, dtype=np.uint16)
+    for number in range(1, last):
+        inner &= _looked_up(segment, gaps[starts + number], partial(between, typed[number]))
+    regions = segment.slot_regions[starts]
+    held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
+    return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
+
+
+def _looked_up(segment: Segment, gaps: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
+    """What `judge` says of each gap as 1 and 2, asked once for each that differs."""
+    bits = np.zeros(len(segment.gaps), dtype=np.uint16)
+    occurs = np.zeros(len(segment.gaps), dtype=np.bool_)
+    occurs[gaps] = True
+    for gap in np.flatnonzero(occurs).tolist():
+        first, second = judge(segment.gaps.at(gap))
+        bits[gap] = first | second << 1
+    return bits[gaps]
+
+
+EDITION = "edition"
+
+
+class FacetColumns:
+    """For each facet its values, sorted, and rows of (document, number of the value), those of a value together."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._size = len(collection)
+        rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION)}
+        for place, segment in enumerate(collection.segments):
+            table = segment.facets
+            for number, tag in enumerate(table.strings.all()):
+                facet, _, value = tag.partition(":")
+                documents_of_tag = table.columns[0][int(table.starts[number]) : int(table.starts[number + 1])]
+                documents = collection.renumbered(place, documents_of_tag)
+                if len(documents):
+                    rows.setdefault(facet, {}).setdefault(value, []).append(documents)
+        self._values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
+        self._documents: dict[str, Array] = {}
+        self._numbers: dict[str, Array] = {}
+        self._firsts: dict[str, Array] = {}
+        self._carriers: dict[str, Array] = {}
+        for facet, values in rows.items():
+            held = [np.concatenate(values[value]) for value in self._values[facet]]
+            counts = [len(documents) for documents in held]
+            self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
+            self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
+            self._firsts[facet] = np.cumsum([0, *counts[:-1]])
+            self._carriers[facet] = np.unique(self._documents[facet])
+
+    def passing(self, filters: Filters, without: str = "") -> Mask | None:
+        """Documents that pass all filters but the one on the facet `without`; None where all do."""
+        chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
+        chosen[EDITION] = (filters.edition,) if filters.edition else ()
+        masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
+        passing: Mask | None = np.logical_and.reduce(masks) if masks else None
+        return passing
+
+    def lacking(self, lang: Language) -> Mask:
+        """Documents that have no edition in a language."""
+        return ~self._chosen(EDITION, (lang,))
+
+    def counts(self, facet: str, among: Mask) -> dict[str, int]:
+        """How many of the documents `among` carry each value of a facet."""
+        values = self._values[facet]
+        if not values:
+            return {}
+        # A value that no document carries is none, so that no group is empty.
+        counted = np.add.reduceat(among[self._documents[facet]], self._firsts[facet], dtype=np.intp)
+        return dict(zip(values, counted.tolist(), strict=True))
+
+    def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
+        """For each value of each facet, how many answers there would be with it alone chosen in that facet."""
+        counted = {}
+        for facet in FACETS:
+            passing = self.passing(filters, without=facet)
+            counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
+        return counted
+
+    def carriers(self, facet: str) -> Array:
+        """The documents that carry any value of a facet, ascending."""
+        return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
+
+    def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
+        mask = np.zeros(self._size, dtype=np.bool_)
+        wanted = [number for number, value in enumerate(self._values[facet]) if value in values]
+        mask[self._documents[facet][np.isin(self._numbers[facet], wanted)]] = True
+        return mask
+
+
+KNOWN_TERMS = 50_000
+"""Terms whose frequency is kept."""
+
+
+class EmbeddedLexicon:
+    """The vocabulary of live documents. Implements `protocol.Lexicon`."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.frequency = lru_cache(KNOWN_TERMS)(self._frequency)
+        self._held = lru_cache(len(collection.segments))(self._held_terms)
+
+    def vocabulary(self, prefix: str) -> Sequence[str]:
+        """All index terms that start with `prefix`, sorted."""
+        found = merge(*(self._prefixed(place, prefix) for place in range(len(self._collection.segments))))
+        return [term for term, _ in groupby(found)]
+
+    def has_key(self, key: str) -> bool:
+        """Whether any document has a key."""
+        for place, segment in enumerate(self._collection.segments):
+            rows = segment.keys.rows(key)
+            if rows is not None and len(self._collection.renumbered(place, segment.keys.columns[0][rows])):
+                return True
+        return False
+
+    def are_neighbors(self, first: str, second: str) -> bool:
+        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        for place, segment in enumerate(self._collection.segments):
+            starts = apart_starts(segment, first, second)
+            if len(self._collection.renumbered(place, documents_of(segment, starts))):
+                return True
+        return False
+
+    def _frequency(self, term: str) -> int:
+        held = 0
+        for place, segment in enumerate(self._collection.segments):
+            if (rows := segment.terms.rows(term)) is not None:
+                numbers = self._collection.renumbered(place, segment.terms.columns[0][rows])
+                held += int(np.count_nonzero(np.diff(numbers, prepend=-1)))
+        return held
+
+    def _prefixed(self, place: int, prefix: str) -> list[str]:
+        segment = self._collection.segments[place]
+        numbers = segment.terms.strings.prefixed(prefix)
+        terms, live = segment.terms.strings.slice(numbers), self._collection.live(place)
+        if live.all():
+            return terms
+        held = self._held(place)[numbers.start : numbers.stop]
+        return [term for term, count in zip(terms, held.tolist(), strict=True) if count]
+
+    def _held_terms(self, place: int) -> Array:
+        """Which terms of a segment any live document holds."""
+        found: Array = self._collection.segments[place].term_frequencies(self._collection.live(place)) > 0
+        return found
+
+
+class EmbeddedTelling:
+    """The words of live documents. Documents are numbers in the order of `ids`."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.ids: Sequence[str] = collection.ids
+        telling = np.zeros(len(collection), dtype=np.bool_)
+        for place, segment in enumerate(collection.segments):
+            telling[collection.renumbered(place, np.unique(segment.telling.columns[0]))] = True
+        self.documents = int(telling.sum())
+        """How many have any."""
+
+    def holders(self, word: str) -> tuple[Array, Array]:
+        """The documents that have a word, ascending, and in how many texts each has it."""
+        found = [
+            (numbers[numbers >= 0], counts[numbers >= 0])
+            for place, segment in enumerate(self._collection.segments)
+            if (rows := segment.telling.rows(word)) is not None
+            for counts in (segment.telling.columns[1][rows],)
+            for numbers in (self._collection.numbers[place][segment.telling.columns[0][rows]],)
+        ]
+        if not found:
+            return NOBODY
+        numbers, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], counts[order]
+
+
+NOBODY: tuple[Array, Array] = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))

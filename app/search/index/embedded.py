@@ -1,27 +1,230 @@
-"""The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
+"""The postings of terms that stand for one word, gathered from all segments and weighed."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from app.entry import Language
+from app.filters import Filters
 from app.search.index.array_file import Array
 from app.search.index.cache import ByteCache
-from app.search.index.collection import Collection
-from app.search.index.facets import FacetColumns
-from app.search.index.fields import Weighting
+from app.search.index.collection import (
+    Collection,
+    EmbeddedLexicon,
+    EmbeddedTelling,
+    FacetColumns,
+    documents_of,
+    held_at,
+    phrase_starts,
+)
+from app.search.index.fields import ZONES, Weighting
 from app.search.index.likeness import EmbeddedLikeness
-from app.search.index.manifest import read_manifest
-from app.search.index.phrases import documents_of, held_at, phrase_starts
-from app.search.index.pool import Pool, pooled
-from app.search.index.protocol import Columns, Mask, Numbers, Wanted
-from app.search.index.segment import Segment
-from app.search.index.selection import EmbeddedFound, Judged
-from app.search.index.telling import EmbeddedTelling
-from app.search.index.vocabulary import EmbeddedLexicon
+from app.search.index.protocol import (
+    Candidate,
+    Columns,
+    Mask,
+    Numbers,
+    Postings,
+    Scores,
+    Share,
+    Standings,
+    Wanted,
+)
+from app.search.index.segment import Segment, read_manifest
+
+MOST_ROWS = 4096
+"""Rows of a pool that are kept. Those of common words take most of the room, and ten of their documents are explained:
+they are read again where they lie."""
+
+
+class Rows(NamedTuple):
+    """Each occurrence of a term in a zone of a document: `documents`, `sources` (number of the term · zones + number of
+    the zone) and `amounts`, what it brings to tf~; all of shape (n,)."""
+
+    documents: Array
+    sources: Array
+    amounts: Scores
+
+    def ordered(self) -> "Rows":
+        """By document."""
+        order = np.argsort(self.documents, kind="stable")
+        return Rows(*(column[order] for column in self))
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(column.nbytes for column in self)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the terms of a pool occur in: all of them together in `postings`, and row by row in `rows`, which are those
+    of all documents where they are kept, otherwise of those asked for, none of them twice."""
+
+    terms: tuple[str, ...]
+    postings: Postings
+    rows: Callable[[Array], Rows]
+    size: int
+    """Bytes."""
+
+    def shares(self, numbers: Sequence[int]) -> list[list[Share]]:
+        """What each term brought in each zone of some documents."""
+        wanted = np.array(numbers, dtype=np.int32)
+        rows = self.rows(wanted)
+        starts = np.searchsorted(rows.documents, wanted).tolist()
+        ends = np.searchsorted(rows.documents, wanted, side="right").tolist()
+        return [
+            [
+                Share(self.terms[source // len(ZONES)], ZONES[source % len(ZONES)], amount)
+                for source, amount in zip(
+                    rows.sources[start:end].tolist(), rows.amounts[start:end].tolist(), strict=True
+                )
+            ]
+            for start, end in zip(starts, ends, strict=True)
+        ]
+
+
+def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
+    """The pool of some terms; one that is named twice counts once."""
+    terms = tuple(dict.fromkeys(variants))
+    rows = _rows(collection, weighting, terms)
+    frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
+    found = np.flatnonzero(frequencies)
+    postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
+    size = postings.documents.nbytes + postings.saturation.nbytes + 1024
+    if len(rows.documents) > MOST_ROWS:
+        return Pool(
+            terms,
+            postings,
+            lambda among: _rows(collection, weighting, terms, np.unique(among)).ordered(),
+            size,
+        )
+    kept = rows.ordered()
+    return Pool(terms, postings, lambda _: kept, size + kept.size)
+
+
+def _rows(
+    collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
+) -> Rows:
+    """The rows of some terms, of all documents or of those `among` them; not in order."""
+    pieces = [NO_ROWS]
+    for number, term in enumerate(terms):
+        kind = weighting.kinds.get(term[0], 1.0)
+        for place in range(len(collection.segments)):
+            if (piece := _piece(collection, place, term, among)) is not None:
+                documents, zones, amounts = piece
+                pieces.append(Rows(documents, zones + np.uint16(number * len(ZONES)), amounts * kind))
+    return Rows(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _piece(collection: Collection, place: int, term: str, among: Array | None) -> Rows | None:
+    """The rows of a term in a segment, as those of a pool that has no other and weighs it in full."""
+    table, numbers = collection.segments[place].terms, collection.numbers[place]
+    rows = table.rows(term)
+    if rows is None:
+        return None
+    chosen = rows if among is None else _within(table.columns[0], rows, collection.placed(place, among))
+    documents, zones, frequencies = (column[chosen] for column in table.columns)
+    documents = numbers[documents]
+    if len(documents) and documents.min() < 0:
+        live = documents >= 0
+        documents, zones, frequencies = documents[live], zones[live], frequencies[live]
+    gains = collection.gains.take(documents.astype(np.intp) * len(ZONES) + zones)
+    return Rows(documents, zones, gains * frequencies)
+
+
+def _within(column: Array, rows: slice, documents: Array) -> Array:
+    """Those of some rows, by document, that are of some documents."""
+    here = column[rows]
+    starts = here.searchsorted(documents.astype(here.dtype))
+    counts = here.searchsorted(documents.astype(here.dtype), side="right") - starts
+    chosen: Array = rows.start + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return chosen + np.arange(len(chosen))
+
+
+NO_ROWS = Rows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Every document, as it was looked up and as it stands; `pools` by `Wanted.pools`."""
+
+    pools: Sequence[Pool]
+    columns: Columns
+    standings: Standings
+
+
+class EmbeddedFound:
+    """What was found, judged and not yet counted. Implements `protocol.Found`."""
+
+    def __init__(
+        self, ids: Sequence[str], facets: FacetColumns, wanted: Wanted, judged: Judged, required: Mask | None
+    ) -> None:
+        """`ids` and `facets` of all documents; `required`: those that hold all required phrases, if any are."""
+        self.columns = judged.columns
+        self.phrases_dropped = required is not None and not required.any()
+        self._ids = ids
+        self._facets = facets
+        self._pools = judged.pools
+        self._standings = standings = judged.standings
+        self._filters = wanted.filters
+        held = None if self.phrases_dropped else required
+        self._answering = standings.answering if held is None else standings.answering & held
+        passing = facets.passing(wanted.filters)
+        near = standings.near if held is None else standings.near & held
+        self.answers = self._best(self._answering, passing, wanted.window)
+        self.near = self._best(near, passing, wanted.near)
+
+    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        """What the terms of a pool brought, zone by zone, for each of some documents."""
+        return self._pools[pool].shares(numbers)
+
+    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
+        """How many documents answer and pass, for each of some filters."""
+        passing = (self._facets.passing(one) for one in filters)
+        return tuple(
+            int(np.count_nonzero(self._answering if mask is None else self._answering & mask))
+            for mask in passing
+        )
+
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """Counts by facet and value."""
+        return self._facets.all_counts(self._answering, self._filters)
+
+    def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[Candidate, ...]:
+        numbers = np.flatnonzero(chosen if passing is None else chosen & passing)
+        if not limit or not len(numbers):
+            return ()
+        tiers, score = self._standings.tiers, self._standings.score
+        if len(numbers) > limit:
+            numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
+        order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
+        ids, coverage, lift = self._ids, self._standings.coverage, self._standings.lift
+        return tuple(
+            Candidate(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+            for n in order.tolist()
+        )
+
+
+def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Numbers:
+    """At least the first `limit` by tier and score, equals of the last included, and as few others as may be."""
+    kept = np.zeros(len(numbers), dtype=np.bool_)
+    for tier in np.flatnonzero(np.bincount(tiers))[::-1]:
+        here = np.flatnonzero(tiers == tier)
+        room = limit - int(np.count_nonzero(kept))
+        if len(here) > room:
+            least = np.partition(score[here], len(here) - room)[len(here) - room]
+            here = here[score[here] >= least]
+        kept[here] = True
+        if np.count_nonzero(kept) >= limit:
+            break
+    return numbers[kept]
+
 
 POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
 """Bytes of postings that are kept decoded, and as many more for each entry: a word that all of them have takes 16."""

@@ -9,8 +9,7 @@ from app.search.index.array_file import Array
 from app.search.index.collection import Collection
 from app.search.index.protocol import Numbers, Scores
 from app.search.index.segment import Segment
-from app.search.meaning.embedder import Vector
-from app.search.meaning.vectors import STEPS, Kept, Signs, differing, signs_of, words_of
+from app.search.meaning.embedder import STEPS, Kept, Signs, Vector, differing, signs_of, words_of
 
 CLOSEST = 32
 """Documents whose sayings are looked at: those whose mean is closest to what is asked, and as many of those that hold

@@ -7,8 +7,7 @@ from dataclasses import replace
 from app.content.library import Library
 from app.entry import Edition, Entry, Language
 from app.search.index.document import Document, body_lines
-from app.search.meaning.embedder import Embedder
-from app.search.meaning.vectors import Meaning
+from app.search.meaning.embedder import Embedder, Meaning
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
 CLAUSE_END = re.compile(r"(?<=[,;:])\s+|(?<=[，、：])\s*")

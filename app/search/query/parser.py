@@ -10,16 +10,11 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.token import Analysis, TokenKind
 from app.filters import Filters
 from app.han import has_han
-from app.search.index.document import span_keys
+from app.search.index.document import gaps_of, span_keys
 from app.search.index.protocol import Lexicon
-from app.search.index.writing import gaps_of
-from app.search.query.clauses import clauses_of
-from app.search.query.prose import prose_of
-from app.search.query.spelling import Correction, Speller
-from app.search.query.substitutes import Substitutes
-from app.search.query.translations import Translations
+from app.search.query.substitutes import Correction, Speller, Substitutes, Translations
 from app.search.query.types import Clause, Query, Writing
-from app.search.query.words import words_of
+from app.search.query.words import clauses_of, prose_of, words_of
 
 SHORT_RUN = 3
 """Han characters up to which a query is more likely one name than several words."""

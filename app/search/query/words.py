@@ -1,21 +1,23 @@
 """The words of an analyzed query: each with the ways in which an entry may hold it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from app.analysis.stems import is_function_word
+from app.analysis.english import is_function_word
 from app.analysis.token import Analysis, Piece, SegmentKind, Token, TokenKind
-from app.search.query.types import Alternative, Source, WeightedTerm
+from app.search.query.types import Alternative, Clause, Source, WeightedTerm
 from app.search.weights import (
     BIGRAMS,
     CODE_NAMES,
+    CODE_OVER_PROSE,
     CODE_WORDS,
     FUNCTION_WORD_WEIGHT,
     LONE_CHARACTER_WEIGHT,
     LOOSE_BIGRAM_WEIGHT,
     NUMBER_WEIGHT,
+    STAND_IN_GROWTH,
     WHOLE_CODE,
 )
 
@@ -160,3 +162,55 @@ def _loose_word(run: Sequence[Token], grams: Grams) -> Word:
 
 def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
     return tuple(dict.fromkeys(WeightedTerm((token.term,), label or token.text, weight) for token in tokens))
+
+
+def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
+    """1 − CODE_OVER_PROSE · (share of the query's atoms that stand in code), 0 at least; 0 too where nothing of it is
+    a word of any language that a general dictionary knows (`is_word`): a slip of the hand means nothing."""
+    code = sum(len(piece.atoms) for piece in analysis.pieces if piece.of_kind(TokenKind.PART))
+    says = any(piece.kind is SegmentKind.HAN or is_word(piece.tokens[0].text) for piece in analysis.pieces)
+    return max(0.0, 1 - CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Something that may stand for words `first` to `last` (inclusive) of a query."""
+
+    first: int
+    last: int
+    term: WeightedTerm
+    weight: float
+    cover: float
+    source: Source
+
+
+def clauses_of(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Iterator[Clause]:
+    """A clause for each word, or for the words together that a substitute stands for."""
+    joined = {number for one in substitutes for number in range(one.first, one.last)}
+    bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
+    for first, end in pairwise(bounds if words else []):
+        inside = [one for one in substitutes if first <= one.first and one.last < end]
+        yield _clause(
+            words[first:end], [replace(one, first=one.first - first, last=one.last - first) for one in inside]
+        )
+
+
+def _clause(words: Sequence[Word], substitutes: Sequence[Substitute]) -> Clause:
+    literal = tuple(term for word in words for term in word.alternatives[0].terms)
+    first = words[0].alternatives[0]
+    alternatives = [Alternative(literal, first.weight if len(words) == 1 else 1.0, source=first.source)]
+    if len(words) == 1:
+        alternatives += words[0].alternatives[1:]
+    for one in substitutes:
+        rest = [
+            term
+            for n, word in enumerate(words)
+            if not one.first <= n <= one.last
+            for term in word.alternatives[0].terms
+        ]
+        stands_for = sum(
+            term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
+        )
+        term = replace(one.term, weight=min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
+        alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
+    return Clause(tuple(alternatives))

@@ -19,13 +19,35 @@ repeated, doesn't outweigh the rare ones. Last, it is divided by the most that t
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.search.index.protocol import Columns, Postings, Scores
-from app.search.query.types import Alternative, Clause, WeightedTerm
-from app.search.weights import COVERAGE_FLOOR, COVERAGE_POWER
+from app.search.index.document import Held
+from app.search.index.fields import BODIES, FRONTS, TITLES
+from app.search.index.protocol import WRITTEN_BITS, Columns, Mask, Postings, Scores
+from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm, Writing
+from app.search.weights import (
+    ALIKE_TIER,
+    ANSWER_SHARE,
+    BY_ABSENT,
+    BY_LEAD,
+    BY_LIKENESS,
+    BY_OPEN,
+    BY_SCORE,
+    CODE_SPAN_TIER,
+    COVERAGE_FLOOR,
+    COVERAGE_POWER,
+    EXACT_TIER,
+    HOLDER_TIER,
+    IN_TITLE_TIER,
+    INSIDE_TIER,
+    MEANING_WEIGHT,
+    UNLIKE,
+    UNRELATED,
+    WHOLE_TIER,
+)
 
 Variants = tuple[str, ...]
 
@@ -146,3 +168,105 @@ class Scorer:
         best[held] = np.maximum(best[held], way.weight * weight * postings.saturation)
         if weight > 0:
             share[held] = np.maximum(share[held], way.cover)
+
+
+LEAST_OPEN = 1 / 3
+"""What translations keep in any case, so that what they find is an answer still (ANSWER_SHARE)."""
+
+
+def weighed(clauses: Sequence[Clause], scorer: Scorer) -> Sequence[Clause]:
+    """The clauses, with their translations weighed. The first way to satisfy one is always the word itself."""
+    if not any(_is_translation(way) for clause in clauses for way in clause.alternatives[1:]):
+        return clauses
+    as_asked = [
+        Clause(tuple(way for way in clause.alternatives if not _is_translation(way))) for clause in clauses
+    ]
+    left_open = max(LEAST_OPEN, 1 - float(scorer.combine(as_asked).coverage.max(initial=0.0)))
+    return [
+        Clause(
+            tuple(_weighed(way, left_open) if _is_translation(way) else way for way in clause.alternatives)
+        )
+        for clause in clauses
+    ]
+
+
+def _is_translation(way: Alternative) -> bool:
+    return way.source is Source.TRANSLATION
+
+
+def _weighed(way: Alternative, share: float) -> Alternative:
+    return replace(way, weight=way.weight * share, cover=way.cover * share)
+
+
+Tiers = NDArray[np.int64]
+
+TITLE_KEYS, SPAN_KEYS = range(2)
+"""The groups of `Wanted.keys`."""
+
+
+def tiers_of(query: Query, columns: Columns) -> Tiers:
+    """The tier of each document: 0 unless an exact form puts it before all that are merely relevant."""
+    tiers = np.zeros(columns.size, dtype=np.int64)
+    if query.literal and len(columns.phrase):
+        tiers[columns.phrase] = _of_writing(query.writing, columns)
+    tiers[columns.keyed[TITLE_KEYS]] = EXACT_TIER
+    return tiers
+
+
+def _of_writing(writing: Writing, columns: Columns) -> Tiers:
+    """By the exact writing of a query that a document holds word for word.
+
+    Analysis makes `--load`, `load` and the `load` of `load_dir` one word, so that each finds the others.
+    """
+    title, body, front = (columns.written >> (WRITTEN_BITS * region) for region in (TITLES, BODIES, FRONTS))
+    in_title = (title & _word_of_title(writing)) > 0
+    alone = in_title | ((body & Held.ALONE) > 0)
+    if not writing.is_code and not writing.is_span:
+        # What a reader sees counts before what only search sees, where it is a question of who writes an identifier.
+        alone |= (front & Held.ALONE) > 0
+    seen = title | body
+    rules = [
+        (np.isin(columns.phrase, columns.keyed[SPAN_KEYS]) & writing.is_code, CODE_SPAN_TIER),
+        (in_title, IN_TITLE_TIER),
+        (alone, WHOLE_TIER),
+        ((seen & Held.ALIKE) > 0, ALIKE_TIER),
+        ((seen & Held.INSIDE) > 0, INSIDE_TIER),
+    ]
+    chosen: Tiers = np.select([held for held, _ in rules], [tier for _, tier in rules], HOLDER_TIER)
+    return chosen
+
+
+def _word_of_title(writing: Writing) -> Held:
+    """What makes a query a word of a title; Chinese words have no space around them."""
+    return Held.ALONE | Held.INSIDE if writing.has_han else Held.ALONE
+
+
+def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scores:
+    """What each document's score gains; zeros where words alone decide."""
+    prose = prose_in(query, columns)
+    if columns.likeness is None or prose <= 0 or tiers.any():
+        return np.zeros(columns.size)
+    return MEANING_WEIGHT * prose * np.maximum(0, columns.likeness(words) - UNRELATED)
+
+
+def prose_in(query: Query, columns: Columns) -> float:
+    """How far meaning counts where no entry has a tier, 0 to 1."""
+    held = len(query.phrase) > 1 and len(columns.phrase) > 0
+    return 0.0 if columns.likeness is None or held else query.prose
+
+
+def answering(lift: Scores) -> Mask:
+    """Documents that are alike enough to answer, whatever words they share."""
+    alike: Mask = (lift > 0) & (lift >= ANSWER_SHARE * lift.max(initial=0.0))
+    return alike
+
+
+def evidence(  # noqa: PLR0913 - the terms of one sum
+    *, coverage: float, words: float, absent: float, prose: float, lift: float, lead: float
+) -> float:
+    """About 0.2 for a stranger and 0.9 for a right answer; `lift` is what meaning added to the score."""
+    by_words = coverage + BY_SCORE * words + BY_ABSENT * absent
+    # `prose` is in the lift (rank/meaning.py).
+    return (
+        by_words + BY_LIKENESS * lift / MEANING_WEIGHT + prose * (BY_OPEN * absent + BY_LEAD * lead - UNLIKE)
+    )

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from app.analysis import code
+from app.analysis import runs
+from app.analysis.english import is_function_word
 from app.analysis.normalize import Folder
-from app.analysis.segment import without_gaps
-from app.analysis.stems import is_function_word
+from app.analysis.runs import without_gaps
 from app.analysis.token import Segment, SegmentKind, TokenKind
 from app.content.library import Library
 from app.han import has_han
@@ -151,7 +151,7 @@ class Redactor:
         )
         if folded in self._said or self._searcher.says(folded):
             return not may_be_host
-        parts = [name[start:end].casefold() for start, end in code.words(name)]
+        parts = [name[start:end].casefold() for start, end in runs.words(name)]
         is_exception = name.endswith(PYTHON_ENDINGS) and "." not in name and "-" not in name
         return is_exception and all(
             self._searcher.says(part) or self._analyzer.is_word(part) for part in parts

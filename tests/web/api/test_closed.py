@@ -34,7 +34,7 @@ RELOADS = [
         "/api/v1/reload;x",
     ),
 ]
-GOES_OUT = {"app.cli.health", "app.client.remote", "app.search.cluster.node"}
+GOES_OUT = {"app.cli.health", "app.client.remote", "app.cluster.node"}
 """Who may open a connection: a health check of this server, a command that was given the address of one, and a search
 of the cluster that the operator has named in the settings."""
 WAYS_OUT = {"http.client", "urllib.request", "ftplib", "smtplib", "ssl", "requests", "httpx", "aiohttp"}

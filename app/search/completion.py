@@ -1,17 +1,160 @@
-"""Completes what is typed: looked up among sorted strings; only what stands inside a word is searched for."""
+"""What there is to complete to: titles, identifiers, tags in use and glossary words."""
 
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from heapq import merge
+from pathlib import Path
 
 import numpy as np
 
-from app.entry import Language
+from app.content.library import Library
+from app.entry import Entry, Language, Summary
+from app.han import EAST_ASIAN
 from app.search.answers import Completion, CompletionType
-from app.search.complete.arrays import GROUPS, TYPES, loosened, starts_word
-from app.search.index.array_file import Array
-from app.search.index.lexicon import LAST, Strings, encoded
+from app.search.index.array_file import (
+    LAST,
+    Array,
+    Strings,
+    encoded,
+    link_arrays,
+    narrow,
+    read_arrays,
+    string_arrays,
+    write_arrays,
+)
+from app.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
+
+IDENTIFIER = re.compile(
+    r"-{0,2}[A-Za-z_][\w.\-]*(?:[_.\-]|[a-z][A-Z])[\w.\-]*\w|--[A-Za-z][\w\-]+|[A-Z][A-Z0-9_]{3,}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something to complete to. `lang`: shown to its readers first; None for what is in no language."""
+
+    completion: Completion
+    lang: Language | None
+
+
+def candidates_of(library: Library) -> tuple[Candidate, ...]:
+    """Everything that a library offers, each once."""
+    entries = library.entries.values()
+    found = (
+        *(one for entry in entries for one in entry_candidates(entry)),
+        *tag_candidates(library.listed(), library.taxonomy),
+        *glossary_candidates(library.glossary),
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def entry_candidates(entry: Entry) -> Iterator[Candidate]:
+    """Titles of an entry and the identifiers in its code."""
+    for lang, edition in entry.editions.items():
+        yield Candidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
+        for code in edition.code:
+            for match in IDENTIFIER.finditer(code):
+                yield Candidate(Completion(match.group(), CompletionType.IDENTIFIER), None)
+
+
+def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[Candidate]:
+    """Names of the tags that any of some entries has."""
+    used = {(facet, value) for entry in entries for facet in FACETS for value in facet_values(entry)[facet]}
+    for facet in FACETS:
+        for value, tag in taxonomy.facet(facet).items():
+            if (facet, value) in used:
+                for lang, name in tag.name.items():
+                    yield Candidate(Completion(name, CompletionType.TAG, f"{facet}/{value}"), lang)
+
+
+def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[Candidate]:
+    """Words of the glossary."""
+    for group in glossary:
+        for lang, words in ((Language.EN, group.en), (Language.ZH, group.zh)):
+            for word in words:
+                yield Candidate(Completion(word, CompletionType.GLOSSARY), lang)
+
+
+GROUPS = (None, *Language)
+TYPES = tuple(CompletionType)
+# The first character, what stands behind one of these, and every Chinese one.
+WORD_STARTS = re.compile(rf"\A(?!\Z)|(?<=[\s_\-./:(\[\"'“（《：，、])(?!\Z)|(?=[{EAST_ASIAN}])")
+SEPARATORS = re.compile(r"[_\-\s]+")
+
+Fold = Callable[[str], str]
+
+
+def loosened(text: str) -> str:
+    """Folded text with `-`, `_` and space made one."""
+    return SEPARATORS.sub("_", text).strip("_")
+
+
+def starts_word(text: str, at: int) -> bool:
+    """Whether a word starts at a place of a string; every Chinese character starts one."""
+    return WORD_STARTS.match(text, at) is not None
+
+
+def completion_arrays(candidates: Sequence[Candidate], fold: Fold) -> dict[str, Array]:
+    """What a `Completer` reads."""
+    folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
+
+    def key(one: Candidate) -> tuple[int, int, str]:
+        text = one.completion.text
+        return TYPES.index(one.completion.type), len(folded_by_text[text]), text
+
+    ranks = {one: rank for rank, one in enumerate(sorted(candidates, key=key))}
+    grouped = sorted(ranks, key=lambda one: (GROUPS.index(one.lang), ranks[one]))
+    groups = [GROUPS.index(one.lang) for one in grouped]
+    folded = [folded_by_text[one.completion.text] for one in grouped]
+    loose = [loosened(text) for text in folded]
+    return {
+        **string_arrays("text", [one.completion.text for one in grouped]),
+        **string_arrays("target", [one.completion.target for one in grouped]),
+        **string_arrays("folded", folded),
+        **string_arrays("loose", loose),
+        **_word_starts("folded", folded),
+        **_word_starts("loose", loose),
+        "kind": np.array([TYPES.index(one.completion.type) for one in grouped], dtype=np.uint8),
+        "order": np.array([ranks[one] for one in grouped], dtype=np.uint32),
+        "groups": narrow(np.searchsorted(groups, np.arange(len(GROUPS) + 1))),
+    }
+
+
+def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
+    places = sorted((behind, number, at) for number, text in enumerate(texts) for behind, at in _starts(text))
+    return {
+        f"{name}.of": np.array([number for _, number, _ in places], dtype=np.uint32),
+        f"{name}.at": narrow(np.array([at for _, _, at in places], dtype=np.int64)),
+    }
+
+
+def _starts(text: str) -> Iterator[tuple[bytes, int]]:
+    """What stands from each start of a word on, and the byte of it."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    byte = before = 0
+    for start in WORD_STARTS.finditer(text):
+        byte += len(text[before : start.start()].encode("utf-8", "surrogatepass"))
+        before = start.start()
+        yield encoded[byte:], byte
+
+
+def write_completions(directory: Path, candidates: Sequence[Candidate], fold: Fold) -> str:
+    """Writes candidates to a file of `directory`; its name. Raises OSError."""
+    return write_arrays(directory, completion_arrays(candidates, fold))
+
+
+def link_completions(target: Path, previous: Path, name: str) -> None:
+    """Has `target` hold the file that `previous` has, by a hard link where that works. Raises OSError."""
+    link_arrays(previous, name, target)
+
+
+def read_completions(directory: Path, name: str) -> dict[str, Array]:
+    """What was written. Raises IndexUnreadable where it is damaged."""
+    return read_arrays(directory, name)
+
 
 LONGEST = 120
 """Characters of what is typed that are looked at."""

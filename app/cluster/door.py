@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from app.cluster.node import Access, Answer, Node, NodeFailed, context_of
 from app.errors import ClusterUnavailable
-from app.search.cluster.node import Access, Answer, Node, NodeFailed, context_of
 
 log = logging.getLogger(__name__)
 
