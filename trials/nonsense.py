@@ -79,7 +79,7 @@ PATHS = """/en/
 ).split("|")
 NAMES = "q lang limit offset framework topic kind edition verbatim unfinished updated_since page".split()
 HEADERS = """accept accept-language accept-encoding if-none-match content-type origin referer cookie x-forwarded-for
-range host jieda-generation authorization content-encoding x-request-id sec-fetch-site""".split()
+range host authorization content-encoding x-request-id sec-fetch-site""".split()
 VALUES = st.one_of(
     st.sampled_from(
         "application/json text/plain en;q=x zh gzip * 0 -1 true application/x-www-form-urlencoded".split()

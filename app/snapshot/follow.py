@@ -92,14 +92,6 @@ class Follower:
         """The generation that is served, as it was read."""
         return self._snapshot.opened if self._snapshot else None
 
-    def newest(self) -> int:
-        """The number of the pointer at this moment."""
-        return read_pointer(self._data).number
-
-    def serves(self, number: int) -> bool:
-        """Whether the generation of that number or a newer one is served, or cannot be opened for now."""
-        return self._at.number >= number or bool(self._failure)
-
     def catch_up(self) -> bool:
         """Opens the current generation where it is not the one that is served; True where it was swapped in.
 

@@ -77,14 +77,6 @@ class Knowledge:
         """How this process and the builder fare; says nothing that names a path."""
         return self._follower.health(self._keeper.status)
 
-    def newest(self) -> int:
-        """The number of the generation that is to be served at this moment, by whatever process."""
-        return self._follower.newest()
-
-    def serves(self, number: int) -> bool:
-        """Whether what is served here is the generation of that number or a newer one, or cannot be for now."""
-        return self._follower.serves(number)
-
     def open(self) -> None:
         """Brings the current generation up to date with the content and opens it.
 

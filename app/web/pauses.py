@@ -1,8 +1,6 @@
-"""Keeps Python's search for cyclic garbage from holding everybody up, a whole one takes a tenth of a second here; and
-gives back what memory is free."""
+"""Keep Python's search for cyclic garbage from holding everybody up: a whole one takes a tenth of a second here."""
 
 import asyncio
-import ctypes
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -47,13 +45,4 @@ def settle() -> None:
     """Takes all that lives now for what stays."""
     gc.unfreeze()
     gc.collect()
-    give_back()
     gc.freeze()
-
-
-def give_back() -> None:
-    """Gives the system the memory that is free between what is used, where the C library knows how to: each generation
-    that goes leaves gaps behind, which the next one does not fit into, so a process would grow for hours."""
-    # Neither macOS nor musl has it.
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)

@@ -1,8 +1,6 @@
 """What a thread does in one go holds the event loop up as well: searches for garbage, and calls that never yield."""
 
-import ctypes
 import gc
-import resource
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from app.entry import Language
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.web.pages.requests import PIECE, decoded, form_fields
-from app.web.pauses import settle, short_pauses
+from app.web.pauses import short_pauses
 from bench.content import write_content
 
 MANY_FAILURES = "ValueError: <<<<x\n" * 30_000
@@ -68,22 +66,6 @@ async def test_a_large_log_has_nobody_search_everything_for_garbage(collector: N
             for _ in range(3):
                 knowledge.snapshot.diagnoser.diagnose(MANY_FAILURES, Language.EN, "")
     assert found == []
-
-
-def resident() -> int:
-    """Bytes of this process that lie in memory."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="this C library keeps what is free")
-def test_memory_that_is_free_between_what_is_used_is_given_back(collector: None) -> None:
-    blocks = [bytes(2000) for _ in range(50_000)]
-    kept = blocks[::100]
-    del blocks
-    before = resident()
-    settle()
-    assert before - resident() > 50 << 20
-    assert len(kept) == 500
 
 
 @given(st.text(), st.integers(PIECE - 4, PIECE + 4))

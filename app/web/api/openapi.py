@@ -21,13 +21,11 @@ INTERFACE = "1.2.0"
 """Of the interface, not of the package: the middle number grows with every field that is added."""
 
 ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
-`generation` names the content that an answer was taken from; sent back in the header `Jieda-Generation`, it keeps
-another worker from answering from older content. Every GET answers HEAD and If-None-Match, every failure is
+`generation` names the content that an answer was taken from. Every GET answers HEAD and If-None-Match, every failure is
 `application/problem+json`. Parameters that a route does not know are ignored.
 
 常见报错与问题的中英双语解答。列表一律是 `{total, limit, offset, items}`，\
-`generation` 表示回答取自哪一版内容，放进 `Jieda-Generation` 头带回来，就不会得到更旧的回答；\
-每个 GET 都支持 HEAD 和 If-None-Match，\
+`generation` 表示回答取自哪一版内容；每个 GET 都支持 HEAD 和 If-None-Match，\
 出错一律返回 `application/problem+json`。接口不认识的参数会被忽略。
 """
 TAGS: Mapping[str, tuple[str, ...]] = {

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.presentation.urls import digest_files, own_digests
-from app.web.http.minify import minified
 from app.web.http.respond import FOREVER, REVALIDATE, Resource, respond
 from app.web.http.routing import Handler
 
@@ -34,17 +33,16 @@ class StaticFile:
 
 
 def own_files(directory: Path) -> dict[str, StaticFile]:
-    """The files below `directory`, by their path in it. They are small texts, made smaller here once for all.
+    """Return the files below `directory`, by their path in it.
 
     A script imports others under the address that pages load them by; a browser would run those twice otherwise.
     """
     digests = own_digests(directory)
 
     def sent(name: str, text: str) -> str:
-        shorter = minified(Path(name).suffix, text)
         if not name.endswith(".js"):
-            return shorter
-        return IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", shorter)
+            return text
+        return IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
 
     return {
         name: _file(name, digest, sent(name, text).encode())

@@ -17,7 +17,6 @@ from app.metrics import Metrics
 from app.settings import Settings
 from app.usecases.service import Service
 from app.web.http.clients import address_of
-from app.web.http.generations import Generations
 from app.web.http.hosting import HostingPath, HostNames
 from app.web.http.limits import RateLimits, buckets_of
 from app.web.http.problems import Problem, render
@@ -58,7 +57,6 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
-        Middleware(Generations, knowledge=service.knowledge),
         # What is answered there is seen by nobody else, and whoever counts what is asked must see all of it.
         *([Middleware(Repeats, service=service)] if service.repeated.room and not settings.gaps else []),
     ]

@@ -506,7 +506,7 @@ def bytes_on_the_wire(client: httpx.Client, address: str, encoding: str) -> tupl
         return response.num_bytes_downloaded, text
 
 
-@pytest.mark.parametrize(("encoding", "most"), [("gzip", 24 * KIB), ("identity", 72 * KIB)])
+@pytest.mark.parametrize(("encoding", "most"), [("gzip", 24 * KIB), ("identity", 96 * KIB)])
 def test_a_page_weighs_little(client: httpx.Client, lang: str, encoding: str, most: int) -> None:
     """Also for clients without gzip: old proxies take it out of requests."""
     heaviest = ("/entries/chatlearn/multiple-reward-models", "/search?q=训练+参数+怎么+设置")
@@ -516,7 +516,7 @@ def test_a_page_weighs_little(client: httpx.Client, lang: str, encoding: str, mo
         scripts = [script.get("src") for script in page.iter("script") if script.get("src")]
         others = [link["href"] for link in links(page, "stylesheet") + links(page, "icon")]
         weights = {name: bytes_on_the_wire(client, name, encoding)[0] for name in (*scripts, *others)}
-        assert encoding == "identity" or sum(weights[name] for name in scripts) <= 18 * KIB
+        assert encoding == "identity" or sum(weights[name] for name in scripts) <= 12 * KIB
         assert total + sum(weights.values()) <= most, path
 
 
@@ -532,12 +532,11 @@ def test_static_files_have_the_same_type_on_every_machine(client: httpx.Client) 
     }
 
 
-def test_a_script_loses_nothing_but_comments_and_spaces(client: httpx.Client) -> None:
+def test_a_script_imports_the_others_under_the_addresses_that_pages_load(client: httpx.Client) -> None:
     for name in ("app.js", "docs.js", "log.js", "reading.js", "search.js"):
         source = (ROOT / "static" / name).read_text(encoding="utf-8")
-        code = re.sub(r"/\*.*?\*/|(^|(?<=\s))//.*$", "", source, flags=re.MULTILINE)
-        sent = re.sub(r'(?<=\.js)\?v=[0-9a-f]+(?=")', "", client.get(f"/static/{name}").text)
-        assert sent.split() == code.split(), name
+        sent = client.get(f"/static/{name}").text
+        assert re.sub(r'(?<=\.js)\?v=[0-9a-f]+(?=")', "", sent) == source
 
 
 def test_packing_is_for_those_who_take_it(client: httpx.Client) -> None:
