@@ -36,7 +36,6 @@ from app.search.index.writer import update_index
 from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
 from bench.search import ROOT, SHOWN, documents, library_of
-from bench.tables import note
 
 LONGEST = 200
 """Characters of a judged query that is asked; longer ones are logs."""
@@ -54,18 +53,16 @@ def main(counts: Sequence[int]) -> None:
     shards = int(os.environ.get("JIEDA_OPENSEARCH_SHARDS", "1"))
     shipped = load_library([ROOT / "content"])
     analyzer = Analyzer(shipped.dictionary)
-    lines = [
+    head = [
         f"{ASKED} queries, {len(urls)} addresses, {shards} shards; ms a search, here and there",
         "entries  queries      ours p50     p95   cluster p50     p95   ratio   first    ten  counts",
     ]
-    print(*lines, sep="\n")
+    print(*head, sep="\n")
     for count in counts:
         cluster = Cluster(Access(urls, timeout=PATIENCE))
         indexes = Indexes(cluster, "bench", Shape(shards, 0), WEIGHTING)
         for line in measured(shipped, analyzer, count, cluster, indexes):
             print(line, flush=True)
-            lines.append(line)
-    note("cluster.txt", lines)
 
 
 def measured(

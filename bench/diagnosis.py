@@ -31,6 +31,7 @@ from app.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
 from app.log_knowledge import Background, LogKnowledge
 from app.signature.grammar import literal_text
 from bench.peers import PEERS, Ask
+from bench.tables import markdown, record
 
 ROOT = Path(__file__).parent.parent
 OPEN = (ROOT / "tests/judged.jsonl", ROOT / "tests/diagnosis/judged/open.jsonl")
@@ -61,10 +62,13 @@ def first_of(ask: Ask, analyzer: Analyzer, query: Callable[[Judged], str]) -> Fi
 
 
 def share(values: Sequence[bool]) -> str:
-    return f"{statistics.mean(values):.3f}" if values else "    –"
+    return f"{statistics.mean(values):.3f}" if values else "–"
 
 
-def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Diagnosis]) -> str:
+COLUMNS = ("", "errors", "tracebacks", "sure", "negatives sure", "exact", "nothing")
+
+
+def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Diagnosis]) -> tuple[str, ...]:
     """Right first of errors and of tracebacks; of the right ones, the sure ones; of negatives, sure, exact, nothing."""
     answers = [(one, diagnose_one(one).matches) for one in judged]
     right = {
@@ -78,10 +82,13 @@ def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Di
     ]
     negative = [found for one, found in answers if one.kind == "negative"]
     return (
-        f"{name:34} {share(right['error']):>6} {share(right['traceback']):>10} {share(sure):>6}"
-        f" {share([bool(found) and found[0].confidence in SURE for found in negative]):>8}"
-        f" {sum(bool(found) and found[0].confidence is Confidence.EXACT for found in negative):5}"
-        f" {share([not found for found in negative]):>8}"
+        name,
+        share(right["error"]),
+        share(right["traceback"]),
+        share(sure),
+        share([bool(found) and found[0].confidence in SURE for found in negative]),
+        str(sum(bool(found) and found[0].confidence is Confidence.EXACT for found in negative)),
+        share([not found for found in negative]),
     )
 
 
@@ -144,11 +151,9 @@ def report(files: Sequence[Path]) -> None:
     def by(diagnoser: Diagnoser) -> Callable[[Judged], Diagnosis]:
         return lambda one: diagnoser.diagnose(one.query, Language.EN)
 
-    head = f"{'':34} {'errors':>6} {'tracebacks':>10} {'sure':>6} {'neg sure':>8} {'exact':>5} {'nothing':>8}"
     for path in files:
         judged = [one for one in read_judged(path) if one.kind in DIAGNOSED_KINDS]
-        print(f"\n{path.name}: {len(judged)} logs\n{head}")
-        print(row("Jieda", judged, by(whole)))
+        rows = [row("Jieda", judged, by(whole))]
         queries = {one.id: whole.diagnose(one.query, Language.EN).query for one in judged}
         for name, ask in asked.items():
             first = first_of(ask, analyzer, lambda one: queries[one.id])  # noqa: B023 - called in this round
@@ -156,14 +161,16 @@ def report(files: Sequence[Path]) -> None:
                 share([first(one) in one.expected for one in judged if one.kind == kind])
                 for kind in ("error", "traceback")
             ]
-            print(f"{name:34} {right[0]:>6} {right[1]:>10}")
+            rows.append((name, *right, "", "", "", ""))
         for name, (module, values) in ABLATIONS.items():
             with changed(module, **values):
-                print(row(name, judged, by(whole)))
+                rows.append(row(name, judged, by(whole)))
         bare = made(library.log_knowledge, ())
-        print(row("without background", judged, by(bare)))
+        rows.append(row("without background", judged, by(bare)))
         bare = made(LogKnowledge(), ())
-        print(row("without background and formats", judged, by(bare)))
+        rows.append(row("without background and formats", judged, by(bare)))
+        print(f"\n{path.name}: {len(judged)} logs\n{markdown(COLUMNS, rows)}", flush=True)
+        record(f"diagnosis-{path.stem}", COLUMNS, rows)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ Corpora are made as in `bench.search`. Of Jieda it gives a whole search and the 
 the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the same
 zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out, and all of
 them with `--alone`. All times are of the processor, in milliseconds, for one query; the table is written to
-`bench/results/engines.md`, and how p50 grows is drawn in `engines.svg`.
+`bench/results/`, and how p50 grows is drawn there in `engines.svg`.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from app.search.searcher import Searcher
 from app.search.weights import WEIGHTING
 from bench.plots import plot_growth
 from bench.search import ROOT, SHOWN, documents, library_of, whoosh_index, whoosh_query
-from bench.tables import note
+from bench.tables import markdown, record
 
 EACH = 20
 """Queries of a kind."""
@@ -145,9 +145,9 @@ class Row:
     engine: str
     cells: Sequence[tuple[float, float, float]]
 
-    def __str__(self) -> str:
-        cells = " | ".join(" / ".join(f"{each:.2f}" for each in cell) for cell in self.cells)
-        return f"| {self.engine} | {cells} |"
+    def shown(self) -> tuple[str, ...]:
+        """Return the cells of a table."""
+        return self.engine, *(" / ".join(f"{each:.2f}" for each in cell) for cell in self.cells)
 
 
 def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, float]:
@@ -165,10 +165,8 @@ def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, fl
     return taken[len(taken) // 2], taken[int(0.95 * len(taken))], taken[int(0.99 * len(taken))]
 
 
-def measure(
-    shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, alone: bool
-) -> Iterator[str | Row]:
-    """The lines for one size of corpus; only our rows where `alone`."""
+def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, alone: bool) -> Iterator[Row]:
+    """Yield the rows for one size of corpus; only ours where `alone`."""
     glossary = Glossary(shipped.glossary, analyzer)
     made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"]
@@ -177,26 +175,23 @@ def measure(
     update_index(folder / "ours", None, {one.id: one for one in made}, (), ())
     built = time.process_time() - start
     size = sum(path.stat().st_size for path in (folder / "ours").iterdir()) / 1e6
-    yield f"{count} entries: index built in {built:.1f} s of analyzed documents, {size:.1f} MB"
-    yield ""
-    yield "| p50 / p95 / p99, ms | " + " | ".join(kinds) + " | all |"
-    yield "| --- |" + " --- |" * (len(kinds) + 1)
+    print(f"{count} entries: index built in {built:.1f} s of analyzed documents, {size:.1f} MB", flush=True)
     index = EmbeddedIndex(folder / "ours", WEIGHTING)
     searcher, ranker = Searcher(library_of(shipped, count), index, analyzer, glossary), Ranker(index)
     parser = QueryParser(analyzer, glossary, index.lexicon)
     parsed = {kind: [parser.parse(text, Filters()).query for text in texts] for kind, texts in kinds.items()}
     asked = {kind: [SearchRequest(text, limit=SHOWN) for text in texts] for kind, texts in kinds.items()}
     words = {kind: [words_of(query) for query in queries] for kind, queries in parsed.items()}
-    yield row("Jieda, whole search", searcher.search, asked)
-    yield row("Jieda, ranking", partial(ranked, ranker), parsed)
+    yield row_of("Jieda, whole search", searcher.search, asked)
+    yield row_of("Jieda, ranking", partial(ranked, ranker), parsed)
     if alone:
         return
     whoosh_index(folder / "whoosh", made)
     with FileStorage(str(folder / "whoosh")).open_index().searcher(weighting=BM25F()) as theirs:
         literal = {kind: [whoosh_query(query) for query in queries] for kind, queries in parsed.items()}
-        yield row("Whoosh", partial(theirs.search, limit=SHOWN), literal)
+        yield row_of("Whoosh", partial(theirs.search, limit=SHOWN), literal)
     for name, make in PEERS.items():
-        yield row(name, make(made), words)
+        yield row_of(name, make(made), words)
 
 
 def ranked(ranker: Ranker, query: Query) -> object:
@@ -205,7 +200,7 @@ def ranked(ranker: Ranker, query: Query) -> object:
     return ranking.totals([query.filters]), ranking.facets()
 
 
-def row(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> Row:
+def row_of(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> Row:
     """What an engine takes for each kind of query, and for all of them."""
     of_kinds = [[partial(ask, one) for one in of_kind] for of_kind in queries.values()]
     everything = [one for of_kind in of_kinds for one in of_kind]
@@ -216,19 +211,21 @@ def main(counts: Sequence[int], *, alone: bool) -> None:
     """Prints and writes a table for each size."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
-    lines: list[str] = []
-    medians: dict[str, dict[int, float]] = {}
+    all_kinds: dict[str, dict[int, tuple[float, float, float]]] = {}
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("ours", "whoosh"):
                 Path(folder, name).mkdir()
-            for line in measure(library, analyzer, count, Path(folder), alone=alone):
-                print(line, flush=True)
-                lines.append(str(line))
-                if isinstance(line, Row):
-                    medians.setdefault(line.engine, {})[count] = line.cells[-1][0]
-        lines.append("")
-    note("engines.md", lines)
+            rows = [*measure(library, analyzer, count, Path(folder), alone=alone)]
+        columns = ("p50 / p95 / p99, ms", *KINDS, "long", "all")
+        print(markdown(columns, [row.shown() for row in rows]), flush=True)
+        for row in rows:
+            all_kinds.setdefault(row.engine, {})[count] = row.cells[-1]
+    shown = [Row(engine, [sizes[count] for count in counts]).shown() for engine, sizes in all_kinds.items()]
+    record("engines", ("p50 / p95 / p99, ms", *(f"{count:,} entries" for count in counts)), shown)
+    medians = {
+        engine: {count: cells[0] for count, cells in sizes.items()} for engine, sizes in all_kinds.items()
+    }
     plot_growth("engines.svg", "p50 of a query, ms", medians)
 
 

@@ -25,7 +25,7 @@ import httpx
 
 from bench.content import Maker
 from bench.plots import plot_growth
-from bench.tables import note
+from bench.tables import markdown, record
 
 SIZES = (42, 1_000, 10_000)
 WORKERS = 4
@@ -95,12 +95,13 @@ def main(sizes: tuple[int, ...]) -> None:
             results[size] = measure(size, Path(folder))
             print(json.dumps({size: results[size]}), file=sys.stderr)
     names = dict.fromkeys(name for figures in results.values() for name in figures)
-    lines = [f"{'':<56}" + "".join(f"{size:>12,}" for size in results)]
-    for name in names:
-        cells = (f"{figures.get(name, float('nan')):>12.2f}" for figures in results.values())
-        lines.append(f"{name:<56}" + "".join(cells))
-    print(*lines, sep="\n")
-    note("growth.txt", lines)
+    columns = ("entries", *(f"{size:,}" for size in results))
+    rows = [
+        (name, *(f"{figures[name]:.2f}" if name in figures else "" for figures in results.values()))
+        for name in names
+    ]
+    print(markdown(columns, rows))
+    record("growth", columns, rows)
     drawn = {
         name: {size: figures.get(name, 0.0) for size, figures in results.items()}
         for name in names

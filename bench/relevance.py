@@ -19,6 +19,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
@@ -38,6 +39,7 @@ from app.search.translation import Dictionary, open_dictionary
 from app.search.weights import WEIGHTING
 from bench.beds import Bed, beds
 from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
+from bench.tables import record
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = {TokenKind.TERM, TokenKind.PART}
@@ -114,14 +116,20 @@ def figures(name: str, ranks: Ranks) -> str:
     return f"{name:<28} {first:6.3f} {five:6.3f} {mrr:6.3f}"
 
 
+def cell(ranks: Ranks) -> str:
+    """Return what a table shows of the places: right first / in five."""
+    first, five = shares(ranks.values())
+    return f"{first:.3f} / {five:.3f}"
+
+
 def shares(ranks: Collection[int]) -> tuple[float, float]:
     """How many of the places are the first, and among the first five: between 0 and 1."""
     first, five = (sum(0 < rank <= depth for rank in ranks) / len(ranks) for depth in (1, IN_FIVE))
     return first, five
 
 
-def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> None:
-    """Prints the figures of a bed."""
+def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> dict[str, str]:
+    """Print the figures of a bed; return "right first / in five" for each engine, peers with p beside ours."""
     library = load_library([bed.content], languages=bed.languages)
     print(f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, MRR")
     ours: dict[str, Ranks] = {}
@@ -131,12 +139,17 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
         searcher, analyzer = searcher_of(bed, library, place, embedder, dictionary)
         ours[name], weak = jieda_ranks(searcher, bed.queries)
         tell(name, ours[name], weak)
+    cells = {name: cell(ranks) for name, ranks in ours.items()}
     if peers:
         made = list(documents(library, analyzer))
         asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
         for peer, make in PEERS.items():
-            for line in beside(peer, make, made, asked, ours):
+            theirs = at_best_weight(make, made, asked)
+            for line in beside(peer, theirs, ours):
                 print(line, flush=True)
+            ps = ", ".join(f"{sign_test(*duel(ranks, theirs.ranks)):.2g}" for ranks in ours.values())
+            cells[peer] = f"{cell(theirs.ranks)} ({ps})"
+    return cells
 
 
 def engines() -> Iterator[tuple[str, Embedder | None]]:
@@ -155,25 +168,39 @@ def tell(name: str, ranks: Ranks, weak: int) -> None:
     print(figures(name, ranks), f" right but called weak: {weak / max(right, 1):.3f}")
 
 
-def beside(
-    name: str, make: MakePeer, made: Sequence[Document], asked: Asked, ours: Mapping[str, Ranks]
-) -> Iterator[str]:
-    """Lines for a peer at its best title weight: its figures, then beside each of ours how often only we, and only it,
-    are right first, and the test's p."""
+class Weighed(NamedTuple):
+    """A peer's places at the title weight that is best for it."""
+
+    right: int
+    weight: float
+    ranks: Ranks
+
+
+def at_best_weight(make: MakePeer, made: Sequence[Document], asked: Asked) -> Weighed:
+    """Ask a peer with each title weight, and return the one with which it is most often right first."""
     tried = []
     for weight in TITLE_WEIGHTS:
         ask = make(made, weight)
         ranks = {one: rank_of(ask(typed), expected) for one, (typed, expected) in asked.items()}
-        tried.append((sum(rank == 1 for rank in ranks.values()), weight, ranks))
-    _, weight, theirs = max(tried, key=lambda one: one[0])
-    yield figures(f"{name}, title x {weight:g}", theirs)
+        tried.append(Weighed(sum(rank == 1 for rank in ranks.values()), weight, ranks))
+    return max(tried, key=lambda one: one.right)
+
+
+def duel(ours: Ranks, theirs: Ranks) -> tuple[int, int]:
+    """Count the queries of `ours` that only we, and that only they, have right first."""
+    won = sum(rank == 1 != theirs[one] for one, rank in ours.items())
+    return won, sum(theirs[one] == 1 != rank for one, rank in ours.items())
+
+
+def beside(name: str, theirs: Weighed, ours: Mapping[str, Ranks]) -> Iterator[str]:
+    """Yield lines for a peer: its figures, then beside each of ours how often only we, and only it, are right first,
+    and the test's p."""
+    yield figures(f"{name}, title x {theirs.weight:g}", theirs.ranks)
     for lang in (*LANGUAGES, ""):
         for engine, ranks in ours.items():
-            part = [one for one in ranks if one.startswith(f"{lang} ") or not lang]
-            won = sum(ranks[one] == 1 != theirs[one] for one in part)
-            lost = sum(theirs[one] == 1 != ranks[one] for one in part)
-            if part:
-                first, five = shares([theirs[one] for one in part])
+            if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ") or not lang}:
+                won, lost = duel(part, theirs.ranks)
+                first, five = shares([theirs.ranks[one] for one in part])
                 p = sign_test(won, lost)
                 yield f"    {engine}, {lang or 'all'}: it {first:.3f} {five:.3f}, {won} to {lost}, p = {p:.2g}"
 
@@ -198,9 +225,14 @@ def main() -> None:
         named = chosen.dictionary
         dictionary = open_dictionary(named, Path(folder), "") if named else None
         made = beds(ROOT / "content", judged, chosen.reading, chosen.pages, Path(folder))
-        for number, bed in enumerate(made):
-            if not chosen.only or bed.name in chosen.only:
-                measure(bed, Path(folder, f"index-{number}"), dictionary, peers=chosen.peers)
+        rows = {
+            bed.name: measure(bed, Path(folder, f"index-{number}"), dictionary, peers=chosen.peers)
+            for number, bed in enumerate(made)
+            if not chosen.only or bed.name in chosen.only
+        }
+    names = [*dict.fromkeys(name for cells in rows.values() for name in cells)]
+    columns = ["right first / in five", *names]
+    record("relevance", columns, [[bed, *(cells[one] for one in names)] for bed, cells in rows.items()])
 
 
 if __name__ == "__main__":

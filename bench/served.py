@@ -11,7 +11,6 @@ are asked instead of the judged queries, and words from them; `--data` keeps wha
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 import re
@@ -30,7 +29,7 @@ from selectors import EVENT_READ, DefaultSelector
 from urllib.parse import urlencode
 
 from app.evaluation.figures import read_judged
-from bench.tables import note
+from bench.tables import markdown, record
 
 ROOT = Path(__file__).resolve().parent.parent
 CONNECTIONS = 16
@@ -251,10 +250,19 @@ def is_ready(port: int) -> bool:
     return True
 
 
-def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iterator[str]:
-    """The rows of a table."""
-    yield "| request | requests/s | p50 ms | p95 ms | processor ms | empty endpoint, ms | of the empty endpoint |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+COLUMNS = (
+    "request",
+    "requests/s",
+    "p50, ms",
+    "p95, ms",
+    "processor, ms",
+    "empty endpoint, processor ms",
+    "of the empty endpoint",
+)
+
+
+def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a table."""
     for keeps in (False, True):
         with serving(data, content, workers, 16 if keeps else 0) as (port, process):
             for load in loads(content):
@@ -263,8 +271,13 @@ def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iter
                 empty = measure(port, process, EMPTY, seconds / 2)
                 found = measure(port, process, load, seconds)
                 yield (
-                    f"| {load.name} | {found.rate:.0f} | {found.middle:.2f} | {found.slowest:.2f} | "
-                    f"{found.cpu:.3f} | {empty.cpu:.3f} | {empty.cpu / found.cpu:.2f} |"
+                    load.name,
+                    f"{found.rate:.0f}",
+                    f"{found.middle:.2f}",
+                    f"{found.slowest:.2f}",
+                    f"{found.cpu:.3f}",
+                    f"{empty.cpu:.3f}",
+                    f"{empty.cpu / found.cpu:.2f}",
                 )
 
 
@@ -276,14 +289,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     given = parser.parse_args()
-    lines = [json.dumps({"content": given.content.name, "load average": os.getloadavg()})]
     with tempfile.TemporaryDirectory() as folder:
         for workers in given.workers:
-            lines += ["", f"{workers} worker(s)", ""]
-            for line in measure_all(given.data or Path(folder), given.content, workers, given.seconds):
-                print(line, flush=True)
-                lines.append(line)
-    note("served.md", lines)
+            rows = [*measure_all(given.data or Path(folder), given.content, workers, given.seconds)]
+            print(f"{workers} worker(s)\n\n{markdown(COLUMNS, rows)}\n", flush=True)
+            record(f"served-{workers}", COLUMNS, rows)
 
 
 if __name__ == "__main__":

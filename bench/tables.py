@@ -1,12 +1,30 @@
-"""Where benchmarks leave their tables: `bench/results/`, which git ignores."""
+"""Tables of measured figures, left in `bench/results/`, which git ignores; `bench.figures` publishes them."""
 
-from collections.abc import Iterable
+import datetime
+import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "results"
 
 
-def note(name: str, lines: Iterable[str]) -> None:
-    """Writes a table, in place of the one of the last run."""
+def record(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table in place of the one of the last run; the first cell of a row names it."""
+    if odd := [row for row in rows if len(row) != len(columns)]:
+        raise ValueError(f"{name}: rows with another number of cells than columns: {odd}")
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    table = {
+        "measured": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "load": round(os.getloadavg()[0], 1),
+        "columns": [*columns],
+        "rows": [[*row] for row in rows],
+    }
+    path = FOLDER / f"{name}.json"
+    path.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -19,6 +19,7 @@ from app.options import OPTIONS
 from app.signature.grammar import CLOSED, OPEN
 from app.version import VERSION
 from app.web.pages.agents import SETUPS
+from bench import figures
 from tests import test_architecture
 from tests.support.server import COMMAND, environment
 from tests.support.shipped import copy_data
@@ -33,6 +34,7 @@ TWINS = (
     "docs/content-format.md",
     "docs/decisions.md",
     "docs/design-language.md",
+    "docs/figures.md",
     "docs/importing.md",
     "docs/loading.md",
     "docs/maintaining.md",
@@ -260,6 +262,11 @@ def test_every_dependency_has_its_reason(name: str) -> None:
         for package in re.findall(r"`([\w-]+)`", row)
     }
     assert packages == reasoned
+
+
+@pytest.mark.parametrize(("lang", "path"), figures.PAGES.items())
+def test_the_page_of_figures_is_what_was_measured(lang: str, path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == figures.page(lang, figures.kept())
 
 
 def test_the_changelog_ends_at_the_version_of_the_package() -> None:

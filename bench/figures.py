@@ -1,0 +1,83 @@
+"""The page of figures: what benchmarks have measured, in both languages.
+
+    python -m bench.figures
+
+Takes what the last runs left in `bench/results/` into `bench/figures.json`, which is kept with the code, and writes
+`docs/figures.md` and `docs/figures.zh-CN.md` from that. Nothing on these pages is written by hand.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict
+
+from bench.tables import FOLDER, markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / "bench/figures.json"
+PAGES = {"en": ROOT / "docs/figures.md", "zh": ROOT / "docs/figures.zh-CN.md"}
+
+
+class Measured(TypedDict):
+    """A table as a benchmark left it: the day, the load average at its end where it was noted, and the cells."""
+
+    measured: str
+    load: float | None
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Caption(TypedDict):
+    """A heading and an explanation in each language, and the command that measures."""
+
+    command: str
+    title: dict[str, str]
+    text: dict[str, str]
+
+
+class Texts(TypedDict):
+    """All that the pages say beside the tables: the beginning, lines for when and under what load, the tables in order."""
+
+    head: dict[str, str]
+    when: dict[str, str]
+    busy: dict[str, str]
+    tables: dict[str, Caption]
+
+
+TEXTS: Texts = json.loads((ROOT / "bench/captions.json").read_text(encoding="utf-8"))
+
+
+def page(lang: str, tables: Mapping[str, Measured]) -> str:
+    """Return the page of figures in a language: the tables that were measured."""
+    parts = [TEXTS["head"][lang]]
+    for name, caption in TEXTS["tables"].items():
+        if table := tables.get(name):
+            when = TEXTS["when"][lang].format(command=caption["command"], **table)
+            if table["load"] is not None:
+                when += f" {TEXTS['busy'][lang].format(**table)}"
+            cells = markdown(table["columns"], table["rows"])
+            parts.append(f"## {caption['title'][lang]}\n\n{caption['text'][lang]} {when}\n\n{cells}\n")
+    return "\n".join(parts)
+
+
+def kept() -> dict[str, Measured]:
+    """Return the tables that are kept with the code."""
+    tables: dict[str, Measured] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+    return tables
+
+
+def main() -> None:
+    """Take what was measured last into the kept tables, and write the pages."""
+    measured = {
+        name: json.loads(path.read_text(encoding="utf-8"))
+        for name in TEXTS["tables"]
+        if (path := FOLDER / f"{name}.json").exists()
+    }
+    tables = kept() | measured
+    KEPT.write_text(json.dumps(tables, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    for lang, path in PAGES.items():
+        path.write_text(page(lang, tables), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
