@@ -36,7 +36,7 @@ class Caption(TypedDict):
 
 
 class Texts(TypedDict):
-    """All that the pages say beside the tables: the beginning, lines for when and under what load, the tables in order."""
+    """Words around the tables: the beginning of a page, lines for when and under what load, the tables in order."""
 
     head: dict[str, str]
     when: dict[str, str]
