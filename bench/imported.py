@@ -12,10 +12,9 @@ from pathlib import Path
 
 from app.entry import Language
 from app.evaluation.figures import Judged, read_judged
-from app.importing.drafts import write_drafts
-from app.importing.proposal import Proposal
-from app.importing.run import Request, plan_import
-from app.importing.sources import Given
+from app.importing.plan import ImportRequest, plan_import
+from app.importing.propose import Proposal, write_drafts
+from app.importing.sources import ImportSources
 from bench.importing import Marked, read_marked
 
 QUERIES = Path(__file__).with_name("imported.jsonl")
@@ -45,10 +44,10 @@ def _ids(entries: Mapping[str, str], places: Sequence[str]) -> tuple[str, ...]:
 
 def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str, str]]:
     """The places of the questions of a pair of pages, each with the id of its entry."""
-    given = Given(
+    given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/{marked.doc}.md" for lang in Language}
     )
-    request = Request(given, (folder,), framework, LICENSE, None, accept=False)
+    request = ImportRequest(given, (folder,), framework, LICENSE, None, accept=False)
     found = plan_import(request, lambda numbers, _total: numbers)
     list(write_drafts(folder, found.plan.new, found.framework))
     for proposal in found.plan.new:

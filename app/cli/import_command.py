@@ -15,10 +15,10 @@ from app.cli.import_report import WORDS, as_data, report, summary
 from app.cli.running import run, writing
 from app.cli.terminal import terminal_language
 from app.entry import Language
-from app.importing.drafts import write_drafts
+from app.importing.plan import Import, ImportRequest, plan_import
+from app.importing.propose import write_drafts
 from app.importing.records import read_record, write_record
-from app.importing.run import Import, Request, plan_import
-from app.importing.sources import Given
+from app.importing.sources import ImportSources
 
 PAGE = click.Path(exists=True, path_type=Path)
 
@@ -45,14 +45,14 @@ class Options:
         """The language of the messages."""
         return Language(self.lang) if self.lang else terminal_language()
 
-    def request(self) -> Request:
+    def request(self) -> ImportRequest:
         """What is to be imported. Raises UsageError where no page is named."""
         roots = {Language(name): root for name, root in (("en", self.en), ("zh", self.zh)) if root}
         if not roots and not self.pages:
             raise click.UsageError("Name pages, or give --en and --zh.")
         addresses = {Language.EN: self.url_en, Language.ZH: self.url_zh}
-        return Request(
-            given=Given(roots, self.pages, addresses),
+        return ImportRequest(
+            given=ImportSources(roots, self.pages, addresses),
             directories=content_directories(self.directories),
             framework=self.framework,
             license=self.license_,

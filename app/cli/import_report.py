@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from app.entry import Language
-from app.importing.changes import Change, Standing
-from app.importing.plan import Row
-from app.importing.proposal import Status
-from app.importing.run import Import
+from app.importing.plan import Import, PlanRow
+from app.importing.propose import Status
+from app.importing.records import PageChange, Standing
 
 MAX_TITLE = 60
 
@@ -71,7 +70,7 @@ def report(found: Import, lang: Language) -> Iterator[str]:
         yield WORDS["passed"][lang].format(page=page)
 
 
-def _change(row: Row, change: Change, lang: Language) -> Iterator[str]:
+def _change(row: PlanRow, change: PageChange, lang: Language) -> Iterator[str]:
     place = f"{change.lang}/{row.id}.md"
     yield f"    {place}: {WORDS[change.standing][lang]}"
     yield from (f"      - {line}" for line in change.then)
@@ -101,7 +100,7 @@ def as_data(found: Import, written: Iterable[Path]) -> dict[str, Any]:
     }
 
 
-def _row_data(row: Row) -> dict[str, Any]:
+def _row_data(row: PlanRow) -> dict[str, Any]:
     data: dict[str, Any] = {"id": row.id, "status": row.status, "page": row.page}
     data["titles"] = {lang.value: title for lang, title in row.titles.items()}
     if row.proposal is None:

@@ -10,8 +10,7 @@ import click
 from app.cli.content_commands import content_directories, content_option
 from app.cli.running import run, writing
 from app.content.read.tags import load_taxonomy
-from app.loading.load import Event, Loader, Outcome
-from app.loading.record import recorded
+from app.importing.load import Loader, LoadEvent, LoadOutcome, recorded
 
 
 @click.command("load")
@@ -61,7 +60,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if against:
         click.echo(f"nothing was removed: {against}", err=True)
     click.echo(_summary(counts, dry_run=dry_run), err=True)
-    context.exit(1 if counts[Outcome.REFUSED] or not counts else 0)
+    context.exit(1 if counts[LoadOutcome.REFUSED] or not counts else 0)
 
 
 def _name(source: BinaryIO) -> str:
@@ -69,22 +68,22 @@ def _name(source: BinaryIO) -> str:
     return name if isinstance(name, str) and name not in {"", "<stdin>"} else "standard input"
 
 
-def _shown(events: Iterator[Event], name: str) -> Iterator[Outcome]:
+def _shown(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
     """The outcomes, once each is told."""
     for event in events:
-        if event.outcome is Outcome.REFUSED:
+        if event.outcome is LoadOutcome.REFUSED:
             place = f"{name}:{event.number}" if event.number else event.where
             for field, fault in event.faults:
                 click.echo(": ".join(filter(None, (place, field, fault))), err=True)
-        elif event.outcome is not Outcome.UNCHANGED:
+        elif event.outcome is not LoadOutcome.UNCHANGED:
             click.echo(f"{event.outcome} {event.where}")
         yield event.outcome
 
 
-def _summary(counts: Counter[Outcome], *, dry_run: bool) -> str:
+def _summary(counts: Counter[LoadOutcome], *, dry_run: bool) -> str:
     if not counts:
         return "the input is empty: nothing was done"
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome)
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
     return f"{told}; nothing was written (--dry-run)" if dry_run else told
 
 

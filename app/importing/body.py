@@ -8,11 +8,10 @@ from pathlib import Path
 from app.content.markdown.body import SourceBlock, parse_page
 from app.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, slug
 from app.entry import Kind, Language
-from app.importing.links import Relinked, Targets, relink
 from app.importing.outline import anchor_of, plain
-from app.importing.page import Page
-from app.importing.questions import Question
-from app.importing.tidy import dedent, tidy, trim
+from app.importing.page import MarkdownPage
+from app.importing.questions import PageQuestion
+from app.importing.rewrite import Relinked, Targets, dedent, relink, tidy, trim
 from app.importing.wording import Wording
 
 MAIN_SECTION: Mapping[Kind, str] = {Kind.ERROR: "fix", Kind.HOW_TO: "steps", Kind.CONCEPT: "answer"}
@@ -24,7 +23,7 @@ _LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AnswerPart:
     """A piece of an answer that says which section it belongs in; `key` is empty for what comes first."""
 
     key: str
@@ -32,11 +31,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageAnswer:
     """An answer as Markdown that may stand in an entry, whole and by its parts, and what was met on the way."""
 
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[AnswerPart, ...]
     lost: tuple[str, ...]
     linked_images: tuple[str, ...]
     images: Mapping[str, Path]
@@ -48,17 +47,17 @@ class Answer:
 
 
 def read_answer(
-    page: Page, question: Question, targets: Targets, entry_slug: str, wording: Wording
-) -> Answer:
+    page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str, wording: Wording
+) -> PageAnswer:
     """The answer of one question, fit for the entry `entry_slug`."""
     raw = "\n".join(source_lines(page, question, wording))
     text, anchors = _shift_headings(tidy(raw))
     relinked: Relinked = relink(text, targets, entry_slug, anchors)
     text = relinked.text.strip("\n")
-    return Answer(text, _parts(text, wording), relinked.lost, relinked.linked_images, relinked.images)
+    return PageAnswer(text, _parts(text, wording), relinked.lost, relinked.linked_images, relinked.images)
 
 
-def source_lines(page: Page, question: Question, wording: Wording) -> list[str]:
+def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:
     """The lines of the answer as the page has them, without what marks them off from the question."""
     lines = dedent(trim(page.lines[question.body : question.end]))
     if question.lead.strip(" \t*_:："):
@@ -79,22 +78,22 @@ def _without_mark(line: str, end: int) -> str:
     return rest
 
 
-def compose(answer: Answer, kind: Kind, lang: Language, *, divided: bool) -> str:
+def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) -> str:
     """The body: the sections that the parts name where `divided`, otherwise all in the section of its kind."""
     titles = {row.key: row.title(lang) for row in SECTIONS}
     text = answer.text or EMPTY[lang]
-    parts = answer.parts if divided else (Part(MAIN_SECTION[kind], text),)
+    parts = answer.parts if divided else (AnswerPart(MAIN_SECTION[kind], text),)
     return "\n".join(f"## {titles[part.key]}\n\n{part.text or EMPTY[lang]}\n" for part in parts)
 
 
-def divides(answers: Sequence[Answer], kind: Kind) -> bool:
+def divides(answers: Sequence[PageAnswer], kind: Kind) -> bool:
     """Whether all editions name the same sections, and those that an error must have."""
     keys = {answer.keys for answer in answers}
     first = next(iter(keys))
     return kind is Kind.ERROR and len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
-def _parts(text: str, wording: Wording) -> tuple[Part, ...]:
+def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
     """Cut at headings and bold labels that name a section; what precedes the first is the symptom."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     starts = {block.first: block for block in parse_page(text).blocks}
@@ -108,7 +107,7 @@ def _parts(text: str, wording: Wording) -> tuple[Part, ...]:
         parts = parts[1:]
     elif len(parts) > 1:
         parts[0] = ("symptom", parts[0][1])
-    return tuple(Part(key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
+    return tuple(AnswerPart(key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 
 def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] | None:

@@ -1,10 +1,13 @@
 """The second stage: the blocks of a page under their headings, as a tree."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from app.content.markdown.body import SourceBlock
+from app.importing.wording import Wording
 
 NOISE = frozenset({"hr"})
 """Blocks that say nothing."""
@@ -21,7 +24,7 @@ _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Rank:
+class HeadingRank:
     """Where a heading stands in the order of headings: those of the page before those of list items."""
 
     nested: int
@@ -29,7 +32,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class HeadedSection:
     """A heading with what stands under it: lines `first` up to `end`, `own` blocks, and smaller sections.
 
     The whole page is a section, too, without title or rank.
@@ -37,18 +40,18 @@ class Section:
 
     title: str
     anchor: str
-    rank: Rank | None
+    rank: HeadingRank | None
     first: int
     end: int
     own: tuple[SourceBlock, ...]
-    children: tuple["Section", ...]
+    children: tuple["HeadedSection", ...]
 
     @property
     def leaf(self) -> bool:
         """Whether no smaller heading stands under it."""
         return not self.children
 
-    def walk(self) -> Iterator["Section"]:
+    def walk(self) -> Iterator["HeadedSection"]:
         """This section and all below it, in the order of the page."""
         yield self
         for child in self.children:
@@ -60,12 +63,12 @@ class _Opening:
     """A heading, and the blocks up to the next one."""
 
     heading: SourceBlock
-    rank: Rank
+    rank: HeadingRank
     first: int
     own: tuple[SourceBlock, ...]
 
 
-def outline(blocks: Sequence[SourceBlock], line_count: int) -> Section:
+def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
     """The tree of a page of `line_count` lines."""
     preface: list[SourceBlock] = []
     openings: list[_Opening] = []
@@ -77,7 +80,7 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> Section:
             openings[-1] = _Opening(last.heading, last.rank, last.first, (*last.own, block))
         else:
             preface.append(block)
-    return Section("", "", None, 0, line_count, tuple(preface), tuple(_sections(openings, line_count)))
+    return HeadedSection("", "", None, 0, line_count, tuple(preface), tuple(_sections(openings, line_count)))
 
 
 def plain(text: str) -> str:
@@ -111,11 +114,11 @@ def _is_heading(block: SourceBlock) -> bool:
     return not underlined or (len(block.content) <= MAX_UNDERLINED and "\n" not in block.content)
 
 
-def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, Rank | None, int]]:
+def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
     """Blocks in order, headings with their rank; a list whose items are headed comes item by item."""
     for block in blocks:
         if _is_heading(block):
-            yield block, Rank(0, block.level), block.first
+            yield block, HeadingRank(0, block.level), block.first
         elif any(_is_headed(item) for item in block.children):
             for item in block.children:
                 yield from _item(item)
@@ -123,21 +126,21 @@ def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, Rank | N
             yield block, None, block.first
 
 
-def _item(item: SourceBlock) -> Iterator[tuple[SourceBlock, Rank | None, int]]:
+def _item(item: SourceBlock) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
     if not _is_headed(item):
         yield item, None, item.first
         return
     head, *rest = item.children
-    yield head, Rank(1, head.level), item.first
+    yield head, HeadingRank(1, head.level), item.first
     for block in rest:
-        yield block, Rank(2, block.level) if _is_heading(block) else None, block.first
+        yield block, HeadingRank(2, block.level) if _is_heading(block) else None, block.first
 
 
 def _is_headed(item: SourceBlock) -> bool:
     return item.kind == "list_item" and bool(item.children) and _is_heading(item.children[0])
 
 
-def _sections(openings: Sequence[_Opening], end: int) -> Iterator[Section]:
+def _sections(openings: Sequence[_Opening], end: int) -> Iterator[HeadedSection]:
     """Sections of openings that stand side by side under one parent, each with those that belong below it."""
     start = 0
     while start < len(openings):
@@ -147,7 +150,7 @@ def _sections(openings: Sequence[_Opening], end: int) -> Iterator[Section]:
             len(openings),
         )
         last = openings[behind].first if behind < len(openings) else end
-        yield Section(
+        yield HeadedSection(
             title=plain(opening.heading.content),
             anchor=anchor_of(opening.heading.content),
             rank=opening.rank,
@@ -157,3 +160,83 @@ def _sections(openings: Sequence[_Opening], end: int) -> Iterator[Section]:
             children=tuple(_sections(openings[start + 1 : behind], last)),
         )
         start = behind
+
+
+ASKING = 0.75
+"""From this likeness on a title is taken for a question or an error by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A section that may have questions in its text, and the headings above and at it.
+
+    `among_categories`: headings of its rank are what questions are sorted under.
+    """
+
+    section: HeadedSection
+    path: tuple[str, ...]
+    end: int
+    among_categories: bool
+
+
+def find_hosts(
+    section: HeadedSection, path: tuple[str, ...], divided: Mapping[HeadingRank, float], wording: Wording
+) -> Iterator[Host]:
+    """Sections that are questions or hold some: leaves, questions with parts, and what precedes the first heading."""
+    here = (*path, section.title) if section.title else path
+    if section.leaf or (section.rank and not _is_category(section, divided, wording)):
+        yield Host(section, here, section.end, section.rank is not None and divided[section.rank] > 0)
+        return
+    yield Host(section, here, section.children[0].first, among_categories=False)
+    for child in section.children:
+        yield from find_hosts(child, here, divided, wording)
+
+
+def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], wording: Wording) -> bool:
+    """Whether what stands below the section are questions rather than parts of its answer."""
+    usual = divided[section.rank] if section.rank else 0.0
+    return _divides(section, wording) + usual > 0
+
+
+def divided_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
+    """For every rank of headings how much they look like categories, above 0, or like questions."""
+    ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
+    for section in root.walk():
+        if section.rank:
+            ranks[section.rank].append(section)
+    return {rank: _rank_divides(sections, root, wording) for rank, sections in ranks.items()}
+
+
+def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wording: Wording) -> float:
+    parents = [section for section in sections if section.children]
+    if not parents:
+        return 0.0
+    if len(sections) == 1 and sections[0] is root.children[0] and len(root.children) == 1:
+        return 10.0
+    share = len(parents) / len(sections)
+    return fmean(_divides(section, wording) for section in parents) + (
+        1 if share > 0.7 else -1 if share <= 0.5 else 0
+    )
+
+
+def _divides(section: HeadedSection, wording: Wording) -> float:
+    """How much one section with parts looks like a category: what its parts, its text and its title say."""
+    titles = [child.title for child in section.children]
+    named = sum(bool(wording.part(title)) for title in titles)
+    if named * 2 >= len(titles):
+        return -4.0
+    asked = fmean(wording.likeness(title) for title in titles)
+    title = wording.likeness(section.title)
+    own = weight(section.own)
+    parts = 1.5 if asked >= 0.6 else -0.5
+    text = 1.0 if own == 0 else 0.3 if own < 200 else -1.0
+    return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
+
+
+def weight(blocks: Sequence[SourceBlock]) -> int:
+    """Characters of text below a heading; code counts as a lot."""
+    return sum(
+        400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + weight(block.children)
+        for block in blocks
+        if not is_noise(block)
+    )

@@ -25,7 +25,7 @@ _DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", 
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MarkdownPage:
     """A page ready to be taken apart.
 
     `updated` is the day the page says, or that of its file where it is not `dated`.
@@ -51,7 +51,19 @@ class Page:
         return self.origin[min(number, len(self.origin) - 1)] if self.origin else number
 
 
-def read_page(path: Path, lang: Language | None = None) -> Page:
+@dataclass(frozen=True, slots=True)
+class PagePair:
+    """A page in one or both languages. `key`, the end of its path, names it in the records.
+
+    `addresses` has the page's address on the web for each language it was given for.
+    """
+
+    key: str
+    pages: Mapping[Language, MarkdownPage]
+    addresses: Mapping[Language, str]
+
+
+def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
     """The page in a file; without `lang` its characters tell the language. Raises ImportingError."""
     raw = read_text(path)
     if path.suffix == ".rst":
@@ -60,14 +72,16 @@ def read_page(path: Path, lang: Language | None = None) -> Page:
     return make_page(path, raw, lang)
 
 
-def make_page(path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = ()) -> Page:
+def make_page(
+    path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = ()
+) -> MarkdownPage:
     """The page that `raw`, Markdown or MDX, holds; `path` names it and tells the day it was last changed."""
     front = _FRONT.match(raw)
     said = _front_matter(front[1]) if front else {}
     day = _said_day(said)
     text = _emptied(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))
-    return Page(
+    return MarkdownPage(
         path=path,
         lang=lang or language_of(text),
         title=said.get("title") or _first_heading(text) or path.stem,

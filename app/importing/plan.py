@@ -1,25 +1,68 @@
-"""An import from its candidates to a plan: what would be written, what is known already, and what has changed."""
+"""Signatures that several entries would have: each alone looked right, together they tell the entries apart no more."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
 from app.content.markdown.body import parse_page
 from app.content.markdown.sections import slug
 from app.content.read.corpus import Corpus
 from app.content.read.forms import MAX_TITLE_CHARS
 from app.content.read.load import Loaded
+from app.drafting.doubts import doubt
+from app.drafting.guesses import Slugs, finders_of
 from app.entry import Language
-from app.importing.changes import Change, Present, Standing, changes_of
-from app.importing.links import Targets
-from app.importing.naming import Slugs
-from app.importing.proposal import Candidate, PagePair, Proposal, Status
-from app.importing.propose import Proposer
-from app.importing.recognize import present_id, recognize, under_recorded_pages
-from app.importing.records import Imported
-from app.importing.shared import with_shared_signatures_named
-from app.importing.wording import fold_title
+from app.errors import ImportingError
+from app.importing.page import PagePair
+from app.importing.pairing import BilingualQuestion, Extractor, find_candidates
+from app.importing.propose import Proposal, Proposer, Status
+from app.importing.records import (
+    Imported,
+    PageChange,
+    Present,
+    Standing,
+    changes_of,
+    present_id,
+    read_record,
+    recognize,
+    under_recorded_pages,
+)
+from app.importing.rewrite import Targets
+from app.importing.sources import ImportSources, PageFile, is_named_for_questions, page_files, read_pair
+from app.importing.wording import Wording, fold_title
+from app.taxonomy import Tag
+
+MOST_NAMED = 3
+
+
+def with_shared_signatures_named(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
+    """The proposals, in order, each with a doubt where another of them or an entry has one of its signatures too."""
+    holders: dict[str, set[str]] = defaultdict(set)
+    for file in corpus.files:
+        for signature in file.front.signatures:
+            if len(signature.all) == 1:
+                holders[signature.all[0]].add(file.id)
+    for proposal in proposals:
+        for line in proposal.signatures:
+            holders[line].add(proposal.id)
+    return [_named(proposal, holders) for proposal in proposals]
+
+
+def _named(proposal: Proposal, holders: dict[str, set[str]]) -> Proposal:
+    others = sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id})
+    if not others:
+        return proposal
+    shared = doubt("shared", ids=", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else ""))
+    editions = {
+        lang: replace(edition, doubts=(*edition.doubts, shared))
+        for lang, edition in proposal.editions.items()
+    }
+    return replace(proposal, editions=editions)
+
 
 Watch = Callable[[Iterable[int], int], Iterable[int]]
 """Hands on the numbers it is given, so many as it is told, and shows how far it has come."""
@@ -29,7 +72,7 @@ Ids = Mapping[int, tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlanRow:
     """One question of an import. One that is on the page no more has no proposal."""
 
     id: str
@@ -37,14 +80,14 @@ class Row:
     page: str
     titles: Mapping[Language, str]
     proposal: Proposal | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PageChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The rows in the order of the pages, and the record as it will be once the new ones are written."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     record: tuple[Imported, ...]
 
     @property
@@ -54,7 +97,7 @@ class Plan:
 
 
 def make_plan(  # noqa: PLR0913 - what an import needs to know, each from another place
-    candidates: Sequence[Candidate],
+    candidates: Sequence[BilingualQuestion],
     record: Sequence[Imported],
     content: Loaded,
     proposer: Proposer,
@@ -78,7 +121,7 @@ def make_plan(  # noqa: PLR0913 - what an import needs to know, each from anothe
         entry_id, named = ids[number]
         aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
         proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
-    rows: list[Row] = []
+    rows: list[PlanRow] = []
     for number, proposal in enumerate(with_shared_signatures_named(proposals, content.corpus)):
         row = _row(proposal, known.get(number), content)
         rows.append(row)
@@ -90,7 +133,7 @@ def make_plan(  # noqa: PLR0913 - what an import needs to know, each from anothe
     return Plan(tuple(rows), tuple(kept.values()))
 
 
-def _titles(candidates: Sequence[Candidate], ids: Ids, taken: Mapping[str, str]) -> dict[str, str]:
+def _titles(candidates: Sequence[BilingualQuestion], ids: Ids, taken: Mapping[str, str]) -> dict[str, str]:
     """Folded titles that the import brings, each with the first entry that has it."""
     titles: dict[str, str] = {}
     for number, candidate in enumerate(candidates):
@@ -101,23 +144,25 @@ def _titles(candidates: Sequence[Candidate], ids: Ids, taken: Mapping[str, str])
     return titles
 
 
-def _row(proposal: Proposal, imported: Imported | None, content: Loaded) -> Row:
+def _row(proposal: Proposal, imported: Imported | None, content: Loaded) -> PlanRow:
     page, titles = proposal.candidate.pair.key, proposal.candidate.titles
     if imported is None:
-        return Row(proposal.id, Status.NEW, page, titles, proposal)
+        return PlanRow(proposal.id, Status.NEW, page, titles, proposal)
     editions = content.corpus.by_id.get(proposal.id)
     if editions is None:
-        return Row(proposal.id, Status.REMOVED, page, titles, proposal)
+        return PlanRow(proposal.id, Status.REMOVED, page, titles, proposal)
     current = {lang: Present(file.front.title, content.body(file)) for lang, file in editions.items()}
     changes = changes_of(imported, proposal, current)
     status = Status.CHANGED if changes else Status.UNCHANGED
-    return Row(proposal.id, status, page, titles, proposal, changes)
+    return PlanRow(proposal.id, status, page, titles, proposal, changes)
 
 
-def _gone(candidates: Sequence[Candidate], record: Sequence[Imported], seen: set[str]) -> list[Row]:
+def _gone(
+    candidates: Sequence[BilingualQuestion], record: Sequence[Imported], seen: set[str]
+) -> list[PlanRow]:
     pages = {candidate.pair.key for candidate in candidates}
     return [
-        Row(each.id, Status.GONE, each.page, each.titles)
+        PlanRow(each.id, Status.GONE, each.page, each.titles)
         for each in record
         if each.page in pages and each.id not in seen
     ]
@@ -133,7 +178,7 @@ def _imported(proposal: Proposal) -> Imported:
 
 
 def _ids(
-    candidates: Sequence[Candidate], known: Mapping[int, Imported], corpus: Corpus, framework: str
+    candidates: Sequence[BilingualQuestion], known: Mapping[int, Imported], corpus: Corpus, framework: str
 ) -> Ids:
     old = {number: present_id(imported, corpus) for number, imported in known.items()}
     old |= _unrecorded(candidates, old, corpus, framework)
@@ -154,7 +199,7 @@ def _ids(
 
 
 def _unrecorded(
-    candidates: Sequence[Candidate], known: Mapping[int, str], corpus: Corpus, framework: str
+    candidates: Sequence[BilingualQuestion], known: Mapping[int, str], corpus: Corpus, framework: str
 ) -> dict[int, str]:
     """Candidates whose draft is there though the record does not say so: an import was interrupted."""
     drafts = {
@@ -172,7 +217,7 @@ def _unrecorded(
 
 
 def _all_targets(
-    candidates: Sequence[Candidate], ids: Ids, framework: str
+    candidates: Sequence[BilingualQuestion], ids: Ids, framework: str
 ) -> dict[tuple[str, Language], Targets]:
     """For every page what its links lead to; the anchors of all pages are known to each."""
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
@@ -201,4 +246,87 @@ def _targets(
         framework=framework,
         entries=entries,
         references=parse_page(page.text).references,
+    )
+
+
+LEAST_ASKING = 0.5
+"""Of the titles of a page whose name says nothing, so many must read like questions, and at least two."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """What to import, and what is said about all of it. The last of `directories` is written to."""
+
+    given: ImportSources
+    directories: tuple[Path, ...]
+    framework: str
+    license: str
+    updated: date | None
+    accept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The plan, and the pages that were passed over because they hold no questions."""
+
+    plan: Plan
+    framework: Tag
+    passed_over: tuple[str, ...]
+
+
+def plan_import(request: ImportRequest, watch: Watch) -> Import:
+    """Reads everything and writes nothing. Raises ImportingError and what loading the content raises."""
+    content = Loaded(request.directories, frozenset(Language))
+    known = content.vocabulary.taxonomy.framework
+    framework = known.get(request.framework)
+    if framework is None:
+        names = ", ".join(known)
+        raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
+    analyzer = Analyzer(content.vocabulary.dictionary)
+    wording = Wording.load()
+    extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
+    candidates: list[BilingualQuestion] = []
+    passed_over: list[str] = []
+    groups = page_files(request.given)
+    for at in watch(range(len(groups)), len(groups)):
+        pair = read_pair(groups[at], request.given, wording)
+        found = find_candidates(pair, wording, extractor)
+        if found and _holds_questions(groups[at], found, wording):
+            candidates += found
+        else:
+            passed_over.append(pair.key)
+    proposer = _proposer(request, framework, content, analyzer, wording)
+    record = read_record(request.directories[-1], framework.id)
+    plan = make_plan(candidates, record, content, proposer, watch, accept=request.accept)
+    return Import(plan, framework, tuple(passed_over))
+
+
+def _holds_questions(
+    files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion], wording: Wording
+) -> bool:
+    """Whether a page was meant: it was given by itself, or its name or its titles say so."""
+    if any(is_named_for_questions(file, wording) for file in files.values()):
+        return True
+    titles = [question.written for each in found for question in each.found.values()]
+    asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
+    return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
+
+
+def _proposer(
+    request: ImportRequest, framework: Tag, content: Loaded, analyzer: Analyzer, wording: Wording
+) -> Proposer:
+    titles: dict[str, str] = {}
+    for file in content.corpus.files:
+        for name in (file.front.title, *file.front.aliases):
+            titles.setdefault(fold_title(name), file.id)
+    topics, error_types = finders_of(content.corpus, analyzer)
+    return Proposer(
+        framework=framework,
+        license=request.license,
+        updated=request.updated,
+        wording=wording,
+        topics=topics,
+        error_types=error_types,
+        samples=content.samples,
+        titles=titles,
     )

@@ -1,21 +1,70 @@
-"""The fifth stage: a pair of questions to an entry: kind, tags, signatures, bodies, and what is doubtful."""
+"""What passes between the later stages of an import."""
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 from itertools import chain
+from pathlib import Path
 
+from app.content.authoring.edition_text import edition_text
 from app.content.markdown.body import parse_body
 from app.content.read.forms import MAX_TITLE_CHARS
-from app.entry import Kind, Language, Sample, Source
-from app.importing.body import Answer, compose, divides, read_answer
-from app.importing.doubts import Doubt, doubt
-from app.importing.links import Targets
-from app.importing.proposal import Candidate, EditionDraft, Proposal
-from app.importing.signatures import propose_signatures
-from app.importing.tags import TagFinder
+from app.content.read.front_matter import FrontMatter
+from app.content.read.parse import edition_digest
+from app.drafting.doubts import Doubt, doubt
+from app.drafting.guesses import TagFinder, propose_signatures
+from app.entry import Kind, Language, Sample, Signature, Source
+from app.importing.body import PageAnswer, compose, divides, read_answer
+from app.importing.pairing import BilingualQuestion
+from app.importing.rewrite import Targets
 from app.importing.wording import Wording, fold_title
 from app.taxonomy import Tag
+
+
+class Status(StrEnum):
+    """What a second look at a page finds about a question."""
+
+    NEW = "new"
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    """Was imported, and its entry has been deleted since: it is not written again."""
+    GONE = "gone"
+    """Was imported, and is on the page no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditionDraft:
+    """One edition, ready to be written."""
+
+    lang: Language
+    title: str
+    body: str
+    source: Source
+    updated: date
+    doubts: tuple[Doubt, ...]
+    images: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An entry as it would be written."""
+
+    id: str
+    candidate: BilingualQuestion
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[str, ...]
+    editions: Mapping[Language, EditionDraft]
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Those of both editions, each once."""
+        return tuple(dict.fromkeys(each for edition in self.editions.values() for each in edition.doubts))
+
 
 NO_LICENSE = "TODO"
 MAX_NAMED = 5
@@ -47,7 +96,7 @@ class Proposer:
     titles: Mapping[str, str]
 
     def propose(
-        self, candidate: Candidate, entry_id: str, targets: Mapping[Language, Targets], *, named: bool
+        self, candidate: BilingualQuestion, entry_id: str, targets: Mapping[Language, Targets], *, named: bool
     ) -> Proposal:
         """The entry for one candidate; `named`: its slug says what it is about."""
         slug = entry_id.partition("/")[2]
@@ -85,7 +134,12 @@ class Proposer:
         return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
 
     def _doubts(
-        self, lang: Language, candidate: Candidate, entry_id: str, common: Iterable[Doubt], answer: Answer
+        self,
+        lang: Language,
+        candidate: BilingualQuestion,
+        entry_id: str,
+        common: Iterable[Doubt],
+        answer: PageAnswer,
     ) -> tuple[Doubt, ...]:
         """What is doubtful about an edition, each once; `common` is what is about the whole entry."""
         found = chain(
@@ -97,7 +151,7 @@ class Proposer:
         )
         return tuple(dict.fromkeys(found))
 
-    def _kind(self, candidate: Candidate, quoted: Sequence[str]) -> tuple[Kind, bool]:
+    def _kind(self, candidate: BilingualQuestion, quoted: Sequence[str]) -> tuple[Kind, bool]:
         """The kind, and whether the question makes it clear."""
         titles = list(candidate.titles.values())
         sorts = frozenset(name for title in titles for name in self.wording.sorts_of(title))
@@ -112,7 +166,7 @@ class Proposer:
         return Kind.CONCEPT, bool(sorts & _CONCEPTS) and not troubled
 
     def _tags(
-        self, candidate: Candidate, kind: Kind, signatures: Sequence[str]
+        self, candidate: BilingualQuestion, kind: Kind, signatures: Sequence[str]
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         titles = list(candidate.titles.values())
         categories = [name for question in candidate.found.values() for name in question.categories[1:]]
@@ -120,12 +174,12 @@ class Proposer:
         types = self.error_types.find(" \n".join([*titles, *signatures])) if kind is Kind.ERROR else ()
         return topics, types
 
-    def _source(self, lang: Language, candidate: Candidate) -> Source:
+    def _source(self, lang: Language, candidate: BilingualQuestion) -> Source:
         fallback = self.framework.repository or self.framework.homepage or "https://example.com/"
         address = candidate.pair.addresses.get(lang, "") or fallback
         return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
 
-    def _source_doubts(self, lang: Language, candidate: Candidate) -> Iterator[Doubt]:
+    def _source_doubts(self, lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
         if not candidate.pair.addresses.get(lang):
             yield doubt("source", what=_ADDRESS[lang])
         if not self.license:
@@ -141,7 +195,7 @@ class Proposer:
             yield doubt("duplicate", id=other)
 
 
-def _answer_doubts(answer: Answer) -> Iterator[Doubt]:
+def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:
     if not answer.text:
         yield doubt("answer")
     yield from (doubt("link", target=target) for target in answer.lost)
@@ -157,7 +211,7 @@ def _error_doubts(
         yield doubt("fix")
 
 
-def _pair_doubts(lang: Language, candidate: Candidate) -> Iterator[Doubt]:
+def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
     other = candidate.found.get(lang.other)
     if other is None:
         yield doubt("alone", other=_NAMES[lang][lang.other])
@@ -178,3 +232,71 @@ def _differing_code(bodies: Mapping[Language, str], framework: str) -> Iterator[
     if missing:
         names = ", ".join(missing[:MAX_NAMED]) + (" …" if len(missing) > MAX_NAMED else "")
         yield doubt("identifier", names=names)
+
+
+def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
+    """The file of one edition."""
+    edition = proposal.editions[lang]
+    twin = proposal.editions.get(lang.other)
+    source = edition.source
+    error = proposal.kind is Kind.ERROR
+    front = FrontMatter(
+        title=_line(edition.title),
+        kind=proposal.kind,
+        topics=_lines(proposal.topics),
+        error_types=_lines(proposal.error_types),
+        signatures=tuple(Signature((line,)) for line in _lines(proposal.signatures)) if error else (),
+        symptoms=_lines(_symptoms(proposal, edition)) if error else (),
+        applies_to=_line(framework.name[lang]),
+        source=(Source(_line(source.title), _line(source.url), _line(source.license)),),
+        updated=edition.updated,
+        synced_with=edition_digest(twin.title, twin.body) if twin else "",
+        draft=True,
+        doubts=_lines(each.say(lang) for each in edition.doubts),
+    )
+    return edition_text(front, edition.body)
+
+
+def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
+    """Writes the editions and copies their images into a content directory; yields what was written.
+
+    A file that is there already is left alone.
+    """
+    for proposal in proposals:
+        slug = proposal.id.partition("/")[2]
+        for lang, edition in proposal.editions.items():
+            folder = directory / lang / framework.id
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{slug}.md"
+            if _write_new(path, draft_text(proposal, lang, framework)):
+                yield path
+                yield from _copy_images(edition, folder)
+
+
+def _write_new(path: Path, text: str) -> bool:
+    try:
+        # "x": a file that came up in between is not overwritten either.
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _copy_images(edition: EditionDraft, folder: Path) -> Iterator[Path]:
+    for name, source in edition.images.items():
+        if not (folder / name).exists():
+            shutil.copyfile(source, folder / name)
+            yield folder / name
+
+
+def _symptoms(proposal: Proposal, edition: EditionDraft) -> tuple[str, ...]:
+    return () if proposal.signatures else (edition.title,)
+
+
+def _lines(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_line, dict.fromkeys(values)))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -11,11 +11,10 @@ from app.content.authoring.steps import Create
 from app.content.read.forms import MAX_TITLE_CHARS
 from app.content.read.load import Loaded
 from app.diagnosis.answers import Diagnosis
+from app.drafting.doubts import Doubt, doubt
+from app.drafting.guesses import Slugs, finders_of
 from app.entry import Language
 from app.errors import AuthoringError
-from app.importing.doubts import Doubt, doubt
-from app.importing.naming import Slugs
-from app.importing.tags import finders_of
 from app.usecases.log_clues import Clues, clues_of
 from app.usecases.secrets import masked
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from app.content.read.load import Loaded
 from app.diagnosis.answers import Diagnosis
-from app.importing.naming import words_of
-from app.importing.signatures import signatures_of
+from app.drafting.guesses import signatures_of, words_of
 from app.log.formats import compile_formats
 from app.signature.line import compile_signature_line
 from app.taxonomy import Taxonomy

@@ -7,7 +7,7 @@ import pytest
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
-from app.importing.features import Extractor
+from app.importing.pairing import Extractor
 from app.importing.wording import Wording
 from bench.importing import Scores, import_twice, measure, read_marked
 

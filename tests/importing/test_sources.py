@@ -8,10 +8,9 @@ import pytest
 
 from app.entry import Language
 from app.errors import ImportingError
-from app.importing.page import read_page
-from app.importing.proposal import PagePair
+from app.importing.page import PagePair, read_page
 from app.importing.questions import find_questions
-from app.importing.sources import Given, page_files, read_pair
+from app.importing.sources import ImportSources, page_files, read_pair
 from app.importing.wording import Wording
 
 RST = """\
@@ -63,7 +62,7 @@ msgstr "为什么慢？"
 """
 
 
-def read(given: Given) -> list[PagePair]:
+def read(given: ImportSources) -> list[PagePair]:
     return [read_pair(files, given, Wording.load()) for files in page_files(given)]
 
 
@@ -82,7 +81,7 @@ def write(folder: Path, **files: str) -> Path:
 
 def test_restructured_text_becomes_markdown_with_the_lines_it_came_from(tmp_path: Path) -> None:
     path = write(tmp_path, faq_DOT_rst=RST) / "faq.rst"
-    pair = read(Given({Language.EN: path}, (), {}))[0]
+    pair = read(ImportSources({Language.EN: path}, (), {}))[0]
     assert titles(pair, Language.EN) == [("How do I *resume*?", 6), ("Why is it slow?", 19)]
     text = pair.pages[Language.EN].text
     assert "Set `--load`, see [the guide](https://example.com/guide) and usage:" in text
@@ -102,7 +101,7 @@ def test_a_catalogue_translates_its_page_but_not_what_is_fuzzy(tmp_path: Path, s
     path.write_text(RST if source.endswith("rst") else markdown, encoding="utf-8")
     catalogue = tmp_path / "faq.po"
     catalogue.write_text(PO, encoding="utf-8")
-    pair = read(Given({Language.EN: path, Language.ZH: catalogue}, (), {}))[0]
+    pair = read(ImportSources({Language.EN: path, Language.ZH: catalogue}, (), {}))[0]
     assert [title for title, _ in titles(pair, Language.ZH)] == ["怎么续训？", "为什么慢？"]
     assert "磁盘慢。" in pair.pages[Language.ZH].text
     assert "Because of the net." in pair.pages[Language.ZH].text
@@ -111,7 +110,7 @@ def test_a_catalogue_translates_its_page_but_not_what_is_fuzzy(tmp_path: Path, s
 
 def test_a_catalogue_alone_makes_both_pages(tmp_path: Path) -> None:
     path = write(tmp_path, faq_DOT_po=PO) / "faq.po"
-    pair = read(Given({}, (path,), {}))[0]
+    pair = read(ImportSources({}, (path,), {}))[0]
     assert [title for title, _ in titles(pair, Language.EN)] == ["How do I *resume*?", "Why is it slow?"]
     assert [title for title, _ in titles(pair, Language.ZH)] == ["怎么续训？", "为什么慢？"]
 
@@ -119,7 +118,7 @@ def test_a_catalogue_alone_makes_both_pages(tmp_path: Path) -> None:
 def test_two_directories_are_matched_by_place_and_addresses_completed(tmp_path: Path) -> None:
     page, seite = "# FAQ\n\n## Why?\n\nSo.\n", "# 常见问题\n\n## 为什么？\n\n因为。\n"
     write(tmp_path, en__use__faq_DOT_md=page, en__faq_DOT_mdx=page, zh__use__faq_DOT_md=seite)
-    given = Given(
+    given = ImportSources(
         {Language.EN: tmp_path / "en", Language.ZH: tmp_path / "zh"},
         (),
         {Language.EN: "https://example.com/x/"},
@@ -143,16 +142,16 @@ def test_the_language_is_told_by_name_place_or_text(tmp_path: Path) -> None:
             "c.md": "# 为什么？",
         },
     )
-    pairs = read(Given({}, (tmp_path,), {}))
+    pairs = read(ImportSources({}, (tmp_path,), {}))
     assert [sorted(pair.pages) for pair in pairs] == [["en", "zh"], ["en", "zh"], ["zh"]]
 
 
 def test_what_is_no_page_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, page_DOT_docx="x") / "page.docx"
     with pytest.raises(ImportingError, match="is not one of"):
-        page_files(Given({}, (path,), {}))
+        page_files(ImportSources({}, (path,), {}))
     with pytest.raises(ImportingError, match="no pages"):
-        page_files(Given({}, (tmp_path,), {}))
+        page_files(ImportSources({}, (tmp_path,), {}))
 
 
 def test_a_date_in_front_matter_is_the_day_of_the_page(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from datetime import date
 
 from app.content.authoring.fields import with_list
 from app.content.authoring.scaffold import skeleton
+from app.drafting.guesses import Slugs
 from app.entry import Kind, Language
-from app.importing.naming import Slugs
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import Taxonomy
 from app.usecases.log_clues import clues_of

@@ -1,17 +1,83 @@
-"""One object of the input to the edition that it stands for, by the rules that files are read by."""
+"""Lines of a stream, one at a time, and each as the JSON object that it has to be."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from app.content.read.forms import ENTRY_ID
 from app.content.read.front_matter import FIELDS, FrontMatter, read_front_matter
 from app.content.read.yaml_reader import Fields, Items, Node, Scalar
 from app.entry import Language
-from app.loading.lines import Object, RefusedLine
+from app.errors import LoadingError
 from app.taxonomy import Taxonomy
+
+MAX_LINE_BYTES = 4 << 20
+"""An edition has at most 128 KiB; in an answer of the API its HTML and its fix stand beside it."""
+_MARK = b"\xef\xbb\xbf"
+
+Object = dict[str, Any]
+
+
+class RefusedLine(ValueError):
+    """What is wrong with a line: pairs of a field and what to do about it. The field is empty for all of the line."""
+
+    def __init__(self, *faults: tuple[str, str]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+
+def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    """Lines with their numbers, from 1, blank ones left out; None for one that is too long, which is never held
+    whole. Raises LoadingError."""
+    number = 0
+    while line := _next(stream, number, MAX_LINE_BYTES + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(_MARK)
+        if len(line) > MAX_LINE_BYTES:
+            while line and not line.endswith(b"\n"):
+                line = _next(stream, number, MAX_LINE_BYTES)
+            yield number, None
+        elif line.strip():
+            yield number, line
+
+
+def _next(stream: BinaryIO, number: int, most: int) -> bytes:
+    try:
+        return stream.readline(most)
+    except OSError as error:
+        raise LoadingError(f"the input cannot be read after line {number}: {error.strerror}") from error
+
+
+def read_object(line: bytes | None) -> Object:
+    """The object that a line holds. Raises RefusedLine."""
+    if line is None:
+        raise RefusedLine(
+            ("", f"is longer than {MAX_LINE_BYTES} bytes: leave `html` out, or split the entry")
+        )
+    try:
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        raise RefusedLine(("", f"must be UTF-8; byte {error.start + 1} is not")) from error
+    except json.JSONDecodeError as error:
+        raise RefusedLine(("", f"is not JSON: {error.msg}, at character {error.pos + 1}")) from error
+    except RecursionError as error:
+        raise RefusedLine(("", "is nested too deep to be an entry")) from error
+    if not isinstance(found, dict):
+        raise RefusedLine(("", "must be one JSON object, `{…}`, for each edition"))
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RefusedLine((twice, "stands twice: say it once"))
+    return found
+
 
 OWN = ("id", "lang", "framework", "markdown")
 """Fields of the API's entries that say where an edition goes, and its body."""
@@ -29,7 +95,7 @@ _NAME = re.compile("`([^`]+)` ")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenEdition:
     """An edition as the input has it. `where` is the path of its file below the content directory."""
 
     id: str
@@ -62,7 +128,7 @@ def place_of(found: Object) -> tuple[str, Language]:
     return entry_id, Language(lang)
 
 
-def read_given(found: Object, taxonomy: Taxonomy) -> Given:
+def read_given(found: Object, taxonomy: Taxonomy) -> GivenEdition:
     """The edition. Raises RefusedLine with everything that is wrong with it."""
     entry_id, lang = place_of(found)
     said = {
@@ -82,7 +148,7 @@ def read_given(found: Object, taxonomy: Taxonomy) -> Given:
     faults = [_fault(each.message) for each in complaints] + _unknown_tags(entry_id, front, taxonomy)
     if faults:
         raise RefusedLine(*faults)
-    return Given(entry_id, lang, front, re.sub("\r\n?", "\n", str(body)).strip("\n"))
+    return GivenEdition(entry_id, lang, front, re.sub("\r\n?", "\n", str(body)).strip("\n"))
 
 
 def _body_fault(body: object) -> str:

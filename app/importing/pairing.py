@@ -1,17 +1,93 @@
-"""The fourth stage: which question of one language is which of the other.
-
-An alignment in order (Needleman and Wunsch, 1970) over what two questions share gives the first pairing; exchanges
-then move those that stand elsewhere on the other page to where what they share says they belong.
-"""
+"""What a question and its answer share with their translation: code, names, numbers, addresses, and its build."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from app.importing.features import Features
+from app.analysis.glossary import Glossary
+from app.analysis.pipeline import Analyzer
+from app.entry import Language
+from app.han import HAN
+from app.importing.page import MarkdownPage, PagePair, code_lines
+from app.importing.questions import PageQuestion, find_questions
+from app.importing.wording import Wording
+
+MAX_TEXT_CHARS = 6000
+"""Of an answer, that are read for pairing it."""
+
+_TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
+_ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
+_IMAGE = re.compile(r"!\[|<img\b")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
+_HAN = re.compile(f"[{HAN}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`title` and `body` count words that both languages may have. `build`: fences, items, images, links, length."""
+
+    title: Mapping[str, int]
+    body: Mapping[str, int]
+    build: tuple[float, ...]
+    anchor: str
+    categories: tuple[str, ...]
+
+
+class Extractor:
+    """Takes the features of questions, with the words that the glossary and the general wording pair up."""
+
+    def __init__(self, wording: Wording, analyzer: Analyzer, glossary: Glossary) -> None:
+        self._wording = wording
+        self._analyzer = analyzer
+        self._glossary = glossary
+
+    def features(self, page: MarkdownPage, question: PageQuestion) -> Features:
+        """The features of one question of a page."""
+        lines = page.lines[question.body : question.end]
+        text = "\n".join((question.lead, *lines))
+        title = Counter(_tokens(question.title))
+        title.update(f"sort:{name}" for name in self._wording.sorts_of(question.title))
+        title.update(self._concepts(question.title))
+        body = Counter(_tokens(text[:MAX_TEXT_CHARS]))
+        body.update(f"at:{address}" for address in _addresses(text))
+        return Features(title, body, _build(lines), question.anchor, question.categories)
+
+    def _concepts(self, text: str) -> list[str]:
+        """The groups of the glossary that stand in a text."""
+        analysis = self._analyzer.analyze(text)
+        return [f"group:{mention.group}" for mention in self._glossary.mentions(analysis)]
+
+
+def _tokens(text: str) -> list[str]:
+    return [match[0].casefold() for match in _TOKEN.finditer(text)]
+
+
+def _addresses(text: str) -> list[str]:
+    """The last part of every address, without what marks the language in it."""
+    found = (match[1] or match[0] for match in _ADDRESS.finditer(text))
+    return [each.rstrip("/").rpartition("/")[2].casefold() for each in found]
+
+
+def _build(lines: Sequence[str]) -> tuple[float, ...]:
+    code = code_lines(lines if isinstance(lines, tuple) else tuple(lines))
+    prose = [line for number, line in enumerate(lines) if number not in code]
+    text = "\n".join(prose)
+    han = len(_HAN.findall(text))
+    length = han * 1.8 + (len(text) - han) * 0.75
+    return (
+        len(code) ** 0.5,
+        sum(bool(_ITEM.match(line)) for line in prose) ** 0.5,
+        float(len(_IMAGE.findall(text))),
+        float(len(_ADDRESS.findall(text))) ** 0.5,
+        float(text.count("|") > 6),
+        sum(bool(line.strip()) for line in prose) ** 0.5,
+        (length**0.5) / 8,
+    )
+
 
 BUILD_WEIGHT = 0.22
 THRESHOLD = 0.12
@@ -42,7 +118,10 @@ def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[Pair, ...]:
     """Every question of both languages, once, in the order of the English page, then what only Chinese has."""
     shared = _shared(en, zh)
     worth = [
-        [shared[i][j] + BUILD_WEIGHT * _alike(en[i].build, zh[j].build) - THRESHOLD for j in range(len(zh))]
+        [
+            shared[i][j] + BUILD_WEIGHT * _built_alike(en[i].build, zh[j].build) - THRESHOLD
+            for j in range(len(zh))
+        ]
         for i in range(len(en))
     ]
     usual = median([shared[i][j] for i, j in _aligned(worth, len(en), len(zh)).items()] or [0.0])
@@ -130,7 +209,7 @@ def _vector(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str
     return {word: value / norm for word, value in vector.items()}
 
 
-def _alike(one: Sequence[float], other: Sequence[float]) -> float:
+def _built_alike(one: Sequence[float], other: Sequence[float]) -> float:
     """How alike two answers are built, 0 to 1."""
     return math.exp(-0.5 * sum(abs(a - b) for a, b in zip(one, other, strict=True)))
 
@@ -189,3 +268,62 @@ def _exchanges(
                 changed[other] = mine if back > 0 else None
                 back = max(back, 0.0)
             yield worth[i][j] + back - lost, changed
+
+
+@dataclass(frozen=True, slots=True)
+class BilingualQuestion:
+    """A question in one or both languages. `shared` and `sure`: see `Pair`."""
+
+    pair: PagePair
+    found: Mapping[Language, PageQuestion]
+    shared: float
+    sure: bool
+
+    @property
+    def titles(self) -> dict[Language, str]:
+        """The question in each language it has."""
+        return {lang: question.title for lang, question in self.found.items()}
+
+
+def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
+    """The questions of a page in both languages, paired; those that stand there twice are left out."""
+    questions = {
+        lang: unrepeated(page, find_questions(page, wording))[0] for lang, page in pair.pages.items()
+    }
+    if len(questions) < 2:
+        return tuple(
+            BilingualQuestion(pair, {lang: each}, 0.0, sure=True)
+            for lang, found in questions.items()
+            for each in found
+        )
+    en, zh = ([extractor.features(pair.pages[lang], each) for each in questions[lang]] for lang in Language)
+    return tuple(
+        BilingualQuestion(
+            pair, _both(questions[Language.EN], questions[Language.ZH], each), each.shared, each.sure
+        )
+        for each in pair_up(en, zh)
+    )
+
+
+def _both(en: Sequence[PageQuestion], zh: Sequence[PageQuestion], pair: Pair) -> dict[Language, PageQuestion]:
+    found: dict[Language, PageQuestion] = {}
+    if pair.en is not None:
+        found[Language.EN] = en[pair.en]
+    if pair.zh is not None:
+        found[Language.ZH] = zh[pair.zh]
+    return found
+
+
+def unrepeated(
+    page: MarkdownPage, questions: Sequence[PageQuestion]
+) -> tuple[tuple[PageQuestion, ...], tuple[PageQuestion, ...]]:
+    """Questions, and apart from them those that stand on the page before, word for word."""
+    seen: set[tuple[str, ...]] = set()
+    kept: list[PageQuestion] = []
+    repeated: list[PageQuestion] = []
+    for question in questions:
+        lines = (line.strip() for line in page.lines[question.body : question.end])
+        said = (question.title, question.lead, *(line for line in lines if line.strip("-=<>br/ ")))
+        (repeated if said in seen else kept).append(question)
+        seen.add(said)
+    return tuple(kept), tuple(repeated)

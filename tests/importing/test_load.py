@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from app.cli.main import main
 from app.content.read.load import load_corpus
 from app.entry import Language
-from app.loading.lines import MAX_LINE_BYTES
+from app.importing.lines import MAX_LINE_BYTES
 from tests.support.cost import assert_linear
 from tests.support.server import COMMAND, environment, until
 from tests.support.small_content import write

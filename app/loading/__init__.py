@@ -1,1 +1,0 @@
-"""`jieda load`: lines of JSON, an edition each, become files of a content directory."""
