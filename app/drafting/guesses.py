@@ -220,7 +220,9 @@ class TagFinder:
         """The ids of the tags that fit best, at most two; none where nothing fits well."""
         terms = self._terms(text)
         scores = {
-            tag: math.fsum(self._weight[term] * (2 if term in self._names[tag] else 1) for term in terms & words)
+            tag: math.fsum(
+                self._weight[term] * (2 if term in self._names[tag] else 1) for term in terms & words
+            )
             for tag, words in self._words.items()
         }
         named = {
