@@ -33,8 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.taxonomy", "app.git", "app.cluster_settings", "app.log"),
     ("app.options", "app.filters"),
     ("app.settings",),
-    ("app.day_file",),
-    ("app.votes", "app.gaps"),
+    ("app.feedback",),
     ("app.analysis", "app.content", "app.metrics", "app.locales"),
     ("app.search", "app.drafting"),
     ("app.diagnosis", "app.importing"),
@@ -78,7 +77,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis.", "app.snapshot."),
     "spellchecker": ("app.analysis.english",),
     "msgspec": ("app.snapshot.records",),
-    "sqlite3": ("app.day_file", "app.snapshot.facts"),
+    "sqlite3": ("app.feedback", "app.snapshot.facts"),
     "watchfiles": ("app.snapshot.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""

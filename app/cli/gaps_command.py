@@ -6,9 +6,8 @@ import click
 
 from app.cli.asking import settings_of
 from app.cli.running import run
-from app.day_file import CountsUnusable
 from app.errors import JiedaError
-from app.gaps.file import GapFile
+from app.feedback import FeedbackStore, FeedbackUnusable
 from app.presentation.maintenance import as_data, as_text
 from app.snapshot.knowledge import Knowledge
 from app.usecases.gaps.maintenance import maintenance
@@ -33,10 +32,10 @@ def command(context: click.Context, days: int, limit: int, as_json: bool, forget
     Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
     """
     settings = settings_of(())
-    file = GapFile(settings.data)
+    store = FeedbackStore(settings.data)
     if forget:
-        _forget(file)
-        click.echo(f"{file.path}: emptied", err=True)
+        _forget(store)
+        click.echo(f"{store.gaps}: emptied", err=True)
         return
     knowledge = Knowledge(settings)
     knowledge.open()
@@ -52,11 +51,11 @@ def command(context: click.Context, days: int, limit: int, as_json: bool, forget
     context.exit(0 if found.gaps else 1)
 
 
-def _forget(file: GapFile) -> None:
+def _forget(store: FeedbackStore) -> None:
     try:
-        file.forget()
-    except CountsUnusable as error:
-        raise JiedaError(f"{file.path}: cannot be emptied: {error}") from error
+        store.forget()
+    except FeedbackUnusable as error:
+        raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
 
 
 if __name__ == "__main__":

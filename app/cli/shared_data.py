@@ -5,9 +5,8 @@ import os
 import stat
 from pathlib import Path
 
-from app.gaps.file import FILE_NAME as GAPS
+from app.feedback import GAPS, VOTES
 from app.snapshot.facts import FILE_NAME as FACTS
-from app.votes import FILE_NAME as VOTES
 
 SHARED_FILE = 0o660
 

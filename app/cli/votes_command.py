@@ -7,7 +7,7 @@ import click
 from app.cli.asking import settings_of
 from app.cli.running import run
 from app.errors import JiedaError
-from app.votes import Votes, VotesUnreadable
+from app.feedback import FeedbackStore, FeedbackUnusable
 
 
 @click.command("votes")
@@ -20,8 +20,8 @@ from app.votes import Votes, VotesUnreadable
 def command(since: datetime | None) -> None:
     """Print how often readers said that an entry solved their problem, the least helpful first."""
     try:
-        counts = Votes(settings_of(()).data).totals(since.date().isoformat() if since else "")
-    except VotesUnreadable as error:
+        counts = FeedbackStore(settings_of(()).data).votes(since.date().isoformat() if since else "")
+    except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):
         click.echo(f"{each.unsolved:6} no {each.solved:6} yes  {each.lang}  {each.entry}")

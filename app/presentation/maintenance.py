@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.entry import Language, Summary
-from app.gaps.gap import Outcome
+from app.feedback import GapOutcome
 from app.usecases.gaps.grouping import GapGroup
 from app.usecases.gaps.maintenance import Maintenance
 
@@ -55,7 +55,7 @@ def _gap(group: GapGroup) -> dict[str, object]:
         "last": group.last,
         "days": dict(sorted(group.days.items())),
         "langs": {lang: group.langs[lang] for lang in Language if lang in group.langs},
-        "outcomes": {each: group.outcomes[each] for each in Outcome if each in group.outcomes},
+        "outcomes": {each: group.outcomes[each] for each in GapOutcome if each in group.outcomes},
     }
 
 

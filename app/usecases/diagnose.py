@@ -10,8 +10,7 @@ from app.diagnosis.answers import Diagnosis
 from app.entry import Language
 from app.errors import TooBusy, TooLarge
 from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.notes import of_diagnosis
-from app.usecases.gaps.recorder import NOBODY
+from app.usecases.gaps.recorder import NOBODY, note_of_diagnosis
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
 from app.usecases.tags import check_tag
@@ -53,7 +52,7 @@ async def diagnose(
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
     if service.recorder:
-        service.note(of_diagnosis(asker, diagnosis, lang))
+        service.note(note_of_diagnosis(asker, diagnosis, lang))
     return found
 
 

@@ -8,7 +8,7 @@ from app.entry import Entry, Summary
 from app.errors import UnknownEntry
 from app.filters import Filters
 from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.recorder import NOBODY, Read
+from app.usecases.gaps.recorder import NOBODY, EntryRead
 from app.usecases.service import Service
 from app.usecases.window import Window
 
@@ -62,7 +62,7 @@ async def read(
 def note_read(service: Service, entry_id: str, asker: bytes) -> None:
     """Takes down that an entry was read, where gaps are kept: it may be the answer to what was asked before."""
     if service.recorder:
-        service.note(Read(asker, entry_id))
+        service.note(EntryRead(asker, entry_id))
 
 
 async def list_entries(

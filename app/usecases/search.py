@@ -14,8 +14,7 @@ from app.search.answers import Completion, CompletionType, FacetCount, Hit, Sear
 from app.search.show.snippet import joined
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
-from app.usecases.gaps.notes import of_search
-from app.usecases.gaps.recorder import NOBODY
+from app.usecases.gaps.recorder import NOBODY, note_of_search
 from app.usecases.repeated import KeptAnswer
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
@@ -63,7 +62,7 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
         found = await _find(service, snapshot, read)
     service.metrics.searches.labels(found.outcome).inc()
     if service.recorder:
-        service.note(of_search(asker, read, found.answer, found.diagnosis))
+        service.note(note_of_search(asker, read, found.answer, found.diagnosis))
     return found
 
 

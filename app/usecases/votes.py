@@ -3,18 +3,18 @@
 import logging
 
 from app.entry import Language
+from app.feedback import FeedbackStore, FeedbackUnusable, VoteCount
 from app.usecases.service import Service
-from app.votes import VoteCount, Votes, VotesUnreadable
 
 log = logging.getLogger(__name__)
 
 
 async def vote(service: Service, entry: str, lang: Language, *, solved: bool) -> bool:
     """Counts what a reader of an edition said; whether it could be kept."""
-    votes = Votes(service.knowledge.data)
+    store = FeedbackStore(service.knowledge.data)
     try:
-        await service.offload(lambda: votes.add(entry, lang, solved=solved))
-    except VotesUnreadable as error:
+        await service.offload(lambda: store.vote(entry, lang, solved=solved))
+    except FeedbackUnusable as error:
         log.warning("a vote was lost: %s", error)
         return False
     return True
@@ -23,7 +23,7 @@ async def vote(service: Service, entry: str, lang: Language, *, solved: bool) ->
 def vote_counts(service: Service) -> tuple[VoteCount, ...]:
     """All votes, read from disk; none where they cannot be read."""
     try:
-        return Votes(service.knowledge.data).totals()
-    except VotesUnreadable as error:
+        return FeedbackStore(service.knowledge.data).votes()
+    except FeedbackUnusable as error:
         log.warning("votes cannot be read: %s", error)
         return ()

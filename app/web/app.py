@@ -31,7 +31,7 @@ from app.web.http.maintainers import for_maintainers
 from app.web.http.problems import HANDLED, on_failure
 from app.web.http.routing import add_routes
 from app.web.machine.routes import machine_routes
-from app.web.pages.errors import error_page
+from app.web.pages.about import error_page
 from app.web.pages.routes import MAINTAINER_ROUTES
 from app.web.pages.routes import ROUTES as PAGE_ROUTES
 from app.web.pauses import short_pauses

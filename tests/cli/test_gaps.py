@@ -5,8 +5,7 @@ import subprocess
 from pathlib import Path
 
 from app.entry import Language
-from app.gaps.file import GapFile
-from app.gaps.gap import Counts, Gap, Outcome, Source
+from app.feedback import FeedbackStore, Gap, GapOutcome, GapSource
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import edition, write
 
@@ -21,7 +20,7 @@ def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedP
 
 
 def asked(text: str, lang: Language, kind: str = "") -> Gap:
-    source, outcome = (Source.LOG, Outcome.UNKNOWN) if kind else (Source.SEARCH, Outcome.NOTHING)
+    source, outcome = (GapSource.LOG, GapOutcome.UNKNOWN) if kind else (GapSource.SEARCH, GapOutcome.NOTHING)
     return Gap(source, kind, text, outcome, lang)
 
 
@@ -35,7 +34,7 @@ def prepare(folder: Path) -> Path:
         asked("router {num}", Language.EN): 4,
         asked("no {path} here", Language.EN, "WidgetError"): 1,
     }
-    GapFile(folder / "data").add(Counts(counts, {}), 1)
+    FeedbackStore(folder / "data").add(counts, {}, 1)
     return folder
 
 

@@ -9,18 +9,26 @@ from pathlib import Path
 import pytest
 
 from app.analysis.glossary import Glossary
-from app.day_file import CountsUnusable, today
 from app.diagnosis.words import WordReader
 from app.entry import Language
-from app.gaps.file import FILE_NAME, MEGABYTE, GapFile
-from app.gaps.gap import Counted, Counts, Gap, Outcome, Source
+from app.feedback import (
+    GAPS,
+    MEGABYTE,
+    FeedbackStore,
+    FeedbackUnusable,
+    Gap,
+    GapCount,
+    GapOutcome,
+    GapSource,
+    today,
+)
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.grouping import GapGroup, grouped
-from app.usecases.gaps.waiting import Waiting
+from app.usecases.gaps.recorder import Waiting
 
 
 def gap(text: str, kind: str = "", lang: Language = Language.EN) -> Gap:
-    source, outcome = (Source.LOG, Outcome.UNKNOWN) if kind else (Source.SEARCH, Outcome.NOTHING)
+    source, outcome = (GapSource.LOG, GapOutcome.UNKNOWN) if kind else (GapSource.SEARCH, GapOutcome.NOTHING)
     return Gap(source, kind, text, outcome, lang)
 
 
@@ -52,77 +60,82 @@ def test_where_too_many_wait_the_oldest_counts_as_asked_in_vain() -> None:
 
 
 def test_counts_add_up_by_day(tmp_path: Path) -> None:
-    file = GapFile(tmp_path)
+    file = FeedbackStore(tmp_path)
     assert (file.asked(90), file.reads(90)) == ((), {})
-    file.add(Counts({gap("gguf"): 2, gap("gguf", lang=Language.ZH): 1}, {"roll/a": 3}), 1)
-    file.add(Counts({gap("gguf"): 5}, {"roll/a": 1, "roll/b": 1}), 1)
+    file.add({gap("gguf"): 2, gap("gguf", lang=Language.ZH): 1}, {"roll/a": 3}, 1)
+    file.add({gap("gguf"): 5}, {"roll/a": 1, "roll/b": 1}, 1)
     day = today().isoformat()
     assert set(file.asked(1)) == {
-        Counted(gap("gguf"), day, 7),
-        Counted(gap("gguf", lang=Language.ZH), day, 1),
+        GapCount(gap("gguf"), day, 7),
+        GapCount(gap("gguf", lang=Language.ZH), day, 1),
     }
     assert file.reads(1) == {"roll/a": 4, "roll/b": 1}
 
 
-def age(file: GapFile, days: int) -> None:
+def size_of(file: FeedbackStore) -> int:
+    """Bytes on disk, with what SQLite keeps beside the file."""
+    return sum(path.stat().st_size for path in file.directory.glob(f"{GAPS}*"))
+
+
+def age(file: FeedbackStore, days: int) -> None:
     """Makes what was counted today so many days older."""
     now, day = today().isoformat(), (today() - timedelta(days=days)).isoformat()
-    with closing(sqlite3.connect(file.path)) as connection, connection:
+    with closing(sqlite3.connect(file.gaps)) as connection, connection:
         connection.execute("UPDATE asked SET day = ? WHERE day = ?", (day, now))
         connection.execute("UPDATE reads SET day = ? WHERE day = ?", (day, now))
 
 
 def test_what_is_too_old_is_forgotten(tmp_path: Path) -> None:
-    file = GapFile(tmp_path)
-    file.add(Counts({gap("gguf"): 1}, {"roll/a": 1}), 1)
+    file = FeedbackStore(tmp_path)
+    file.add({gap("gguf"): 1}, {"roll/a": 1}, 1)
     age(file, 30)
-    file.add(Counts({gap("onnx"): 1}, {"roll/b": 1}), 1)
+    file.add({gap("onnx"): 1}, {"roll/b": 1}, 1)
     assert len(file.asked(31)) == 2
     assert [each.gap.text for each in file.asked(30)] == ["onnx"]
     file.keep(30, 1)
     assert [each.gap.text for each in file.asked(3650)] == ["onnx"]
     assert file.reads(3650) == {"roll/b": 1}
-    assert b"gguf" not in file.path.read_bytes()
+    assert b"gguf" not in file.gaps.read_bytes()
 
 
 def test_the_file_stays_within_its_bound_and_the_rarest_go_first(tmp_path: Path) -> None:
-    file = GapFile(tmp_path)
+    file = FeedbackStore(tmp_path)
     frequent = {gap(f"frequent {number}"): 9 for number in range(50)}
     for turn in range(20):
         noise = {gap(f"rare {turn} {number} " + "x" * 140): 1 for number in range(500)}
-        file.add(Counts(frequent | noise, {}), 1)
-        assert file.size() <= MEGABYTE
+        file.add(frequent | noise, {}, 1)
+        assert size_of(file) <= MEGABYTE
     kept = {each.gap: each.times for each in file.asked(1)}
     assert all(kept.get(each) == 180 for each in frequent)
     assert 500 < len(kept) < 10_000
 
 
 def test_reads_alone_cannot_fill_the_disk_either(tmp_path: Path) -> None:
-    file = GapFile(tmp_path)
+    file = FeedbackStore(tmp_path)
     for turn in range(12):
-        file.add(Counts({}, {f"framework/{'entry' * 10}-{number}": 1 for number in range(2000)}), 1)
+        file.add({}, {f"framework/{'entry' * 10}-{number}": 1 for number in range(2000)}, 1)
         age(file, 12 - turn)
-        assert file.size() <= MEGABYTE
+        assert size_of(file) <= MEGABYTE
     assert file.reads(90)
 
 
 def test_a_damaged_file_is_set_aside_by_those_who_write(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    file = GapFile(tmp_path)
-    file.path.write_bytes(b"no database at all, but long enough to be taken for one" * 100)
-    with pytest.raises(CountsUnusable):
+    file = FeedbackStore(tmp_path)
+    file.gaps.write_bytes(b"no database at all, but long enough to be taken for one" * 100)
+    with pytest.raises(FeedbackUnusable):
         file.asked(90)
-    assert file.path.read_bytes().startswith(b"no database")
-    with pytest.raises(CountsUnusable):
-        file.add(Counts({gap("gguf"): 1}, {}), 1)
-    file.add(Counts({gap("gguf"): 1}, {}), 1)
+    assert file.gaps.read_bytes().startswith(b"no database")
+    with pytest.raises(FeedbackUnusable):
+        file.add({gap("gguf"): 1}, {}, 1)
+    file.add({gap("gguf"): 1}, {}, 1)
     assert [each.gap.text for each in file.asked(1)] == ["gguf"]
     assert len(caplog.records) == 1
-    assert {path.name for path in tmp_path.iterdir()} == {FILE_NAME, f"{FILE_NAME}.damaged"}
+    assert {path.name for path in tmp_path.iterdir()} == {GAPS, f"{GAPS}.damaged"}
     file.forget()
-    assert file.asked(1) == []
-    assert {path.name for path in tmp_path.iterdir()} == {FILE_NAME}
+    assert file.asked(1) == ()
+    assert {path.name for path in tmp_path.iterdir()} == {GAPS}
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +145,7 @@ def reader(shipped: Snapshot) -> WordReader:
 
 
 def groups(reader: WordReader, gaps: Iterable[tuple[Gap, int]]) -> list[GapGroup]:
-    return list(grouped([Counted(each, "2026-11-01", times) for each, times in gaps], reader))
+    return list(grouped([GapCount(each, "2026-11-01", times) for each, times in gaps], reader))
 
 
 def test_what_the_glossary_links_is_one_gap_in_both_languages(reader: WordReader) -> None:
@@ -177,7 +190,7 @@ def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
         ],
     )
     assert [(each.source, each.kind, each.count) for each in found] == [
-        (Source.LOG, "ConnectionError", 3),
-        (Source.LOG, "ValueError", 1),
-        (Source.SEARCH, "", 1),
+        (GapSource.LOG, "ConnectionError", 3),
+        (GapSource.LOG, "ValueError", 1),
+        (GapSource.SEARCH, "", 1),
     ]

@@ -1,14 +1,25 @@
-"""Votes where their file cannot even be looked for."""
+"""Votes where their file cannot be looked for or read."""
 
 from pathlib import Path
 
 import pytest
 
-from app.votes import Votes, VotesUnreadable
+from app.entry import Language
+from app.feedback import VOTES, FeedbackStore, FeedbackUnusable, VoteCount
 
 
 def test_a_directory_that_the_system_refuses_to_look_into_is_unreadable_not_a_crash(tmp_path: Path) -> None:
     refused = tmp_path / ("long" * 100)
-    with pytest.raises(VotesUnreadable, match="OSError"):
-        Votes(refused).totals()
-    assert Votes(tmp_path / "nothing").totals() == ()
+    with pytest.raises(FeedbackUnusable, match="OSError"):
+        FeedbackStore(refused).votes()
+    assert FeedbackStore(tmp_path / "nothing").votes() == ()
+
+
+def test_a_damaged_file_is_set_aside_and_the_next_vote_counts(tmp_path: Path) -> None:
+    store = FeedbackStore(tmp_path)
+    (tmp_path / VOTES).write_bytes(b"no database at all, but long enough to be taken for one" * 100)
+    with pytest.raises(FeedbackUnusable):
+        store.vote("roll/a", Language.EN, solved=True)
+    store.vote("roll/a", Language.EN, solved=False)
+    assert store.votes() == (VoteCount("roll/a", Language.EN, 0, 1),)
+    assert (tmp_path / f"{VOTES}.damaged").is_file()

@@ -11,8 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.gaps.file import FILE_NAME, GapFile
-from app.gaps.gap import Outcome, Source
+from app.feedback import GAPS, FeedbackStore, GapOutcome, GapSource
 from app.metrics import Metrics
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import MOST_NOTES, NOBODY, Keeping, Recorder, Searched
@@ -39,7 +38,7 @@ def kept(server: Server) -> dict[str, int]:
     """What a server that was stopped has kept: texts with how often."""
     assert server.stop() == 0
     counts: dict[str, int] = {}
-    for each in GapFile(server.data).asked(1):
+    for each in FeedbackStore(server.data).asked(1):
         counts[each.gap.text] = counts.get(each.gap.text, 0) + each.times
     return counts
 
@@ -55,7 +54,7 @@ def test_nothing_is_kept_unless_it_is_switched_on(start_server: Callable[..., Se
     with server.client() as client:
         asks(client, QUESTION)
     assert kept(server) == {}
-    assert not (server.data / FILE_NAME).exists()
+    assert not (server.data / GAPS).exists()
 
 
 def test_questions_are_kept_without_what_is_nobody_elses_business(
@@ -67,13 +66,13 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
         asks(client, QUESTION, 2, "/zh/search")
         client.post("/api/v1/diagnose", content=LOG)
         client.post("/en/diagnose", data={"text": LOG})
-        until((server.data / FILE_NAME).exists)
+        until((server.data / GAPS).exists)
         metrics = client.get("/metrics").text
     assert kept(server) == {
         "how do I quantize the policy for {addr} on {word} {addr} in {path} with {word} {num}": 2,
         "{word} {num} of {addr} at {addr} on {word} did not answer {word}": 2,
     }
-    logs = [each.gap for each in GapFile(server.data).asked(1) if each.gap.source is Source.LOG]
+    logs = [each.gap for each in FeedbackStore(server.data).asked(1) if each.gap.source is GapSource.LOG]
     assert {each.kind for each in logs} == {"WidgetError"}
     for secret in SECRETS:
         assert secret not in metrics
@@ -95,7 +94,7 @@ def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(
         asks(client, "train the projector only", 3)
         asks(client, "node2pg KeyError", 4)
     assert kept(server) == {"train the projector only": 1}
-    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
+    assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
 
 
 def test_whoever_asks_what_others_asked_before_is_counted_as_well(
@@ -107,15 +106,15 @@ def test_whoever_asks_what_others_asked_before_is_counted_as_well(
             asks(client, "train the projector only", who)
             client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": f"192.0.3.{who}"})
     assert kept(server) == {"train the projector only": 3}
-    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 3}
+    assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 3}
 
 
 def test_a_damaged_file_costs_what_it_had_and_one_line(start_server: Callable[..., Server]) -> None:
     server = start_server(gaps="1")
-    (server.data / FILE_NAME).write_bytes(b"this is no database " * 1000)
+    (server.data / GAPS).write_bytes(b"this is no database " * 1000)
     with server.client() as client:
         asks(client, "train the projector only")
-        until((server.data / f"{FILE_NAME}.damaged").exists)
+        until((server.data / f"{GAPS}.damaged").exists)
     assert kept(server) == {"train the projector only": 1}
     assert server.log().count("is damaged: it is set aside") == 1
     assert "cannot be kept" not in server.log()
@@ -123,7 +122,7 @@ def test_a_damaged_file_costs_what_it_had_and_one_line(start_server: Callable[..
 
 def test_where_the_disk_takes_nothing_that_is_said_once(start_server: Callable[..., Server]) -> None:
     server = start_server(gaps="1")
-    (server.data / FILE_NAME).mkdir()
+    (server.data / GAPS).mkdir()
     with server.client() as client:
         for number in range(30):
             asks(client, f"train the projector only {'again ' * number}", number)
@@ -137,13 +136,13 @@ def test_a_killed_server_leaves_a_file_that_can_be_read(start_server: Callable[.
     server = start_server(gaps="1")
     with server.client() as client:
         client.get("/en/entries/roll/node2pg-keyerror")
-        until(lambda: GapFile(server.data).reads(1) != {})
+        until(lambda: FeedbackStore(server.data).reads(1) != {})
         for number in range(50):
             asks(client, f"train the projector only {'again ' * number}", number)
         server.stop(signal.SIGKILL)
-    with closing(sqlite3.connect(server.data / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(server.data / GAPS)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert GapFile(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
+    assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
 
 
 def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_path: Path) -> None:
@@ -155,7 +154,7 @@ def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_
         return shipped
 
     recorder = Recorder(Keeping(days=1, megabytes=1), lambda: tmp_path, snapshot, metrics)
-    note = Searched(NOBODY, "train the projector only", Outcome.NOTHING, "")
+    note = Searched(NOBODY, "train the projector only", GapOutcome.NOTHING, "")
     recorder.note(note)
     recorder.start()
     for _ in range(MOST_NOTES + 10):
@@ -163,7 +162,7 @@ def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_
     assert 9 <= dropped(metrics) <= 10
     done.set()
     recorder.stop()
-    (kept_at_last,) = GapFile(tmp_path).asked(1)
+    (kept_at_last,) = FeedbackStore(tmp_path).asked(1)
     assert kept_at_last.times == MOST_NOTES + 10 - dropped(metrics)
 
 

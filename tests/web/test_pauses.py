@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.entry import Language
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
-from app.web.pages.requests import PIECE, decoded, form_fields
+from app.web.pages.context import PIECE, decoded, form_fields
 from app.web.pauses import short_pauses
 from bench.content import write_content
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from app.analysis.token import TokenKind
 from app.diagnosis.words import Word, WordReader
 from app.entry import Language
-from app.gaps.gap import Counted, Outcome, Source
+from app.feedback import GapCount, GapOutcome, GapSource
 from app.usecases.gaps.redact import PLACEHOLDER
 
 ALIKE = 0.6
@@ -23,7 +23,7 @@ WORDINGS = 3
 """Other wordings of a group that are shown."""
 
 Meaning = frozenset[str]
-Key = tuple[Source, str, Meaning]
+Key = tuple[GapSource, str, Meaning]
 """Where it was asked, the last failure's type, and the words."""
 
 
@@ -32,14 +32,14 @@ class GapGroup:
     """Questions that mean the same. `text` is the wording that was asked most, `others` are the next ones; `days` has
     the count of each day (ISO 8601) on which there was one."""
 
-    source: Source
+    source: GapSource
     kind: str
     text: str
     others: tuple[str, ...]
     count: int
     days: Mapping[str, int]
     langs: Mapping[Language, int]
-    outcomes: Mapping[Outcome, int]
+    outcomes: Mapping[GapOutcome, int]
 
     @property
     def last(self) -> str:
@@ -47,12 +47,12 @@ class GapGroup:
         return max(self.days)
 
 
-def grouped(gaps: Iterable[Counted], reader: WordReader) -> tuple[GapGroup, ...]:
+def grouped(gaps: Iterable[GapCount], reader: WordReader) -> tuple[GapGroup, ...]:
     """Groups, the most frequent first; of equally frequent ones the latest."""
-    rows: defaultdict[tuple[Source, str, str], list[Counted]] = defaultdict(list)
+    rows: defaultdict[tuple[GapSource, str, str], list[GapCount]] = defaultdict(list)
     for each in gaps:
         rows[each.gap.source, each.gap.kind, each.gap.text].append(each)
-    same: defaultdict[Key, list[Counted]] = defaultdict(list)
+    same: defaultdict[Key, list[GapCount]] = defaultdict(list)
     for (source, kind, text), members in rows.items():
         same[source, kind.rpartition(" ")[2], meaning(text, reader)] += members
     merged = _merged(same)
@@ -71,13 +71,13 @@ def _terms(word: Word) -> Iterator[str]:
     yield from concepts or word
 
 
-def _merged(same: Mapping[Key, Sequence[Counted]]) -> Iterable[Sequence[Counted]]:
+def _merged(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCount]]:
     """The groups, small ones joined to a larger one that is alike."""
     largest = sorted(
         same, key=lambda key: (-sum(each.times for each in same[key]), key[0], key[1], sorted(key[2]))
     )
-    groups: dict[Key, list[Counted]] = {}
-    by_word: defaultdict[tuple[Source, str, str], list[Key]] = defaultdict(list)
+    groups: dict[Key, list[GapCount]] = {}
+    by_word: defaultdict[tuple[GapSource, str, str], list[Key]] = defaultdict(list)
     for key in largest:
         source, kind, words = key
         rivals: Counter[Key] = Counter()
@@ -99,9 +99,9 @@ def _alike(one: Meaning, other: Meaning, shared: int) -> bool:
     return shared >= ALIKE * (len(one) + len(other) - shared)
 
 
-def _group(members: Sequence[Counted]) -> GapGroup:
+def _group(members: Sequence[GapCount]) -> GapGroup:
     texts, kinds = Counter[str](), Counter[str]()
-    days, langs, outcomes = Counter[str](), Counter[Language](), Counter[Outcome]()
+    days, langs, outcomes = Counter[str](), Counter[Language](), Counter[GapOutcome]()
     for gap, day, count in members:
         texts[gap.text] += count
         kinds[gap.kind] += count

@@ -4,15 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.content.library import Library
-from app.day_file import CountsUnusable, first_day
 from app.diagnosis.words import WordReader
 from app.entry import Language, Problem, Summary
-from app.gaps.file import GapFile
-from app.gaps.gap import Counted
+from app.feedback import FeedbackStore, FeedbackUnusable, GapCount, VoteCount, first_day
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.grouping import GapGroup, grouped
 from app.usecases.service import Service
-from app.votes import VoteCount, Votes, VotesUnreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class Maintenance:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    asked: Sequence[Counted] = ()
+    asked: Sequence[GapCount] = ()
     reads: Mapping[str, int] | None = None
     votes: Sequence[VoteCount] = ()
     unreadable: str = ""
@@ -72,11 +69,10 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
 
 
 def _counts(service: Service, days: int) -> _Counts:
-    file = GapFile(service.knowledge.data)
+    store = FeedbackStore(service.knowledge.data)
     try:
-        votes = Votes(service.knowledge.data).totals(first_day(days))
-        return _Counts(file.asked(days), file.reads(days), votes)
-    except (CountsUnusable, VotesUnreadable) as error:
+        return _Counts(store.asked(days), store.reads(days), store.votes(first_day(days)))
+    except FeedbackUnusable as error:
         return _Counts(unreadable=str(error))
 
 

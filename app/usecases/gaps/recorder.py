@@ -8,23 +8,21 @@ import logging
 import queue
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from app.day_file import CountsUnusable
+from app.diagnosis.answers import Confidence, Diagnosis, Match, Verdict
 from app.entry import Language
 from app.errors import frames_of
-from app.gaps.file import GapFile
-from app.gaps.gap import Counts, Gap, Outcome, Source
+from app.feedback import FeedbackStore, FeedbackUnusable, Gap, GapOutcome, GapSource
 from app.han import has_han
 from app.metrics import Metrics
-from app.search.answers import Fit
+from app.search.answers import Fit, SearchAnswer, SearchRequest
 from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.redact import Redactor
-from app.usecases.gaps.waiting import SECONDS, Waiting
+from app.usecases.gaps.redact import LONGEST_READ, Redactor
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +36,11 @@ SECONDS_BETWEEN_LOOKS = 600.0
 """After which what is too old or too much is forgotten; and once at the first write."""
 SECONDS_TO_END = 5.0
 MOST_FAILURES = 3
+SECONDS_TO_REFINE = 120.0
+"""In which somebody rephrases a question, or opens an entry after all."""
+MOST_WAITING = 5000
+"""Searches that are held; one more, and the oldest counts as asked in vain."""
+UNEXPLAINED = {Verdict.NEAR: GapOutcome.NEAR, Verdict.UNKNOWN: GapOutcome.UNKNOWN}
 
 
 class Searched(NamedTuple):
@@ -45,17 +48,17 @@ class Searched(NamedTuple):
 
     asker: bytes
     text: str
-    outcome: Outcome
+    outcome: GapOutcome
     correction: str
 
 
-class Found(NamedTuple):
+class AnswerFound(NamedTuple):
     """Somebody found something."""
 
     asker: bytes
 
 
-class Read(NamedTuple):
+class EntryRead(NamedTuple):
     """Somebody read an entry."""
 
     asker: bytes
@@ -68,11 +71,83 @@ class Unexplained(NamedTuple):
 
     types: tuple[str, ...]
     message: str
-    outcome: Outcome
+    outcome: GapOutcome
     lang: Language
 
 
-Note = Searched | Found | Read | Unexplained
+Note = Searched | AnswerFound | EntryRead | Unexplained
+
+
+def note_of_search(
+    asker: bytes, request: SearchRequest, answer: SearchAnswer, diagnosis: Sequence[Match]
+) -> Note | None:
+    """A find, or a search in vain. What is still being typed is neither, nor is what filters kept from being found."""
+    if request.unfinished or not request.text.strip():
+        return None
+    is_explained = any(match.confidence is not Confidence.POSSIBLE for match in diagnosis)
+    if is_explained or (answer.total and not answer.weak):
+        return AnswerFound(asker)
+    if request.filters or request.offset:
+        return None
+    outcome = GapOutcome.WEAK if answer.total else GapOutcome.NOTHING
+    return Searched(asker, request.text[:LONGEST_READ], outcome, answer.correction)
+
+
+def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Note | None:
+    """A find, or a log that no entry explains. A log without an error asks nothing."""
+    if diagnosis.verdict is Verdict.MATCHED:
+        return AnswerFound(asker)
+    if diagnosis.verdict not in UNEXPLAINED:
+        return None
+    failures = diagnosis.errors[-MOST_FAILURES:]
+    message = failures[-1].message if failures else diagnosis.query
+    return Unexplained(
+        tuple(failure.type for failure in failures if failure.type),
+        message[:LONGEST_READ],
+        UNEXPLAINED[diagnosis.verdict],
+        lang,
+    )
+
+
+class Waiting:
+    """Searches that ended in vain, held for a while: whoever asks again and finds something had no gap to report.
+
+    In the memory of one process, for one thread; times are seconds of any one clock. Who asked is a keyed hash whose
+    key is made at start and written nowhere.
+    """
+
+    def __init__(self, seconds: float = SECONDS_TO_REFINE, most: int = MOST_WAITING) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._since: OrderedDict[tuple[bytes, Gap], float] = OrderedDict()
+        self._of: defaultdict[bytes, set[Gap]] = defaultdict(set)
+
+    def add(self, asker: bytes, gap: Gap, now: float) -> None:
+        """Holds a gap. The same one of the same asker counts once."""
+        if gap not in self._of[asker]:
+            self._of[asker].add(gap)
+            self._since[asker, gap] = now
+
+    def found(self, asker: bytes) -> None:
+        """Lets go of all that an asker asked in vain."""
+        for gap in self._of.pop(asker, ()):
+            del self._since[asker, gap]
+
+    def due(self, now: float) -> Iterator[Gap]:
+        """Takes out what has waited for long enough, and the oldest where there are too many."""
+        while self._since:
+            (asker, gap), since = next(iter(self._since.items()))
+            if now - since < self._seconds and len(self._since) <= self._most:
+                return
+            del self._since[asker, gap]
+            self._of[asker].discard(gap)
+            if not self._of[asker]:
+                del self._of[asker]
+            yield gap
+
+    def all(self) -> Iterator[Gap]:
+        """Takes out everything."""
+        yield from self.due(float("inf"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +156,7 @@ class Keeping:
 
     days: int
     megabytes: int
-    refined_within: float = SECONDS
+    refined_within: float = SECONDS_TO_REFINE
 
 
 class Recorder:
@@ -153,9 +228,9 @@ class Recorder:
         except queue.Empty:
             return
         match note:
-            case Found(asker):
+            case AnswerFound(asker):
                 self._waiting.found(asker)
-            case Read(asker, entry):
+            case EntryRead(asker, entry):
                 self._waiting.found(asker)
                 self._reads[entry] += 1
             case Searched():
@@ -170,12 +245,12 @@ class Recorder:
             return
         text = self._redacting(snapshot).search(note.text)
         lang = Language.ZH if has_han(text) else Language.EN
-        self._keep(note.asker, Gap(Source.SEARCH, "", text, note.outcome, lang))
+        self._keep(note.asker, Gap(GapSource.SEARCH, "", text, note.outcome, lang))
 
     def _log(self, note: Unexplained) -> None:
         redactor = self._redacting(self._snapshot())
         types = tuple(dict.fromkeys(map(redactor.failure, note.types)))[-MOST_FAILURES:]
-        gap = Gap(Source.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
+        gap = Gap(GapSource.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
         self._keep(NOBODY, gap)
 
     def _keep(self, asker: bytes, gap: Gap) -> None:
@@ -194,15 +269,15 @@ class Recorder:
     def _write(self, *, mend: bool = True) -> None:
         """`mend`: a damaged file is given up, and this is tried once more with a new one."""
         self._asked.update(self._waiting.due(time.monotonic()))
-        keeping, file = self._keeping, GapFile(self._directory())
+        keeping, store = self._keeping, FeedbackStore(self._directory())
         asked, reads = self._asked, self._reads
         try:
             if time.monotonic() >= self._look_at:
-                file.keep(keeping.days, keeping.megabytes)
+                store.keep(keeping.days, keeping.megabytes)
                 self._look_at = time.monotonic() + SECONDS_BETWEEN_LOOKS
             if asked or reads:
-                file.add(Counts(asked, reads), keeping.megabytes)
-        except CountsUnusable as error:
+                store.add(asked, reads, keeping.megabytes)
+        except FeedbackUnusable as error:
             if error.damaged and mend:
                 self._write(mend=False)
             else:
@@ -215,7 +290,7 @@ class Recorder:
             self._outcomes.labels("kept").inc(asked.total())
         self._asked, self._reads = Counter(), Counter()
 
-    def _not_kept(self, error: CountsUnusable) -> None:
+    def _not_kept(self, error: FeedbackUnusable) -> None:
         """Says so once. What was counted is tried again later, as long as it is little."""
         if self._is_kept:
             log.warning("what is asked in vain cannot be kept: %s", error)

@@ -13,7 +13,7 @@ from app.usecases.service import Service
 from app.usecases.workbench.checking import Checked, check
 from app.usecases.workbench.desk import Desk
 from app.usecases.workbench.draft import Draft
-from app.usecases.workbench.trying import Rank, Tried, alike, diagnoser_with, rank, try_log
+from app.usecases.workbench.trying import QueryRank, Tried, alike, diagnoser_with, rank, try_log
 from app.usecases.workbench.wordings import wordings
 
 
@@ -25,7 +25,7 @@ class Review:
     checked: Checked
     read: ReadEntry | None
     tried: Tried | None
-    ranks: tuple[Rank, ...]
+    ranks: tuple[QueryRank, ...]
     alike: tuple[Summary, ...]
     wordings: Mapping[Language, tuple[str, ...]]
 

@@ -46,7 +46,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class QueryRank:
     """A query that an entry should win. `place` from 1, 0 where it is not among the first; `winner` is who wins
     instead, if anybody does. `weak`: nothing fits well."""
 
@@ -97,7 +97,7 @@ def _taken(diagnoser: Diagnoser, log: str, lang: Language) -> tuple[Taken, ...]:
     )
 
 
-def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[Rank, ...]:
+def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[QueryRank, ...]:
     """How the queries that an entry should win are answered in what is served; the first of them are asked."""
     return tuple(
         _rank(snapshot, entry.id, field, query, lang)
@@ -114,15 +114,15 @@ def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
             yield from ((field, each) for each in written)
 
 
-def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> Rank:
+def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> QueryRank:
     answer = snapshot.searcher.search(SearchRequest(query, lang, limit=MOST_HITS))
     ids = [hit.entry.id for hit in answer.hits]
     place = ids.index(entry_id) + 1 if entry_id in ids else 0
     winner = snapshot.library.summary(ids[0]) if ids and place != 1 else None
-    return Rank(field, query, lang, place, winner, answer.weak)
+    return QueryRank(field, query, lang, place, winner, answer.weak)
 
 
-def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[Rank]) -> tuple[Summary, ...]:
+def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[QueryRank]) -> tuple[Summary, ...]:
     """Other entries that answer the same: that win its title or an alias with something that fits, or that are told
     by the same error text."""
     found = [each.winner for each in ranks if each.winner and not each.weak and each.field != "symptoms"]

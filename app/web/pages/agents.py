@@ -5,8 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
 from app.settings import Settings
-from app.web.pages.context import PageContext
+from app.web.http.respond import respond
+from app.web.pages.context import (
+    MARKDOWN,
+    PageContext,
+    context_of,
+    page_answer,
+)
 from app.web.pages.layout import Head, render_page
 
 FILES = Path(__file__).parent / "agent_files"
@@ -161,3 +171,18 @@ def origin(context: PageContext) -> str:
 def _listens(settings: Settings) -> str:
     host = "localhost" if settings.host in ANYWHERE else settings.host
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+async def show_agents(request: Request) -> Response:
+    """How a coding agent is set up."""
+    context = await context_of(request)
+    return await page_answer(request, context, agents_page(context))
+
+
+async def send_agents_file(request: Request) -> Response:
+    """A file that a team copies into its own repository."""
+    context = await context_of(request)
+    name = request.path_params["name"]
+    if name not in NAMES:
+        raise HTTPException(404)
+    return await respond(request, file_text(context, name), MARKDOWN, lang=context.lang)

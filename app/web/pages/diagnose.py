@@ -1,14 +1,24 @@
 """The page that takes a log and answers with the entries that explain it, their fix at once."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from app.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
 from app.presentation.diagnosis_markdown import as_markdown
-from app.web.pages.context import PageContext
-from app.web.pages.exits import exits, of_diagnosis
+from app.usecases.diagnose import diagnose as diagnose_for
+from app.usecases.diagnose import excerpt
+from app.usecases.share import telling_lines
+from app.web.http.preferences import choices, chosen_theme
+from app.web.http.respond import NO_STORE, respond
+from app.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from app.web.pages.layout import Head, Resubmit, render_page
-from app.web.pages.matches import MatchView, match_view, shortened
-from app.web.pages.parts import EntryRow, Link, entry_row, name_of
+from app.web.pages.parts import ListedEntry, PageLink, entry_row, name_of
+from app.web.pages.verdict import MatchView, exits, match_view, shortened, unanswered_log
+from app.web.site import asker_of
 
 FORM = "log-form"
 ERRORS = 6
@@ -36,7 +46,7 @@ class Answered:
 class NearView:
     """An entry that is near by wording, with the words it shares."""
 
-    row: EntryRow
+    row: ListedEntry
     words: str
 
 
@@ -78,8 +88,8 @@ class DiagnoseView:
     near_title: str
     near: tuple[NearView, ...]
     errors: tuple[ErrorLine, ...]
-    guessed: Link | None
-    exits: tuple[Link, ...]
+    guessed: PageLink | None
+    exits: tuple[PageLink, ...]
     workbench: str
     """Where an answer to the paste is written, or empty."""
     search: str
@@ -148,7 +158,7 @@ def _answer(context: PageContext, paste: Paste, answered: Answered) -> DiagnoseV
         near=tuple(_near(context, near) for near in diagnosis.near),
         errors=tuple(_error(context, error) for error in diagnosis.errors[:ERRORS]) if unsure else (),
         guessed=_guessed(context, diagnosis.framework) if unsure else None,
-        exits=exits(context, of_diagnosis(context, diagnosis)) if unsure else (),
+        exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
         search=diagnosis.query if unsure or diagnosis.near else "",
     )
@@ -188,8 +198,56 @@ def _error(context: PageContext, error: LogError) -> ErrorLine:
     return ErrorLine(shortened(text), where)
 
 
-def _guessed(context: PageContext, framework: str) -> Link | None:
+def _guessed(context: PageContext, framework: str) -> PageLink | None:
     if framework not in context.library.taxonomy.framework:
         return None
     url = context.urls.tag(context.lang, "framework", framework)
-    return Link(name_of(context, "framework", framework), url)
+    return PageLink(name_of(context, "framework", framework), url)
+
+
+async def show_form(request: Request) -> Response:
+    """The page that takes a log."""
+    context = await context_of(request)
+    return await page_answer(request, context, diagnose_page(context))
+
+
+async def answer_field(request: Request) -> Response:
+    """What the field of the start page takes: one line is searched, several are a log."""
+    context = await context_of(request)
+    fields = await read_form(request, context.site.service.limits.log_bytes)
+    text = fields.get("q", "").strip()
+    if "\n" in text or len(text) > context.site.service.limits.query_chars:
+        return await diagnose_text(request, context, {"text": text})
+    target = context.urls.search(context.lang, q=text)
+    return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+
+
+async def answer_form(request: Request) -> Response:
+    """The entries that explain a log. The field of the start page calls it `q`."""
+    context = await context_of(request)
+    fields = await read_form(request, context.site.service.limits.log_bytes)
+    return await diagnose_text(request, context, {"text": fields.get("q", "")} | fields)
+
+
+async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
+    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
+    service = context.site.service
+    text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
+    framework = fields.get("framework", "")
+    # A form may be older than the taxonomy.
+    paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
+    chosen = choices(fields)
+    if "theme" in fields:
+        context = replace(context, theme=chosen_theme(chosen))
+    answered = None
+    if text.strip():
+        found = await diagnose_for(service, text, context.lang, paste.framework, asker_of(request))
+        context = context.at(found.snapshot)
+        diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
+        shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
+        answered = Answered(diagnosis, shared)
+    # The text is in it, escaped: a megabyte can become five.
+    html = await service.offload(partial(diagnose_page, context, paste, answered))
+    response = await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+    remember(response, chosen, context.site)
+    return response

@@ -2,27 +2,45 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from app.content.shelf import beside_framework
 from app.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from app.presentation.links import rewrite
 from app.presentation.outward import filled
 from app.settings import Settings
-from app.usecases.entries import ReadEntry
-from app.web.pages.context import PageContext
-from app.web.pages.headings import phrased
+from app.usecases.entries import MovedTo, ReadEntry, note_read, read
+from app.usecases.votes import vote as vote_for
+from app.web.http.negotiation import preferred_media_type
+from app.web.http.preferences import Theme
+from app.web.http.respond import NO_STORE, Body, Resource, respond
+from app.web.pages.context import (
+    FORM_LIMIT,
+    HTML,
+    MARKDOWN,
+    PageContext,
+    context_of,
+    page_answer,
+    read_form,
+    set_cookie,
+)
 from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import (
-    EntryRow,
-    Link,
+    ListedEntry,
+    PageLink,
     crumb_data,
     entry_row,
     name_of,
+    phrased,
 )
+from app.web.site import asker_of
 from app.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
@@ -54,18 +72,18 @@ class EntryView:
     """What `entry.html` shows. `lang` is that of the edition shown, not of the page."""
 
     id: str
-    crumbs: tuple[Link, ...]
+    crumbs: tuple[PageLink, ...]
     lang: str
     title: Markup
     kind: str
     kind_name: str
-    tags: tuple[Link, ...]
+    tags: tuple[PageLink, ...]
     """Topics and error types; the framework is one of the crumbs."""
     applies_to: str
     """Empty where it says no more than the framework, which is one of the crumbs."""
     notice: str
     """Why the reader sees another language or an outdated text; empty where neither."""
-    notice_link: Link | None
+    notice_link: PageLink | None
     sections: tuple[SectionView, ...]
     toc: tuple[Heading, ...]
     """Headings of levels 2 and 3; empty where there are few."""
@@ -82,7 +100,7 @@ class EntryView:
     voted: bool
     """Whether the reader has said already how it went."""
     markdown: str
-    related: tuple[EntryRow, ...]
+    related: tuple[ListedEntry, ...]
 
 
 def entry_page(context: PageContext, read: ReadEntry, *, voted: bool = False) -> str:
@@ -99,7 +117,9 @@ def entry_page(context: PageContext, read: ReadEntry, *, voted: bool = False) ->
         kind="article",
         data=(
             _article_data(context, entry, edition),
-            crumb_data(context, (*crumbs, Link(edition.title, context.urls.entry(context.lang, entry.id)))),
+            crumb_data(
+                context, (*crumbs, PageLink(edition.title, context.urls.entry(context.lang, entry.id)))
+            ),
         ),
         canonical_lang=edition.lang,
     )
@@ -107,7 +127,7 @@ def entry_page(context: PageContext, read: ReadEntry, *, voted: bool = False) ->
 
 
 def _view(
-    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[Link, ...], *, voted: bool
+    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[PageLink, ...], *, voted: bool
 ) -> EntryView:
     entry = read.entry
     notice, notice_link = _notice(context, entry, edition)
@@ -178,29 +198,29 @@ def _toc(edition: Edition) -> tuple[Heading, ...]:
     return tuple(items) if len(items) >= LONG else ()
 
 
-def _crumbs(context: PageContext, entry: Entry) -> tuple[Link, ...]:
+def _crumbs(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
     framework = name_of(context, "framework", entry.framework)
     return (
-        Link(context.t("nav.home"), context.urls.home(context.lang)),
-        Link(framework, context.urls.tag(context.lang, "framework", entry.framework)),
+        PageLink(context.t("nav.home"), context.urls.home(context.lang)),
+        PageLink(framework, context.urls.tag(context.lang, "framework", entry.framework)),
     )
 
 
-def _tags(context: PageContext, entry: Entry) -> tuple[Link, ...]:
+def _tags(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
     pairs = [("topic", value) for value in entry.topics]
     pairs += [("error_type", value) for value in entry.error_types]
     return tuple(
-        Link(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
+        PageLink(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
         for facet, value in pairs
     )
 
 
-def _notice(context: PageContext, entry: Entry, edition: Edition) -> tuple[str, Link | None]:
+def _notice(context: PageContext, entry: Entry, edition: Edition) -> tuple[str, PageLink | None]:
     if edition.lang is not context.lang:
         return context.t("entry.single_language"), None
     if edition.lang in entry.stale:
         twin = edition.lang.other
-        link = Link(context.t("entry.stale_link"), context.urls.entry(twin, entry.id), twin.tag)
+        link = PageLink(context.t("entry.stale_link"), context.urls.entry(twin, entry.id), twin.tag)
         return context.t("entry.stale"), link
     return "", None
 
@@ -242,3 +262,90 @@ def _article_data(context: PageContext, entry: Entry, edition: Edition) -> dict[
     if other:
         data["workTranslation"] = context.urls.absolute(context.urls.entry(other.lang, entry.id))
     return data
+
+
+IMAGE_TYPES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "webp": "image/webp",
+}
+
+
+LOOK_SIZE = 500
+"""Bytes that a kept page takes beside its body, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that the page of an entry depends on beside what is served: visitors whose browsers say other things of
+    themselves share a page."""
+
+    entry: str
+    lang: Language
+    theme: Theme
+    voted: bool
+
+
+async def show_entry(request: Request) -> Response:
+    """An entry as a page or as Markdown, or an image that lies beside the entries."""
+    context = await context_of(request)
+    framework, name = request.path_params["framework"], request.path_params["name"]
+    image = context.library.image(context.lang, f"{framework}/{name}")
+    if image:
+        return await send_image(request, context, image)
+    as_markdown = name.endswith(".md")
+    wanted = f"{framework}/{name.removesuffix('.md')}"
+    accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
+    is_text = as_markdown or accepted == MARKDOWN
+    look = None if is_text else Look(wanted, context.lang, context.theme, voted=VOTED in request.cookies)
+    service, vary = context.site.service, ("Accept", "Cookie")
+    if look and (kept := service.repeated.get(context.served, look)):
+        note_read(service, wanted, asker_of(request))
+        return await page_answer(request, context, kept, vary)
+    found = await read(service, context.served, wanted, asker_of(request))
+    if isinstance(found, MovedTo):
+        address = context.urls.entry_markdown if as_markdown else context.urls.entry
+        return RedirectResponse(address(context.lang, found.id), 308)
+    if look:
+        return await page_answer(request, context, await made_page(context, look, found), vary)
+    edition = found.entry.edition(context.lang)
+    return await respond(request, edition.raw, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
+
+
+async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
+    """The page of an entry, compressed and kept for the next visitors where answers are kept."""
+    service, html = context.site.service, entry_page(context, found, voted=look.voted)
+    if not service.repeated.room:
+        return html
+    page = await service.offload(partial(Resource.of, html, HTML))
+    service.repeated.put(context.served, look, page, LOOK_SIZE + len(page.gzipped))
+    return page
+
+
+async def send_image(request: Request, context: PageContext, image: Path) -> Response:
+    """An image, read off the event loop. 404 where it has gone since the content was loaded."""
+    try:
+        content = await context.site.service.offload(image.read_bytes)
+    except OSError:
+        raise HTTPException(404) from None
+    return await respond(request, content, IMAGE_TYPES[image.suffix[1:].lower()])
+
+
+async def take_vote(request: Request) -> Response:
+    """Counts whether an entry solved the reader's problem, once for each visit, then leads back to it."""
+    context = await context_of(request)
+    entry_id = "{framework}/{name}".format_map(request.path_params)
+    if entry_id not in context.library:
+        raise HTTPException(404)
+    fields = await read_form(request, FORM_LIMIT)
+    address = context.urls.entry(context.lang, entry_id)
+    response = RedirectResponse(f"{address}#{VOTE}", 303, {"Cache-Control": NO_STORE})
+    said = fields.get("solved", "")
+    if said not in {"yes", "no"} or VOTED in request.cookies:
+        return response
+    shown = context.library.summary(entry_id).shown(context.lang)
+    if await vote_for(context.site.service, entry_id, shown, solved=said == "yes"):
+        set_cookie(response, VOTED, said, context.site, path=address)
+    return response

@@ -8,12 +8,18 @@ from heapq import nsmallest
 from unicodedata import east_asian_width
 from urllib.parse import urlencode
 
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
 from app.content.library import Library
 from app.entry import Entry, Kind, Summary
 from app.usecases.tags import used_tags
-from app.web.pages.context import PageContext
+from app.web.http.languages import page_language
+from app.web.http.respond import REVALIDATE, Resource
+from app.web.pages.context import HTML, PageContext, context_of, page_answer
 from app.web.pages.layout import Head, render_page
-from app.web.pages.parts import EntryRow, Link, TagLink, entry_row, tag_link
+from app.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, tag_link
+from app.web.site import site_of
 
 RECENT = 6
 EXAMPLE_SOURCES = 200
@@ -27,13 +33,13 @@ class HomeView:
     """What `home.html` shows."""
 
     lead: str
-    examples: tuple[Link, ...]
-    logs: tuple[Link, ...]
+    examples: tuple[PageLink, ...]
+    logs: tuple[PageLink, ...]
     """Examples of what is pasted; a script opens their diagnosis."""
     frameworks: tuple[TagLink, ...]
     error_types: tuple[TagLink, ...]
     topics: tuple[TagLink, ...]
-    recent: tuple[EntryRow, ...]
+    recent: tuple[ListedEntry, ...]
     """Empty while all entries are of one day: nothing is newer than anything else then."""
     all: str
     """The words of the link to all entries."""
@@ -65,11 +71,11 @@ def home_page(context: PageContext) -> str:
     return render_page(context, "home.html", head, view)
 
 
-def _examples(context: PageContext) -> Iterator[Link]:
+def _examples(context: PageContext) -> Iterator[PageLink]:
     """The content's own, or else a question of each kind, over different frameworks where possible."""
     if own := context.library.site.examples.get(context.lang):
         questions = (each for each in own if "\n" not in each)
-        yield from (Link(each, context.urls.search(context.lang, q=each)) for each in questions)
+        yield from (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
         return
     asked = [
         (alias, entry)
@@ -84,15 +90,15 @@ def _examples(context: PageContext) -> Iterator[Link]:
         fitting.sort(key=lambda pair: pair[1] in frameworks)
         for alias, framework in fitting[:1]:
             frameworks.add(framework)
-            yield Link(alias, context.urls.search(context.lang, q=alias))
+            yield PageLink(alias, context.urls.search(context.lang, q=alias))
 
 
-def _logs(context: PageContext) -> Iterator[Link]:
+def _logs(context: PageContext) -> Iterator[PageLink]:
     """The content's own examples of several lines, each told by its last. The log stays behind the # of its address."""
     for each in context.library.site.examples.get(context.lang, ()):
         if "\n" in each:
             text = context.t("home.example_log", line=each.rpartition("\n")[2].strip())
-            yield Link(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
+            yield PageLink(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
 
 
 def _commonest(tags: tuple[TagLink, ...]) -> tuple[TagLink, ...]:
@@ -150,3 +156,26 @@ def _site_data(context: PageContext, lead: str) -> dict[str, object]:
             "query-input": "required name=search_term_string",
         },
     }
+
+
+async def lead_home(request: Request) -> Response:
+    """To the start page in the reader's language."""
+    headers = {"Vary": "Accept-Language, Cookie", "Cache-Control": REVALIDATE}
+    return RedirectResponse(site_of(request).urls.home(page_language(request)), 307, headers)
+
+
+async def show_home(request: Request) -> Response:
+    """The start page: made once for a generation, a language and a theme."""
+    context = await context_of(request)
+    resource = await context.site.resources.get(
+        context.digest,
+        ("home", context.lang, context.theme),
+        lambda: Resource.of(home_page(context), HTML),
+    )
+    return await page_answer(request, context, resource)
+
+
+async def lead_to_home(request: Request) -> Response:
+    """To the start page of a language, for those who typed the address."""
+    context = await context_of(request)
+    return RedirectResponse(context.urls.home(context.lang), 308)

@@ -2,21 +2,76 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.entry import Language, Problem, Summary
-from app.gaps.gap import Outcome, Source
+from app.feedback import GapOutcome, GapSource, first_day
 from app.presentation.maintenance import title_of
 from app.usecases.gaps.grouping import GapGroup
 from app.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
-from app.web.pages.context import PageContext, context_of
-from app.web.pages.courses import BAR_HEIGHT, BAR_WIDTH, Bar, Word, bars_of, spans_of, words_of
+from app.usecases.gaps.redact import PLACEHOLDER
+from app.web.pages.context import PageContext, context_of, page_answer
 from app.web.pages.layout import Head, render_page
-from app.web.pages.parts import Link, lang_attribute
-from app.web.pages.requests import page_answer
+from app.web.pages.parts import PageLink, lang_attribute
+
+BARS = 30
+"""Bars of a gap's course at most: the last days, or weeks where the period has more days."""
+BAR_HEIGHT = 20
+BAR_WIDTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A stretch of a question; `hole` where something was taken out of it."""
+
+    text: str
+    hole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a drawing, in its own units, from the top left."""
+
+    x: int
+    y: int
+    height: int
+
+
+def words_of(text: str) -> tuple[Fragment, ...]:
+    """The text in pieces, what was taken out apart."""
+    words, end = [], 0
+    for hole in PLACEHOLDER.finditer(text):
+        words += [Fragment(text[end : hole.start()], hole=False), Fragment(hole[0][1:-1], hole=True)]
+        end = hole.end()
+    return tuple(word for word in (*words, Fragment(text[end:], hole=False)) if word.text)
+
+
+def spans_of(days: int) -> Sequence[tuple[str, str]]:
+    """The first and the last day of each bar, oldest first: equally long but for the oldest."""
+    length = -(-days // BARS)
+    last = date.fromisoformat(first_day(1))
+    spans = [
+        (last - timedelta(days=end + length - 1), last - timedelta(days=end))
+        for end in range(0, days, length)
+    ]
+    return [(first.isoformat(), end.isoformat()) for first, end in reversed(spans)]
+
+
+def bars_of(group: GapGroup, days: int) -> tuple[Bar, ...]:
+    """How often something was asked, oldest first; the highest bar is as high as the drawing."""
+    counts = [
+        sum(count for day, count in group.days.items() if first <= day <= last)
+        for first, last in spans_of(days)
+    ]
+    most = max(counts, default=0) or 1
+    heights = [-(-count * BAR_HEIGHT // most) for count in counts]
+    return tuple(
+        Bar(place * BAR_WIDTH, BAR_HEIGHT - height, height) for place, height in enumerate(heights) if height
+    )
+
 
 NEW = "jieda new FRAMEWORK/SLUG --kind KIND"
 PERIODS = (7, 30, 90)
@@ -30,29 +85,29 @@ class GapView:
     """A question that nobody answered. `log` is what the workbench makes a draft of; empty for a search."""
 
     count: str
-    words: tuple[Word, ...]
+    words: tuple[Fragment, ...]
     lang: str
     asked_in: str
     outcomes: str
     langs: tuple[str, ...]
     last: str
     last_iso: str
-    others: tuple[tuple[Word, ...], ...]
+    others: tuple[tuple[Fragment, ...], ...]
     bars: tuple[Bar, ...]
     log: str
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Task:
     """Something to look after: an entry or a file, a few words beside it, and where it is edited, or empty."""
 
-    main: Link
+    main: PageLink
     beside: str
     edit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TaskList:
     """A list of the page. `what` says what to do about it, `command` with what, or is empty. `total` counts all items;
     `told` stands where the list is empty."""
 
@@ -61,8 +116,8 @@ class Part:
     what: str
     command: str
     total: int
-    shown: tuple[Item, ...]
-    folded: tuple[Item, ...]
+    shown: tuple[Task, ...]
+    folded: tuple[Task, ...]
     left_out: str
     told: str
 
@@ -72,12 +127,12 @@ class MaintainView:
     """What `maintain.html` shows. `notices` say why something is missing."""
 
     notices: tuple[str, ...]
-    periods: tuple[tuple[Link, bool], ...]
+    periods: tuple[tuple[PageLink, bool], ...]
     gap_total: int
     gaps: tuple[GapView, ...]
     more_gaps: tuple[GapView, ...]
     left_out: str
-    parts: tuple[Part, ...]
+    parts: tuple[TaskList, ...]
     workbench: str
     style: str
     width: int
@@ -85,7 +140,7 @@ class MaintainView:
     new: str = NEW
 
 
-async def maintain(request: Request) -> Response:
+async def show_maintenance(request: Request) -> Response:
     """The page, for those who maintain the entries."""
     context = await context_of(request)
     given = request.query_params.get("days", "")
@@ -117,7 +172,9 @@ def _view(context: PageContext, found: Maintenance) -> MaintainView:
         notices=tuple(_notices(context, found)),
         periods=tuple(
             (
-                Link(context.t("maintain.days", days=each), context.urls.maintain(context.lang, days=each)),
+                PageLink(
+                    context.t("maintain.days", days=each), context.urls.maintain(context.lang, days=each)
+                ),
                 each == found.days,
             )
             for each in PERIODS
@@ -146,10 +203,10 @@ def _left_out(context: PageContext, total: int) -> str:
 
 
 def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
-    t, is_log = context.t, group.source is Source.LOG
+    t, is_log = context.t, group.source is GapSource.LOG
     last = date.fromisoformat(group.last)
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
-    outcomes = (t(f"maintain.outcome.{each}") for each in Outcome if each in group.outcomes)
+    outcomes = (t(f"maintain.outcome.{each}") for each in GapOutcome if each in group.outcomes)
     return GapView(
         count=f"{group.count:,}",
         words=words_of(title_of(group)),
@@ -165,7 +222,7 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
     )
 
 
-def _parts(context: PageContext, found: Maintenance) -> Iterator[Part]:
+def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
     part, none = _part(context), context.t("maintain.none")
     yield part("voted", [_voted(context, each) for each in found.voted_down], none)
     unread = [_item(context, each) for each in found.never_read or ()]
@@ -179,9 +236,9 @@ def _parts(context: PageContext, found: Maintenance) -> Iterator[Part]:
     yield part("drafts", [_draft(context, each) for each in found.drafts], none)
 
 
-def _part(context: PageContext) -> Callable[..., Part]:
-    def part(key: str, items: Sequence[Item], told: str, command: str = "") -> Part:
-        return Part(
+def _part(context: PageContext) -> Callable[..., TaskList]:
+    def part(key: str, items: Sequence[Task], told: str, command: str = "") -> TaskList:
+        return TaskList(
             key=key,
             title=context.t(f"maintain.{key}"),
             what=context.t(f"maintain.{key}_what"),
@@ -196,21 +253,21 @@ def _part(context: PageContext) -> Callable[..., Part]:
     return part
 
 
-def _item(context: PageContext, summary: Summary, beside: str = "") -> Item:
+def _item(context: PageContext, summary: Summary, beside: str = "") -> Task:
     lang = lang_attribute(context, summary.shown(context.lang))
-    link = Link(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
-    return Item(link, beside or summary.id, context.urls.workbench(context.lang, entry=summary.id))
+    link = PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
+    return Task(link, beside or summary.id, context.urls.workbench(context.lang, entry=summary.id))
 
 
-def _voted(context: PageContext, voted: VotedDown) -> Item:
+def _voted(context: PageContext, voted: VotedDown) -> Task:
     counts = context.t("maintain.voted_counts", no=voted.unsolved, yes=voted.solved)
     return _item(context, voted.entry, f"{voted.lang.own_name} · {counts}")
 
 
-def _problem(problem: Problem) -> Item:
-    return Item(Link(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {problem.message}", "")
+def _problem(problem: Problem) -> Task:
+    return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {problem.message}", "")
 
 
-def _draft(context: PageContext, where: str) -> Item:
+def _draft(context: PageContext, where: str) -> Task:
     entry_id = where.partition("/")[2].removesuffix(".md")
-    return Item(Link(where, ""), "", context.urls.workbench(context.lang, entry=entry_id))
+    return Task(PageLink(where, ""), "", context.urls.workbench(context.lang, entry=entry_id))

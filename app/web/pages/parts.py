@@ -1,10 +1,16 @@
-"""Views that several pages share: links, rows of entries, breadcrumbs, pagers."""
+"""Views that several pages share: links, rows of entries, breadcrumbs, pagers, and titles set large."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+from markupsafe import Markup
+
+from app.analysis.token import SegmentKind, TokenKind
 from app.content.shelf import beside_framework
 from app.entry import Language, Summary
+from app.han import has_han, is_han
 from app.presentation.editions import edition_links
 from app.presentation.schemas import EditionLink
 from app.usecases.tags import CountedTag
@@ -12,7 +18,7 @@ from app.web.pages.context import PageContext
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A text that leads somewhere. `lang` is given where the text is in another language than the page."""
 
     text: str
@@ -31,7 +37,7 @@ class TagLink:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryRow:
+class ListedEntry:
     """An entry in a list. `lang` is the language of the edition shown.
 
     `applies_to` is what the name of the framework does not say yet; empty where that says it all.
@@ -41,8 +47,8 @@ class EntryRow:
     lang: Language
     kind: str
     kind_name: str
-    framework: Link
-    title: Link
+    framework: PageLink
+    title: PageLink
     applies_to: str
     updated: str
     updated_iso: str
@@ -75,21 +81,21 @@ def lang_attribute(context: PageContext, lang: Language) -> str:
     return "" if lang is context.lang else lang.tag
 
 
-def entry_row(context: PageContext, summary: Summary) -> EntryRow:
+def entry_row(context: PageContext, summary: Summary) -> ListedEntry:
     """An entry as a row of a list."""
     edition, shown = summary.edition(context.lang), summary.shown(context.lang)
-    framework = Link(
+    framework = PageLink(
         name_of(context, "framework", summary.framework),
         context.urls.tag(context.lang, "framework", summary.framework),
     )
     url = context.urls.entry(context.lang, summary.id)
-    return EntryRow(
+    return ListedEntry(
         id=summary.id,
         lang=shown,
         kind=summary.kind.value,
         kind_name=name_of(context, "kind", summary.kind.value),
         framework=framework,
-        title=Link(edition.title, url, lang_attribute(context, shown)),
+        title=PageLink(edition.title, url, lang_attribute(context, shown)),
         applies_to=beside_framework(framework.text, edition.applies_to),
         updated=context.day(summary.updated),
         updated_iso=summary.updated.isoformat(),
@@ -108,7 +114,7 @@ def build_pager(context: PageContext, page: int, pages: int, address: Callable[[
     )
 
 
-def crumb_data(context: PageContext, crumbs: tuple[Link, ...]) -> dict[str, object]:
+def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, object]:
     """Breadcrumbs as schema.org data."""
     return {
         "@context": "https://schema.org",
@@ -123,3 +129,51 @@ def crumb_data(context: PageContext, crumbs: tuple[Link, ...]) -> dict[str, obje
             for place, crumb in enumerate(crumbs, 1)
         ],
     }
+
+
+LINE_BREAK = Markup("<wbr>")
+SET_NAME = Markup('<span class="name">{}</span>')
+LONG_NAME = re.compile(r"[(（\[「]*[\w.:/=-]{18,}(?:\(\))?[)）\]」,，:：;；、。?？]*", re.ASCII)
+"""A name that may be wider than a phone, set large, with the punctuation that clings to it."""
+NAME_PART = re.compile(r"(?<=[._/=:])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
+"""Where a part of such a name begins."""
+
+
+def phrased(context: PageContext, text: str, lang: Language) -> Markup:
+    """`text` as HTML, with the places where a line may end; the style allows no others (`phrased`).
+
+    A long name is on one line where the line is long enough (`name`).
+    """
+    words = set(_between_words(context, text)) if lang is Language.ZH and has_han(text) else set()
+    html, place = Markup(""), 0
+    for name in LONG_NAME.finditer(text):
+        start, end = name.span()
+        parts = {each.start() for each in NAME_PART.finditer(text, start + 1, end)}
+        html += _broken(text, place, start, words) + SET_NAME.format(_broken(text, start, end, parts))
+        place = end
+    return html + _broken(text, place, len(text), words)
+
+
+def _broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+    places = [start, *sorted(each for each in breaks if start < each < end), end]
+    return LINE_BREAK.join(text[left:right] for left, right in pairwise(places))
+
+
+def _between_words(context: PageContext, text: str) -> Iterator[int]:
+    """Where one word ends and the next begins, a Han character on one side and no punctuation on the other."""
+    inside = _inside_words(context, text)
+    for place, (left, right) in enumerate(pairwise(text), 1):
+        joins = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
+        if joins and place not in inside:
+            yield place
+
+
+def _inside_words(context: PageContext, text: str) -> set[int]:
+    analysis = context.served.searcher.analyzer.analyze(text)
+    words = (
+        token
+        for piece in analysis.pieces
+        if piece.kind is SegmentKind.HAN
+        for token in piece.of_kind(TokenKind.TERM)
+    )
+    return {place for word in words for place in range(word.start + 1, word.end)}

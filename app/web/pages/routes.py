@@ -2,30 +2,29 @@
 
 from app.presentation import paths
 from app.web.http.routing import Route
-from app.web.pages import forms, handlers, workbench_forms
-from app.web.pages.maintain import maintain
+from app.web.pages import about, agents, browse, context, diagnose, entry, home, maintain, search, workbench
 
 ROUTES: tuple[Route, ...] = (
-    Route(paths.ROOT, handlers.root),
-    Route(paths.HOME, handlers.home),
-    Route(paths.HOME_WITHOUT_SLASH, handlers.home_without_slash),
-    Route(paths.SEARCH, handlers.search),
-    Route(paths.SEARCH, forms.ask, "POST"),
-    Route(paths.ENTRIES, handlers.entries),
-    Route(paths.ENTRY, handlers.entry),
-    Route(paths.ENTRY, forms.vote, "POST"),
-    Route(paths.ABOUT, handlers.about),
-    *(Route(path, handlers.tag(facet)) for facet, path in paths.TAG_PAGES.items()),
-    Route(paths.DIAGNOSE, forms.ask_for_log),
-    Route(paths.DIAGNOSE, forms.diagnose, "POST"),
-    Route(paths.AGENTS, handlers.agents),
-    Route(paths.AGENTS_FILE, handlers.agents_file),
-    Route(paths.PREFERENCES, forms.preferences, "POST"),
+    Route(paths.ROOT, home.lead_home),
+    Route(paths.HOME, home.show_home),
+    Route(paths.HOME_WITHOUT_SLASH, home.lead_to_home),
+    Route(paths.SEARCH, search.show_search),
+    Route(paths.SEARCH, diagnose.answer_field, "POST"),
+    Route(paths.ENTRIES, browse.show_entries),
+    Route(paths.ENTRY, entry.show_entry),
+    Route(paths.ENTRY, entry.take_vote, "POST"),
+    Route(paths.ABOUT, about.show_about),
+    *(Route(path, browse.show_tag(facet)) for facet, path in paths.TAG_PAGES.items()),
+    Route(paths.DIAGNOSE, diagnose.show_form),
+    Route(paths.DIAGNOSE, diagnose.answer_form, "POST"),
+    Route(paths.AGENTS, agents.show_agents),
+    Route(paths.AGENTS_FILE, agents.send_agents_file),
+    Route(paths.PREFERENCES, context.take_preferences, "POST"),
 )
 
 MAINTAINER_ROUTES: tuple[Route, ...] = (
-    Route(paths.WORKBENCH, workbench_forms.ask),
-    Route(paths.WORKBENCH, workbench_forms.answer, "POST"),
-    Route(paths.MAINTAIN, maintain),
+    Route(paths.WORKBENCH, workbench.open_entry),
+    Route(paths.WORKBENCH, workbench.act, "POST"),
+    Route(paths.MAINTAIN, maintain.show_maintenance),
 )
 """Those that only maintainers have, behind their guard."""

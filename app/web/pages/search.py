@@ -1,23 +1,35 @@
 """The search page: results with their reasons, filters, and ways out where little was found."""
 
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
 
 from app.content.markdown.html_writer import flag_kind
 from app.diagnosis.answers import Confidence
-from app.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
-from app.usecases.search import Found
+from app.search.answers import (
+    Fit,
+    Hit,
+    Reason,
+    ReasonType,
+    SearchAnswer,
+    SearchRequest,
+    Suggestion,
+    SuggestionType,
+)
+from app.usecases.search import Found, browse, clip
+from app.usecases.search import search as search_for
 from app.usecases.tags import used_tags
-from app.web.pages.context import PageContext
-from app.web.pages.exits import exits, of_query
+from app.web.pages.context import PageContext, asked_search, context_of, page_answer
 from app.web.pages.filters import FilterBar, filter_bar
 from app.web.pages.layout import Head, render_page
-from app.web.pages.matches import MatchView, match_view
 from app.web.pages.parts import (
-    EntryRow,
-    Link,
+    ListedEntry,
+    PageLink,
     Pager,
     TagLink,
     build_pager,
@@ -25,7 +37,8 @@ from app.web.pages.parts import (
     lang_attribute,
     tag_link,
 )
-from app.web.pages.reasons import ReasonView, reason_views
+from app.web.pages.verdict import MatchView, exits, match_view, unanswered_query
+from app.web.site import asker_of
 from app.web.templating import safe
 
 PAGE_SIZE = 10
@@ -35,10 +48,19 @@ MARK = re.compile("</?mark>")
 
 
 @dataclass(frozen=True, slots=True)
+class ReasonView:
+    """What of a search was found in one place of an entry; `code`: it is set as code."""
+
+    label: str
+    text: str
+    code: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A result. `title` and `snippet` are escaped HTML with marks."""
 
-    row: EntryRow
+    row: ListedEntry
     title: Markup
     snippet: Markup
     snippet_lang: str
@@ -75,11 +97,11 @@ class SearchView:
     nothing: str
     """Why nothing was found, in words; empty where something was."""
     offers: tuple[Offer, ...]
-    near: tuple[EntryRow, ...]
+    near: tuple[ListedEntry, ...]
     topics: tuple[TagLink, ...]
     """Other ways in, where nothing was found."""
     pager: Pager | None
-    exits: tuple[Link, ...]
+    exits: tuple[PageLink, ...]
 
 
 def search_page(context: PageContext, found: Found) -> str:
@@ -130,7 +152,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
         topics=_topics(context) if not answer.total and not request.filters else (),
         near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
         pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
-        exits=exits(context, of_query(request.text, request.filters.framework)) if lost else (),
+        exits=exits(context, unanswered_query(request.text, request.filters.framework)) if lost else (),
     )
 
 
@@ -210,3 +232,99 @@ def _without_filter(context: PageContext, text: str, found: Suggestion) -> Offer
         context.t("search.status", count=found.count),
         context.urls.search_filtered(context.lang, text, found.filters),
     )
+
+
+CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
+
+Span = tuple[int, int]
+
+
+def reason_views(
+    context: PageContext, query: str, hit: Hit, all_texts: Iterable[str]
+) -> tuple[ReasonView, ...]:
+    """The reasons of `hit` in their order, those of a kind in one. `all_texts`: those of all reasons of all results.
+
+    Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
+    in between is not a word; it is left out, and neighbors are put together again.
+    """
+    reasons = hit.reasons
+    words = [span for text in set(all_texts) if (span := _place(query, text))]
+    spans = {reason: span for reason in reasons if (span := _place(query, reason.text))}
+    kept = _kept([reason for reason in reasons if not _is_filler(spans.get(reason), words)], spans)
+    groups: dict[tuple[ReasonType, str], list[Reason]] = {}
+    for reason in kept:
+        groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
+    return tuple(
+        ReasonView(context.t(label), context.t("list.join").join(_texts(query, members, spans)), kind in CODE)
+        for (kind, label), members in groups.items()
+    )
+
+
+def _label(reason: Reason, elsewhere: Collection[str]) -> str:
+    """The key of the words that say where something was found."""
+    is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
+    return "reason.other_title" if is_other else f"reason.{reason.type.value}"
+
+
+def _place(query: str, text: str) -> Span | None:
+    start = query.casefold().find(text.casefold())
+    return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
+
+
+def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
+    """Whether a pair of characters begins in one word that was found and ends in the next."""
+    if span is None or span[1] - span[0] != 2:
+        return False
+    start, end = span
+    others = [word for word in words if word != span]
+    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
+
+
+def _kept(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
+    """`reasons` without what is half inside a word that says more, and without a sense that has no word."""
+    kept: list[Reason] = []
+    for reason in reasons:
+        better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
+        crosses = reason in spans and any(_cross(spans[reason], span) for span in better)
+        vague = reason.type is ReasonType.GLOSSARY and not reason.via and len(reasons) > 1
+        if not crosses and not vague:
+            kept.append(reason)
+    return kept
+
+
+def _cross(one: Span, other: Span) -> bool:
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
+
+
+def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
+    """Each text as the query has it, stretches of Chinese that touch made one; with what stands for it."""
+    texts: list[str] = []
+    last: Span = (-1, -1)
+    for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):
+        start, end = spans.get(reason, (-2, -2))
+        written = query[start:end] if start >= 0 else reason.text
+        if reason.via:
+            texts.append(f"{written} ↔ {reason.via}")
+            continue
+        if texts and start >= 0 and start <= last[1] and not written.isascii():
+            last = (last[0], max(end, last[1]))
+            texts[-1] = query[last[0] : last[1]]
+            continue
+        texts.append(written)
+        last = (start, end)
+    return texts
+
+
+async def show_search(request: Request) -> Response:
+    """Results for `q` under filters; without words, all that passes the filters."""
+    context = await context_of(request)
+    service = context.site.service
+    wanted = asked_search(request, context.lang, PAGE_SIZE)
+    if clip(service, wanted.text).strip():
+        found = await search_for(service, wanted, asker_of(request))
+        html = search_page(context.at(found.snapshot), found)
+    else:
+        found = await browse(service, wanted)
+        # A full list with all its filters takes some milliseconds to write out.
+        html = await service.offload(partial(search_page, context.at(found.snapshot), found))
+    return await page_answer(request, context, html)

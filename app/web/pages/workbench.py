@@ -1,172 +1,309 @@
-"""The page on which entries are written: both editions, and all that is to be said of them as they are now."""
+"""The workbench: an entry is opened, and what the buttons of its form do."""
 
-import re
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 
-from app.content.authoring.fields import values_of
-from app.entry import Kind, Language, Problem, Summary
-from app.presentation.outward import filled
-from app.usecases.entries import ReadEntry
-from app.usecases.workbench.draft import where_of
-from app.usecases.workbench.review import Review
-from app.usecases.workbench.trying import Rank, Taken
-from app.web.pages.context import PageContext
-from app.web.pages.entry import edit_address, entry_page
-from app.web.pages.layout import GAPS, Head, render_page
-from app.web.pages.parts import Link, lang_attribute, name_of
-from app.web.pages.workbench_views import (
-    Choice,
-    EditionView,
-    Finding,
-    Form,
-    RankRow,
-    Said,
-    TakenRow,
-    WorkbenchView,
-)
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
-LONGEST_ADDRESS = 8000
-"""Characters: git hosts refuse longer ones."""
-SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
-"""In a preview nothing runs. All of them are our own: an entry has none, for what it says is escaped."""
-
-
-def workbench_page(
-    context: PageContext, form: Form, review: Review | None = None, said: Said | None = None
-) -> str:
-    """The page. Without a `review` nothing can be said of the draft: its id is none yet, or nothing is written."""
-    said = said or Said()
-    started = any(form.texts.values())
-    title = form.id if form.id.strip("/") and started else context.t("bench.title")
-    head = Head(
-        name="workbench",
-        title=f"{title} · {context.t('bench.title')} · {context.t('site.name')}",
-        description=context.t("bench.lead"),
-        here=lambda lang: context.urls.workbench(lang, entry=form.entry),
-        indexed=False,
-    )
-    tags, ranks = context.library.taxonomy, review.ranks if review else ()
-    view = WorkbenchView(
-        action=context.urls.workbench(context.lang),
-        style=context.urls.static("workbench.css"),
-        started=started,
-        form=form,
-        said=said,
-        frameworks=_choices(context, "framework", tags.framework, {form.framework}),
-        kinds=_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
-        topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
-        error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
-        wordings=_wordings(review),
-        entries=tuple(context.library.ids) if not started else (),
-        editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
-        others=_findings(review.checked.others) if review else (),
-        status=_status(context, form, review) if started else "",
-        before=_taken(context, review.tried.before, form) if review and review.tried else (),
-        after=_taken(context, review.tried.after, form) if review and review.tried else (),
-        tried=bool(review and review.tried),
-        won=tuple(_rank(context, each) for each in ranks if each.place == 1),
-        lost=tuple(_rank(context, each) for each in ranks if each.place != 1),
-        alike=tuple(_link(context, each) for each in review.alike) if review else (),
-        writes=context.site.settings.workbench_write,
-    )
-    return render_page(context, "workbench.html", head, view)
+from app.content.authoring.repository import Author
+from app.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
+from app.content.read.parse import MAX_FILE_BYTES
+from app.entry import Kind, Language
+from app.errors import AuthoringError, ContentError, GitError, UnknownEntry
+from app.snapshot.built import BuildAbandoned
+from app.snapshot.facts import FactsUnreadable
+from app.snapshot.requests import BuildRefused
+from app.usecases.diagnose import excerpt, turn
+from app.usecases.secrets import masked
+from app.usecases.workbench import skeletons
+from app.usecases.workbench.draft import Draft, tidied
+from app.usecases.workbench.editing import agreed, with_kind, with_tag, with_wording
+from app.usecases.workbench.finishing import Committed, Conflict, Uncommitted, Wish, patch, write
+from app.usecases.workbench.review import Review, review
+from app.web.http.problems import Problem, Refusal
+from app.web.http.respond import NO_STORE, respond
+from app.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
+from app.web.pages.parts import PageLink
+from app.web.pages.workbench_page import Form, Said, workbench_page
 
 
-def _held(form: Form, key: str) -> set[str]:
-    return {value for text in form.texts.values() for value in values_of(text, key)}
+async def draft_of(context: PageContext, form: Form) -> Draft:
+    """The entry that a form holds; what is secret in a log is masked before it is kept with one."""
+    kept = form.log if form.keep else ""
+    # A megabyte takes a while.
+    sample = tidied(await context.site.service.offload(lambda: masked(kept))) if kept.strip() else ""
+    return Draft(form.id, {lang: text for lang, text in form.texts.items() if text}, sample)
 
 
-def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str]) -> tuple[Choice, ...]:
-    return tuple(Choice(str(each), name_of(context, facet, each), each in held) for each in ids)
+@contextmanager
+def broken_content_told() -> Iterator[None]:
+    """Turns a ContentError into a refusal that says what is broken."""
+    try:
+        yield
+    except ContentError as error:
+        raise Refusal(Problem(409, "problem.reload_failed", {"reason": str(error)})) from error
 
 
-def _wordings(review: Review | None) -> tuple[Choice, ...]:
-    offered = review.wordings.items() if review else ()
-    return tuple(Choice(f"{lang} {text}", text, held=False) for lang, texts in offered for text in texts)
+async def reviewed(context: PageContext, form: Form) -> Review | None:
+    """What is to be said of a draft; None where it has no id or no text. Raises TooBusy, and Refusal where what all
+    entries share is broken."""
+    draft = await draft_of(context, form)
+    if not draft.is_named or not draft.texts:
+        return None
+    log, _ = excerpt(context.site.service, form.log)
+    with broken_content_told():
+        return await review(context.site.service, context.site.desk, draft, log, context.lang)
 
 
-def _edition(
-    context: PageContext, lang: Language, form: Form, review: Review | None, said: Said
-) -> EditionView:
-    text = form.texts.get(lang, "")
-    host = _host(context, form, lang)
-    fits = host is None or len(host.url) <= LONGEST_ADDRESS
-    return EditionView(
-        lang=lang,
-        name=lang.own_name,
-        text=text,
-        opened=form.opened.get(lang, ""),
-        findings=_findings(review.checked.own[lang]) if review else (),
-        preview=_preview(context, lang, review.read) if review and review.read else "",
-        theirs=said.theirs.get(lang),
-        host=host if fits else None,
-        too_long=not fits,
+async def shown(request: Request, context: PageContext, form: Form, said: Said | None = None) -> Response:
+    """The page with what is to be said of the draft."""
+    found = await reviewed(context, form)
+    html = await context.site.service.offload(lambda: workbench_page(context, form, found, said))
+    return await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+
+
+async def send(request: Request, text: str, media_type: str, name: str) -> Response:
+    """A text as a file that the browser keeps under a name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    content = text.encode("utf-8", "surrogateescape")
+    return await respond(request, content, media_type, cache=NO_STORE, headers=headers)
+
+
+PATCH = "text/x-diff"
+
+Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
+Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
+
+
+async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Nothing but a look at the draft."""
+    return await shown(request, context, form)
+
+
+async def begin(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The skeleton of a new entry; one that is there already is opened."""
+    taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
+    if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
+        return await shown(request, context, replace(form, texts={}), Said(warning=context.t("bench.bad_id")))
+    if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
+        address = context.urls.workbench(context.lang, entry=form.id)
+        return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
+    chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
+    today = datetime.now(UTC).date()
+    texts = skeletons.empty(taxonomy, form.framework, form.slug, chosen, today).texts
+    return await shown(
+        request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
     )
 
 
-def _host(context: PageContext, form: Form, lang: Language) -> Link | None:
-    """Where the file is edited at the git host: a file that is there in its editor, a new one in a filled-in form."""
-    settings, text = context.site.settings, form.texts.get(lang, "")
-    if form.opened.get(lang):
-        path = context.site.desk.directory_of(form.id).resolve() / where_of(form.id, lang)
-        url = edit_address(settings, form.id, lang, path)
-        return Link(context.t("bench.host_edit"), url) if url else None
-    url = filled(settings.new_url, path=where_of(form.id, lang), content=text) if text else ""
-    return Link(context.t("bench.host_new"), url) if url else None
-
-
-def _preview(context: PageContext, lang: Language, read: ReadEntry) -> str:
-    if lang not in read.entry.editions:
-        return ""
-    shown = PageContext(context.site, lang, context.theme, context.snapshot)
-    return SCRIPT.sub("", entry_page(shown, read))
-
-
-def _findings(problems: Iterable[Problem]) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(each.path, each.line, each.rule, each.message, fatal=not each.served) for each in problems
+async def begin_from_log(
+    request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+) -> Response:
+    """A skeleton with what is understood of a log, which the page for logs calls `text`."""
+    service, desk = context.site.service, context.site.desk
+    log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
+    if not log.strip():
+        return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
+    snapshot, today = context.served, datetime.now(UTC).date()
+    with broken_content_told():
+        async with turn(service):
+            draft = await service.offload(
+                lambda: skeletons.from_log(snapshot, desk.material(snapshot), log, form.framework, today)
+            )
+    framework, _, slug = draft.id.partition("/")
+    begun = Form(
+        draft=f"{draft.id} {draft.sample_place.rpartition('/')[2]}",
+        framework=framework,
+        slug=slug,
+        texts=draft.texts,
+        log=draft.sample,
+        keep=True,
     )
+    return await shown(request, context, begun, Said(note=context.t("bench.from_log_done"), begun=True))
 
 
-def _status(context: PageContext, form: Form, review: Review | None) -> str:
-    if review is None:
-        return context.t("bench.unnamed")
-    count = len(review.checked.problems)
-    if review.checked.unserved:
-        return context.t("bench.unserved", count=count)
-    drafts = [text for text in form.texts.values() if text and "true" in values_of(text, "draft")]
-    found = context.t("bench.problems", count=count) if count else context.t("bench.clean")
-    end = "bench.is_draft" if drafts else "bench.is_served"
-    return f"{found}{GAPS[context.lang]}{context.t(end)}"
+def changing(change: Change) -> Action:
+    """An action that changes the texts of the editions."""
+
+    async def changed(
+        request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+    ) -> Response:
+        try:
+            # To find out whether two editions agree, both are read.
+            texts = await context.site.service.offload(lambda: change(form, fields))
+        except AuthoringError as error:
+            warning = context.t("bench.unreadable", reason=str(error))
+            return await shown(request, context, form, Said(warning=warning))
+        return await shown(request, context, replace(form, texts=texts))
+
+    return changed
 
 
-def _taken(context: PageContext, taken: Iterable[Taken], form: Form) -> tuple[TakenRow, ...]:
-    return tuple(
-        TakenRow(
-            title=each.title,
-            lang=lang_attribute(context, each.lang),
-            own=each.id == form.id,
-            confidence=each.confidence.value,
-            confidence_name=context.t(f"confidence.{each.confidence}"),
-            signature=each.signature,
+async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The draft as a patch, or one of its files as it is."""
+    draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
+    if not draft.is_named or not draft.texts:
+        return await shown(request, context, form)
+    name = draft.id.replace("/", "-")
+    if wanted in set(Language):
+        lang = Language(wanted)
+        return await send(request, form.texts.get(lang, ""), MARKDOWN, f"{lang}-{name}.md")
+    try:
+        text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
+    except AuthoringError as error:
+        return await shown(request, context, form, Said(warning=str(error)))
+    if not text:
+        return await shown(request, context, form, Said(note=context.t("bench.unchanged")))
+    return await send(request, text, PATCH, f"{name}.patch")
+
+
+async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Writes the draft into its content directory and commits it, where that is allowed."""
+    if not context.site.settings.workbench_write:
+        raise Refusal(Problem(403, "problem.write_closed"))
+    found = await reviewed(context, form)
+    try:
+        author = Author(form.author, form.email)
+    except ValueError:
+        return await shown(request, context, form, Said(warning=context.t("bench.no_author")))
+    if found is None or found.checked.unserved or found.read is None:
+        return await shown(request, context, form, Said(warning=context.t("bench.not_written")))
+    expected = {
+        lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
+        for lang in Language
+    }
+    wish = Wish(await draft_of(context, form), expected, author, form.message)
+    desk = context.site.desk
+    try:
+        done = await context.site.service.offload(lambda: write(desk, wish))
+    except (AuthoringError, GitError) as error:
+        return await shown(request, context, form, Said(warning=context.t("bench.failed", reason=str(error))))
+    if isinstance(done, Conflict):
+        return await shown(
+            request, context, form, Said(warning=context.t("bench.conflict"), theirs=done.theirs)
         )
-        for each in taken
+    return await told(request, context, form, done)
+
+
+async def told(request: Request, context: PageContext, form: Form, done: Committed | Uncommitted) -> Response:
+    """The page after files were written: taken up by all workers, and opened as they are now."""
+    reason = await take_up(context)
+    held = await context.site.service.offload(lambda: context.site.desk.open(form.id))
+    finished = form.draft
+    form = replace(
+        form,
+        entry=form.id,
+        draft=form.id,
+        texts={lang: each.text for lang, each in held.items()},
+        opened={lang: each.digest for lang, each in held.items()},
+        seen={},
+        keep=False,
+        message="",
     )
+    context = context.at(context.site.service.current())
+    served = form.id in context.library and not reason
+    address = context.urls.entry(context.lang, form.id)
+    files = context.t("list.join").join(done.files)
+    if isinstance(done, Committed):
+        note = context.t("bench.committed", commit=done.commit, files=files)
+        warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
+    else:
+        note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
+    link = PageLink(context.t("bench.read_it"), address) if served else None
+    return await shown(request, context, form, Said(note, warning, link, done=finished))
 
 
-def _rank(context: PageContext, rank: Rank) -> RankRow:
-    key = "bench.place" if rank.place else "bench.place_none"
-    weak = context.t("bench.place_weak") if rank.weak else ""
-    place = context.t(key, place=rank.place)
-    return RankRow(
-        query=rank.query,
-        field=context.t(f"bench.field.{rank.field}"),
-        place=place + weak,
-        winner=_link(context, rank.winner) if rank.winner else None,
+async def take_up(context: PageContext) -> str:
+    """Has every worker serve what was written; why that failed, or nothing."""
+    knowledge = context.site.knowledge
+    try:
+        # Not on a thread of the pool: requests that wait for one build would fill it.
+        built = await asyncio.wrap_future(knowledge.rebuild())
+    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+        return str(error) or type(error).__name__
+    await context.site.service.offload(lambda: knowledge.spread(built))
+    return ""
+
+
+def _wording(chosen: str) -> tuple[str, str]:
+    """The language and the text of a wording in the form that the page offers it in."""
+    lang, _, text = chosen.partition(" ")
+    return lang, " ".join(text.split())[:MAX_TITLE_CHARS]
+
+
+ACTIONS: Mapping[str, Action] = {
+    "check": check,
+    "new": begin,
+    "log": begin_from_log,
+    "kind": changing(lambda form, fields: with_kind(form.texts, fields.get("kind", ""))),
+    "topic": changing(lambda form, fields: with_tag(form.texts, "topics", fields.get("topic", ""))),
+    "error-type": changing(
+        lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
+    ),
+    "wording": changing(lambda form, fields: with_wording(form.texts, *_wording(fields.get("wording", "")))),
+    "agree": changing(lambda form, _: agreed(form.texts, form.id)),
+    "take-patch": download,
+    "take-en": download,
+    "take-zh": download,
+    "commit": commit,
+}
+"""By the value of the button `do`. Enter in a field is a look at the draft."""
+
+
+async def open_entry(request: Request) -> Response:
+    """The page, with the entry that is asked for, if any is. Raises UnknownEntry."""
+    context = await context_of(request)
+    wanted = request.query_params.get("entry", "")
+    if not wanted:
+        return await shown(request, context, Form())
+    if not ENTRY_ID.fullmatch(wanted):
+        raise UnknownEntry(id=wanted[:200])
+    try:
+        held = await context.site.service.offload(lambda: context.site.desk.open(wanted))
+    except AuthoringError as error:
+        return await shown(request, context, Form(), Said(warning=str(error)))
+    if not held:
+        raise UnknownEntry(id=wanted)
+    framework, _, slug = wanted.partition("/")
+    form = Form(
+        entry=wanted,
+        draft=wanted,
+        framework=framework,
+        slug=slug,
+        texts={lang: each.text for lang, each in held.items()},
+        opened={lang: each.digest for lang, each in held.items()},
     )
+    return await shown(request, context, form, Said(begun=True))
 
 
-def _link(context: PageContext, summary: Summary) -> Link:
-    edition = summary.edition(context.lang)
-    url = context.urls.entry(context.lang, summary.id)
-    return Link(edition.title, url, lang_attribute(context, edition.lang))
+async def act(request: Request) -> Response:
+    """What a button of the page does; the page as it is after it, or what was asked for. Raises TooLarge."""
+    context = await context_of(request)
+    most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
+    fields = await read_form(request, most)
+    action = ACTIONS.get(fields.get("do", ""), check)
+    return await action(request, context, form_of(fields), fields)
+
+
+def form_of(fields: Mapping[str, str]) -> Form:
+    """What a form sent."""
+    entry = fields.get("entry", "")
+    framework, _, slug = entry.partition("/") if ENTRY_ID.fullmatch(entry) else ("", "", "")
+    return Form(
+        entry=entry if framework else "",
+        draft=fields.get("draft", "")[:200],
+        framework=framework or fields.get("framework", "")[:80],
+        slug=slug or fields.get("slug", "").strip()[:80],
+        texts={lang: tidied(fields.get(lang, "")) for lang in Language},
+        opened={lang: fields.get(f"opened-{lang}", "") for lang in Language},
+        seen={lang: fields[f"seen-{lang}"] for lang in Language if f"seen-{lang}" in fields},
+        log=fields.get("log", "").replace("\r\n", "\n"),
+        keep=fields.get("keep", "") == "1",
+        author=fields.get("author", "").strip(),
+        email=fields.get("email", "").strip(),
+        message=fields.get("message", "").strip(),
+    )

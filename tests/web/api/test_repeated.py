@@ -13,7 +13,7 @@ import pytest
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.snapshot import Snapshot
 from app.usecases.repeated import Repeated
-from app.web.pages import handlers
+from app.web.pages import entry as entry_pages
 from app.web.pages.entry import entry_page
 from tests.support.inside import serving
 from tests.support.server import ROOT, client_of
@@ -102,7 +102,7 @@ def test_a_page_is_made_once_for_all_who_see_the_same(
         made.append(given)
         return entry_page(*given, **named)
 
-    monkeypatch.setattr(handlers, "entry_page", counted)
+    monkeypatch.setattr(entry_pages, "entry_page", counted)
     path = "/en/entries/roll/a"
     looks: tuple[dict[str, str], ...] = ({}, {"Cookie": "jieda_theme=dark"}, {"Cookie": "jieda_voted=1"})
     with serve(write(tmp_path, {f"{lang}/roll/a.md": edition("Memory") for lang in ("en", "zh")})) as client:

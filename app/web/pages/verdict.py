@@ -1,4 +1,4 @@
-"""An entry that explains a log or an error line, as it is shown: how sure, by which lines, and the fix at once."""
+"""An entry that explains a log or an error line, and the ways on where none does."""
 
 import re
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from app.diagnosis.answers import Match
+from app.diagnosis.answers import Diagnosis, Match
 from app.presentation.links import rewrite
+from app.presentation.outward import filled, issue_search
 from app.web.pages.context import PageContext
-from app.web.pages.headings import phrased
-from app.web.pages.parts import EntryRow, entry_row, lang_attribute
+from app.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
 from app.web.templating import safe
 
 LINES = 6
@@ -31,7 +31,7 @@ class LineView:
 class MatchView:
     """An entry that explains the paste."""
 
-    row: EntryRow
+    row: ListedEntry
     title: Markup
     confidence: str
     confidence_name: str
@@ -84,3 +84,53 @@ def _marked(line: str, telling: Iterable[str]) -> Markup:
 def shortened(text: str) -> str:
     """A line of a log, cut to what is shown."""
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+MOST_WORDS = 8
+LONGEST_QUERY = 200
+"""Characters of a query that go along: other sites answer longer ones with an error."""
+MOST_PROJECTS = 4
+"""Where it is not known which framework is asked about, so many are offered at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """What no entry answers: words to search for, the type of the failure and where it comes from, or empty."""
+
+    words: str
+    failure: str
+    framework: str
+
+
+def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
+    """What a log asks."""
+    failure = diagnosis.errors[-1] if diagnosis.errors else None
+    known = context.served.searcher.known_words
+    words = known(failure.message if failure else diagnosis.query)[:MOST_WORDS]
+    kind = failure.type if failure else ""
+    return Unanswered(" ".join(filter(None, (kind, *words))), kind, diagnosis.framework)
+
+
+def unanswered_query(text: str, frameworks: tuple[str, ...]) -> Unanswered:
+    """What a search asks; its words are in the address of the page as it is."""
+    return Unanswered(text.strip()[:LONGEST_QUERY], "", frameworks[0] if len(frameworks) == 1 else "")
+
+
+def exits(context: PageContext, asked: Unanswered) -> tuple[PageLink, ...]:
+    """The ways on that there are: a project without a known place for issues has none, nor has a setting not made."""
+    settings, t = context.site.settings, context.t
+    tags = context.library.taxonomy.framework
+    name = name_of(context, "framework", asked.framework) if asked.framework in tags else ""
+    repositories = [tags[asked.framework]] if name else list(tags.values())[:MOST_PROJECTS]
+    found = [
+        PageLink(t("exit.upstream", name=tag.name[context.lang]), issue_search(tag.repository, asked.words))
+        for tag in repositories
+        if asked.words
+    ]
+    found.append(PageLink(t("exit.help"), filled(settings.help_url, query=asked.words)))
+    title = t("exit.missing_title", what=asked.failure or asked.words[:80] or t("exit.missing_what"))
+    body = t(
+        "exit.missing_body", failure=asked.failure or "–", framework=name or "–", generation=context.digest
+    )
+    found.append(PageLink(t("exit.missing"), filled(settings.issue_url, title=title, body=body)))
+    return tuple(link for link in found if link.url)
