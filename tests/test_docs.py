@@ -44,6 +44,7 @@ TWINS = (
     "docs/reliability.md",
     "docs/scaling.md",
     "docs/self-hosting.md",
+    "docs/what-jieda-leaves-to-others.md",
     "docs/workbench.md",
 )
 PATH_IN_BACKTICKS = re.compile(
