@@ -1,21 +1,30 @@
-"""All content as it lies in its directories, read for whoever writes; kept until something else is served."""
+"""Content as it lies in its directories: read for whoever writes, begun as a skeleton, written and committed."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
+from app.content.authoring.fields import with_list
+from app.content.authoring.patch import Change, patch_of
 from app.content.authoring.place import digest_of, opened
+from app.content.authoring.repository import Author, check_repository, commit
+from app.content.authoring.scaffold import skeleton
 from app.content.check.samples import Matches, SignatureFinder, Spoken
 from app.content.read.load import Loaded
 from app.content.read.parse import UnservableError, decode
 from app.diagnosis.collect import Events, event_finder
-from app.entry import Language, Signature
-from app.errors import AuthoringError
+from app.drafting.guesses import Slugs
+from app.entry import Kind, Language, Signature
+from app.errors import AuthoringError, GitError
 from app.log.formats import Formats, compile_formats
 from app.snapshot.snapshot import Snapshot
-from app.usecases.workbench.draft import where_of
+from app.taxonomy import Taxonomy
+from app.usecases.log_clues import clues_of
+from app.usecases.secrets import masked
+from app.usecases.workbench.draft import Draft, tidied, where_of
 
 REMEMBERED = 4
 """Lists of signatures whose finds in all logs are kept: that of the entry at hand, as it was a moment ago."""
@@ -109,3 +118,107 @@ def _text(where: str, content: bytes) -> str:
         return decode(content, limit=len(content))
     except UnservableError as error:
         raise AuthoringError(f"{where}:{error.line}: {error.message}") from error
+
+
+UNNAMED = "new-error"
+
+
+def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, today: date) -> Draft:
+    """The skeleton that `jieda new` writes. `framework` is one of the taxonomy."""
+    texts = {lang: skeleton(taxonomy, framework, kind, lang, today) for lang in Language}
+    return Draft(f"{framework}/{slug}", texts)
+
+
+def draft_from_log(snapshot: Snapshot, material: Material, log: str, framework: str, today: date) -> Draft:
+    """The skeleton of an error, with what is understood of a log: where it comes from, what sort of error it is, the
+    line to know it by, and the log itself, secrets masked, as a sample."""
+    taxonomy = snapshot.library.taxonomy
+    diagnosis = snapshot.diagnoser.diagnose(log, Language.EN, framework)
+    chosen = next(
+        each for each in (framework, diagnosis.framework, *taxonomy.framework) if each in taxonomy.framework
+    )
+    clues = clues_of(log, diagnosis, material.loaded)
+    slug, _ = Slugs(each.partition("/")[2] for each in snapshot.library.ids).take(clues.name, "", "", UNNAMED)
+    draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today)
+    texts = {lang: _filled(text, clues.error_types, clues.signatures) for lang, text in draft.texts.items()}
+    return Draft(draft.id, texts, tidied(masked(log)))
+
+
+def _filled(text: str, types: tuple[str, ...], signatures: tuple[str, ...]) -> str:
+    text = with_list(text, "error_types", types, "topics") if types else text
+    return with_list(text, "signatures", signatures, "error_types") if signatures else text
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A draft to be committed. `expected` are, by language, the digests that the files may have now: that of the file
+    as it was opened and that of the one that the author has seen since; empty for a file that is not there."""
+
+    draft: Draft
+    expected: Mapping[Language, frozenset[str]]
+    author: Author
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The files are written, and stand in a commit of this name."""
+
+    commit: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uncommitted:
+    """The files are written, and git did not take them."""
+
+    reason: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Somebody else has changed these editions since they were opened; nothing was written."""
+
+    theirs: Mapping[Language, OpenedEdition]
+
+
+Finished = Committed | Uncommitted | Conflict
+
+
+def patch(desk: Desk, draft: Draft) -> str:
+    """What `git apply` needs to make the files of a content directory those of a draft. Raises AuthoringError."""
+    files = draft.files()
+    with opened(desk.directory_of(draft.id)) as place:
+        before = {where: place.read(where) for where in files}
+    return patch_of(
+        Change(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
+        for where, had in before.items()
+    )
+
+
+def write(desk: Desk, wish: Wish) -> Finished:
+    """Writes the files of a draft that nothing keeps from being served, and commits them.
+
+    Raises AuthoringError, GitError; nothing was written then, unless it says so.
+    """
+    draft, directory = wish.draft, desk.directory_of(wish.draft.id)
+    files = {where: text.encode() for where, text in draft.files().items()}
+    check_repository(directory)
+    with opened(directory) as place:
+        moved = [
+            lang
+            for lang in draft.texts
+            if digest_of(place.read(where_of(draft.id, lang))) not in wish.expected.get(lang, frozenset({""}))
+        ]
+        if not moved:
+            place.write(files)
+            try:
+                return Committed(
+                    commit(directory, tuple(files), wish.author, wish.message or f"Write {draft.id}"),
+                    tuple(files),
+                )
+            except GitError as error:
+                return Uncommitted(str(error), tuple(files))
+    held = desk.open(draft.id)
+    return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

@@ -25,7 +25,7 @@ ERRORS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Paste:
+class PastedLog:
     """What the form sent: a log, and the framework it is said to come from, or empty."""
 
     text: str
@@ -35,7 +35,7 @@ class Paste:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class DiagnosedLog:
     """A diagnosis, and the few lines of the paste that lead to the same one, or empty."""
 
     diagnosis: Diagnosis
@@ -96,7 +96,9 @@ class DiagnoseView:
     """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
 
 
-def diagnose_page(context: PageContext, paste: Paste | None = None, answered: Answered | None = None) -> str:
+def diagnose_page(
+    context: PageContext, paste: PastedLog | None = None, answered: DiagnosedLog | None = None
+) -> str:
     """The page before anything was pasted, and after; a paste of nothing has no answer."""
     view = _answer(context, paste, answered) if paste and answered else _question(context, paste)
     title = view.best.row.title.text if view.best else view.status
@@ -111,7 +113,7 @@ def diagnose_page(context: PageContext, paste: Paste | None = None, answered: An
     return render_page(context, "diagnose.html", head, view)
 
 
-def _question(context: PageContext, paste: Paste | None) -> DiagnoseView:
+def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
     return DiagnoseView(
         form=FORM,
         text=paste.text if paste else "",
@@ -135,7 +137,7 @@ def _question(context: PageContext, paste: Paste | None) -> DiagnoseView:
     )
 
 
-def _answer(context: PageContext, paste: Paste, answered: Answered) -> DiagnoseView:
+def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> DiagnoseView:
     diagnosis = answered.diagnosis
     clean = diagnosis.verdict is Verdict.NO_ERROR
     unsure = not clean and not _is_sure(diagnosis)
@@ -235,7 +237,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = fields.get("framework", "")
     # A form may be older than the taxonomy.
-    paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
+    paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     chosen = choices(fields)
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
@@ -245,7 +247,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         context = context.at(found.snapshot)
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
-        answered = Answered(diagnosis, shared)
+        answered = DiagnosedLog(diagnosis, shared)
     # The text is in it, escaped: a megabyte can become five.
     html = await service.offload(partial(diagnose_page, context, paste, answered))
     response = await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)

@@ -19,10 +19,17 @@ from app.snapshot.facts import FactsUnreadable
 from app.snapshot.requests import BuildRefused
 from app.usecases.diagnose import excerpt, turn
 from app.usecases.secrets import masked
-from app.usecases.workbench import skeletons
-from app.usecases.workbench.draft import Draft, tidied
-from app.usecases.workbench.editing import agreed, with_kind, with_tag, with_wording
-from app.usecases.workbench.finishing import Committed, Conflict, Uncommitted, Wish, patch, write
+from app.usecases.workbench.desk import (
+    Committed,
+    Conflict,
+    Uncommitted,
+    Wish,
+    draft_from_log,
+    empty_draft,
+    patch,
+    write,
+)
+from app.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
 from app.usecases.workbench.review import Review, review
 from app.web.http.problems import Problem, Refusal
 from app.web.http.respond import NO_STORE, respond
@@ -94,7 +101,7 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
         return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
     today = datetime.now(UTC).date()
-    texts = skeletons.empty(taxonomy, form.framework, form.slug, chosen, today).texts
+    texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today).texts
     return await shown(
         request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
     )
@@ -112,7 +119,7 @@ async def begin_from_log(
     with broken_content_told():
         async with turn(service):
             draft = await service.offload(
-                lambda: skeletons.from_log(snapshot, desk.material(snapshot), log, form.framework, today)
+                lambda: draft_from_log(snapshot, desk.material(snapshot), log, form.framework, today)
             )
     framework, _, slug = draft.id.partition("/")
     begun = Form(

@@ -10,8 +10,7 @@ from app.presentation.outward import filled
 from app.usecases.entries import ReadEntry
 from app.usecases.workbench.desk import OpenedEdition
 from app.usecases.workbench.draft import where_of
-from app.usecases.workbench.review import Review
-from app.usecases.workbench.trying import QueryRank, Taken
+from app.usecases.workbench.review import QueryRank, Review, Taken
 from app.web.pages.context import PageContext
 from app.web.pages.entry import edit_address, entry_page
 from app.web.pages.layout import GAPS, Head, render_page
