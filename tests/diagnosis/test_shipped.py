@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "tests" / "judged.jsonl"
+NEW = ROOT / "tests" / "judged_new_entries.jsonl"
 OPEN = ROOT / "tests" / "diagnosis" / "judged" / "open.jsonl"
 DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
 SURE = {Confidence.EXACT, Confidence.LIKELY}
@@ -59,6 +60,8 @@ def rows(path: Path, kind: str) -> list[dict[str, object]]:
     [
         (OWN, "error", 0.98, 0.85),
         (OWN, "traceback", 0.98, 0.94),
+        (NEW, "error", 0.95, 0.7),
+        (NEW, "traceback", 0.95, 0.7),
         (DEVELOPMENT, "error", 0.98, 0.91),
         (DEVELOPMENT, "traceback", 0.98, 0.92),
     ],
@@ -79,7 +82,7 @@ def test_logs_find_their_entry(
     assert sum(match.confidence in SURE for match in hits) / len(hits) >= sure
 
 
-@pytest.mark.parametrize("path", [OWN, DEVELOPMENT], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [OWN, NEW, DEVELOPMENT], ids=lambda path: path.stem)
 def test_logs_of_other_programs_are_left_alone(path: Path, diagnoser: Diagnoser) -> None:
     asked = rows(path, "negative")
     answers = [diagnoser.diagnose(str(row["query"]), Language.EN).matches for row in asked]

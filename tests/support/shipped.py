@@ -19,6 +19,10 @@ from tests.support import server as servers
 from tests.support.server import COMMAND, Server, environment
 
 CONTENT = ROOT / "content"
+ENTRIES = len(
+    {path.relative_to(CONTENT / lang) for lang in ("en", "zh") for path in (CONTENT / lang).glob("*/*.md")}
+)
+"""How many entries are shipped."""
 KEPT = ROOT / ".pytest_cache" / "shipped"
 SECONDS_TO_KEEP = 3600
 """What other code has built may still be copied by tests that are under way."""
