@@ -14,8 +14,7 @@ from app.search.answers import Completion, CompletionType, FacetCount, Hit, Sear
 from app.search.show.snippet import joined
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
-from app.usecases.gaps.recorder import NOBODY, note_of_search
-from app.usecases.repeated import KeptAnswer
+from app.usecases.gaps.recorder import NOBODY, Note, note_of_search
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
 from app.usecases.tags import check_filters
@@ -37,6 +36,8 @@ class Found:
     snapshot: Snapshot
     diagnosis: tuple[Match, ...] = ()
     """What explains the query, where it is one line that reads like an error."""
+    note: Note | None = None
+    """What was taken down of it for the maintainers, so that the same can be when the answer is sent again."""
 
     @property
     def outcome(self) -> str:
@@ -54,29 +55,17 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     snapshot = service.current()
     check_filters(request.filters, snapshot.library)
     read = replace(request, text=clip(service, request.text))
-    kept: KeptAnswer | None = service.repeated.get(snapshot, read)
-    service.metrics.repeated.labels("hit" if kept else "miss").inc()
-    if kept:
-        found = Found(read, kept.restored(snapshot.library), snapshot, kept.diagnosis)
+    service.metrics.repeated.labels("miss").inc()
+    if snapshot.searcher.waits or within(read.text, LONG) != read.text:
+        answer = await service.offload(lambda: _answer(service, snapshot, read))
     else:
-        found = await _find(service, snapshot, read)
+        answer = _answer(service, snapshot, read)
+    diagnosis = await _explained(service, snapshot, read)
+    note = note_of_search(asker, read, answer, diagnosis) if service.recorder else None
+    service.note(note)
+    found = Found(read, answer, snapshot, diagnosis, note)
     service.metrics.searches.labels(found.outcome).inc()
-    if service.recorder:
-        service.note(note_of_search(asker, read, found.answer, found.diagnosis))
     return found
-
-
-async def _find(service: Service, snapshot: Snapshot, request: SearchRequest) -> Found:
-    """What a query finds, and keeps it for the next who asks. Raises ClusterUnavailable."""
-    if snapshot.searcher.waits or within(request.text, LONG) != request.text:
-        answer = await service.offload(lambda: _answer(service, snapshot, request))
-    else:
-        answer = _answer(service, snapshot, request)
-    diagnosis = await _explained(service, snapshot, request)
-    if service.repeated.room:
-        kept = KeptAnswer.of(answer, diagnosis)
-        service.repeated.put(snapshot, request, kept, kept.size)
-    return Found(request, answer, snapshot, diagnosis)
 
 
 def _answer(service: Service, snapshot: Snapshot, request: SearchRequest) -> SearchAnswer:

@@ -12,7 +12,6 @@ from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import Keeping, Note, Recorder
 from app.usecases.once import Offload, at_once
-from app.usecases.repeated import Repeated
 
 DIAGNOSES_AT_ONCE = 2
 """Logs worked on at a time. They share one interpreter lock with the searches, so more would only be slower."""
@@ -62,7 +61,6 @@ class Service:
     metrics: Metrics
     limits: Limits
     offload: Offload
-    repeated: Repeated
     recorder: Recorder | None = None
     """Takes down what is asked in vain, where that is wanted and once it is started."""
     diagnosing: Turns = field(default_factory=lambda: Turns(DIAGNOSES_AT_ONCE, DIAGNOSES_WAITING))
@@ -78,7 +76,6 @@ class Service:
             metrics=metrics,
             limits=Limits(settings.max_query_chars, settings.max_log_bytes),
             offload=offload,
-            repeated=Repeated(settings.cache << 20),
             recorder=recorder if settings.gaps else None,
         )
 

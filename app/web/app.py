@@ -29,6 +29,7 @@ from app.web.http import middleware
 from app.web.http.askers import Askers
 from app.web.http.maintainers import for_maintainers
 from app.web.http.problems import HANDLED, on_failure
+from app.web.http.respond import AnswerCache
 from app.web.http.routing import add_routes
 from app.web.machine.routes import machine_routes
 from app.web.pages.about import error_page
@@ -80,6 +81,7 @@ def create_site(settings: Settings, knowledge: Knowledge) -> Site:
         service=service,
         shapers=shapers,
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
+        cache=AnswerCache(settings.cache << 20),
         error_page=error_page,
         desk=Desk(settings.content),
         agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,

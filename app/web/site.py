@@ -17,7 +17,7 @@ from app.usecases.service import Service
 from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
 from app.web.http.askers import Askers
-from app.web.http.respond import Resource
+from app.web.http.respond import AnswerCache, Resource
 from app.web.templating import Renderer
 
 ErrorPage = Callable[[Request, int, str, str], str]
@@ -35,6 +35,7 @@ class Site:
     service: Service
     shapers: Shapers
     resources: OncePerGeneration[Resource]
+    cache: AnswerCache
     error_page: ErrorPage
     agents: AgentsEndpoint | None
     desk: Desk

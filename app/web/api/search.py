@@ -35,7 +35,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
         unfinished=parameters.unfinished,
     )
     found = await search_for(site_of(request).service, wanted, asker_of(request))
-    request.state.outcome = found.outcome
+    request.state.outcome, request.state.note = found.outcome, found.note
     return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
 
 

@@ -57,8 +57,7 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
-        # What is answered there is seen by nobody else, and whoever counts what is asked must see all of it.
-        *([Middleware(Repeats, service=service)] if service.repeated.room and not settings.gaps else []),
+        *([Middleware(Repeats)] if settings.cache else []),
     ]
 
 

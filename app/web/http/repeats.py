@@ -1,24 +1,24 @@
 """What scripts, agents and readers ask for again: the bytes that were sent for an address are sent again.
 
 Of a search over HTTP, reading the parameters and writing the answer take as long as many an empty request, and of a
-page filling the template does. What is kept here is found by the request as it came, before any of that; whoever
-searches the same in other words is answered from what `usecases.search` keeps.
+page filling the template does. An answer kept here is found by the request as it came, before any of that.
 """
 
 import hashlib
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.presentation import paths
-from app.snapshot.snapshot import Snapshot
-from app.usecases.service import Service
+from app.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from app.web.http.languages import own_path
 from app.web.http.negotiation import has_tag
+from app.web.site import Site, asker_of, site_of
 
-ENTRY = compile_path(paths.ENTRY)[0]
+PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
 DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")
 """Headers that an answer may differ by."""
 OF_A_BODY = {b"content-type", b"content-length", b"content-encoding"}
@@ -34,60 +34,65 @@ RawHeaders = tuple[tuple[bytes, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What was sent. `route` and, of a search, `outcome` are what requests and searches are counted by."""
+    """An answer as it was sent. `route` and, of a search, `outcome` are what requests and searches are counted by;
+    `note` is what was taken down for the maintainers, where that is wanted."""
 
     headers: RawHeaders
     body: bytes
     route: object
     outcome: str
+    note: Searched | AnswerFound | EntryRead | None
 
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Answers repeated searches of the API and requests for entries, and keeps the answers to others."""
+    """Answers repeated searches and requests for entries, and keeps the answers to others."""
 
     app: ASGIApp
-    service: Service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer from what is kept, or pass on."""
-        key = _key(scope) if self.service.knowledge.ready else b""
-        if not key:
+        """Answer from the cache, or pass on."""
+        key = _key(scope)
+        site = site_of(Request(scope)) if key else None
+        if site is None or not site.knowledge.ready:
             await self.app(scope, receive, send)
             return
-        kept: Sent | None = self.service.repeated.get(self.service.current(), key)
+        kept: Sent | None = site.cache.get(site.service.current(), key)
         if kept is None:
-            await self._keep(key, scope, receive, send)
+            await self._keep(site, key, scope, receive, send)
             return
         scope["route"] = kept.route
         if kept.outcome:
-            self.service.metrics.repeated.labels("hit").inc()
-            self.service.metrics.searches.labels(kept.outcome).inc()
+            site.metrics.repeated.labels("hit").inc()
+            site.metrics.searches.labels(kept.outcome).inc()
+        if kept.note:
+            site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
         await _send_again(kept, scope, send)
 
-    async def _keep(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _keep(self, site: Site, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and keep the answer if all of it was made of the snapshot that was served at its start."""
-        snapshot = self.service.current()
+        snapshot = site.service.current()
         headers: RawHeaders = ()
 
         async def watched(message: Message) -> None:
             nonlocal headers
             if message["type"] == "http.response.start":
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
-            elif headers and not message.get("more_body", False) and self.service.current() is snapshot:
-                self._put(snapshot, key, scope, headers, message.get("body", b""))
+            elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
+                body = message.get("body", b"")
+                if _is_kept(Headers(raw=list(headers)), len(body)):
+                    said = scope.get("state", {})
+                    sent = Sent(headers, body, scope["route"], said.get("outcome", ""), said.get("note"))
+                    site.cache.put(snapshot, key, sent, SIZE + len(body))
             await send(message)
 
         await self.app(scope, receive, watched)
 
-    def _put(self, snapshot: Snapshot, key: bytes, scope: Scope, headers: RawHeaders, body: bytes) -> None:
-        said = Headers(raw=list(headers))
-        # An answer that comes in pieces is larger than its last one.
-        is_whole = said.get("content-length") == str(len(body)) and len(body) <= LARGEST
-        if is_whole and said.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in said:
-            outcome = scope.get("state", {}).get("outcome", "")
-            sent = Sent(headers, body, scope["route"], outcome)
-            self.service.repeated.put(snapshot, key, sent, SIZE + len(body))
+
+def _is_kept(headers: Headers, size: int) -> bool:
+    """Whether an answer that ends with `size` bytes is whole (in pieces it is larger), small, and for everybody."""
+    is_whole = headers.get("content-length") == str(size) and size <= LARGEST
+    return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
 
 
 async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:
@@ -108,7 +113,7 @@ def _key(scope: Scope) -> bytes:
     if scope["type"] != "http" or scope["method"] != "GET":
         return b""
     path = own_path(scope)
-    if path != paths.API_SEARCH and not ENTRY.match(path):
+    if path != paths.API_SEARCH and not any(page.match(path) for page in PAGES):
         return b""
     headers = Headers(scope=scope)
     said = (f"{len(value)} {value}" for name in DEPENDS_ON for value in (",".join(headers.getlist(name)),))

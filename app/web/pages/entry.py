@@ -17,6 +17,7 @@ from app.presentation.links import rewrite
 from app.presentation.outward import filled
 from app.settings import Settings
 from app.usecases.entries import MovedTo, ReadEntry, note_read, read
+from app.usecases.gaps.recorder import NOBODY, EntryRead
 from app.usecases.votes import vote as vote_for
 from app.web.http.negotiation import preferred_media_type
 from app.web.http.preferences import Theme
@@ -301,7 +302,8 @@ async def show_entry(request: Request) -> Response:
     is_text = as_markdown or accepted == MARKDOWN
     look = None if is_text else Look(wanted, context.lang, context.theme, voted=VOTED in request.cookies)
     service, vary = context.site.service, ("Accept", "Cookie")
-    if look and (kept := service.repeated.get(context.served, look)):
+    request.state.note = EntryRead(NOBODY, wanted)
+    if look and (kept := context.site.cache.get(context.served, look)):
         note_read(service, wanted, asker_of(request))
         return await page_answer(request, context, kept, vary)
     found = await read(service, context.served, wanted, asker_of(request))
@@ -317,10 +319,10 @@ async def show_entry(request: Request) -> Response:
 async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
     """The page of an entry, compressed and kept for the next visitors where answers are kept."""
     service, html = context.site.service, entry_page(context, found, voted=look.voted)
-    if not service.repeated.room:
+    if not context.site.cache.room:
         return html
     page = await service.offload(partial(Resource.of, html, HTML))
-    service.repeated.put(context.served, look, page, LOOK_SIZE + len(page.gzipped))
+    context.site.cache.put(context.served, look, page, LOOK_SIZE + len(page.gzipped))
     return page
 
 

@@ -322,6 +322,7 @@ async def show_search(request: Request) -> Response:
     wanted = asked_search(request, context.lang, PAGE_SIZE)
     if clip(service, wanted.text).strip():
         found = await search_for(service, wanted, asker_of(request))
+        request.state.outcome, request.state.note = found.outcome, found.note
         html = search_page(context.at(found.snapshot), found)
     else:
         found = await browse(service, wanted)
