@@ -21,9 +21,8 @@ from pathlib import Path
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.cluster.door import Cluster
-from app.cluster.index import ClusterIndex
+from app.cluster.index import ClusterIndex, write_index_name
 from app.cluster.indexes import Indexes, Load
-from app.cluster.lexicon import write_lexicon
 from app.cluster.node import Access
 from app.cluster.record import Shape
 from app.content.library import Library
@@ -77,7 +76,7 @@ def measured(
         directory = Path(folder)
         built = seconds(lambda: update_index(directory, None, made, (), ()))
         here = EmbeddedIndex(directory, WEIGHTING)
-        write_lexicon(directory, here.collection, name, "telling")
+        write_index_name(directory, name)
         load = Load(made, "", (), ())
         try:
             loaded = seconds(lambda: indexes.fill(name, load, lambda: None))

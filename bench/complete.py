@@ -15,7 +15,7 @@ from pathlib import Path
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.entry import Language
-from app.search.completion import Candidate, Completer, candidates_of, completion_arrays
+from app.search.completion import Completer, CompletionCandidate, candidates_of, completion_arrays
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPED = [
@@ -36,7 +36,7 @@ TYPED = [
 TIMES = 20
 
 
-def copies(shipped: Sequence[Candidate], times: int) -> Iterator[Candidate]:
+def copies(shipped: Sequence[CompletionCandidate], times: int) -> Iterator[CompletionCandidate]:
     """Every candidate `times` times, told apart by a number."""
     for number in range(times):
         for one in shipped:

@@ -63,7 +63,7 @@ def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
             for zone in ZONES
         }
         zones["body_en"].update((f"x:name{number}", f"t:name{number}"))
-        passages = [one for each in drawn for one in each.passages if chance.random() < 1 / MIXED]
+        passages = [one for each in drawn for one in each.texts if chance.random() < 1 / MIXED]
         yield Document(name(number), zones, (), passages, drawn[0].facets)
 
 

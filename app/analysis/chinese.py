@@ -101,7 +101,7 @@ def _prefix_dictionary(lines: str) -> tuple[dict[str, int], int]:
     return dict.fromkeys(prefixes, 0) | frequencies, sum(frequencies.values())
 
 
-TABLE = Path(__file__).with_name("readings.txt")
+TABLE = Path(__file__).with_name("syllables.txt")
 
 
 def homophones(character: str) -> frozenset[str]:

@@ -20,17 +20,17 @@ class Mention(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Word:
+class _GlossaryNode:
     """A word of members, behind those that lead to it."""
 
-    following: "dict[str, _Word]" = field(default_factory=dict)
+    following: "dict[str, _GlossaryNode]" = field(default_factory=dict)
     groups: list[int] = field(default_factory=list)
     """Those that have a member which ends here."""
     is_across: bool = False
     """Whether a member goes on behind punctuation here, as `Weights & Biases` does."""
 
 
-class Reading(NamedTuple):
+class GlossedText(NamedTuple):
     """An analyzed text, the glossary's tokens in it, and the index terms of all tokens, the glossary's last."""
 
     analysis: Analysis
@@ -45,7 +45,7 @@ class Glossary:
         self.groups = tuple(groups)
         self._analyzer = analyzer
         self._kept = lru_cache(CACHED_TEXTS)(self._read)
-        self._root = _Word()
+        self._root = _GlossaryNode()
         for number, group in enumerate(self.groups):
             for word in group.words:
                 self._put(analyzer.analyze(word), number)
@@ -53,20 +53,20 @@ class Glossary:
     def _put(self, analysis: Analysis, group: int) -> None:
         node = self._root
         for length, stem in enumerate(analysis.stems, 1):
-            node = node.following.setdefault(stem, _Word())
+            node = node.following.setdefault(stem, _GlossaryNode())
             node.is_across |= length in analysis.apart
         # Once, however many forms of a word a group lists.
         if node is not self._root and group not in node.groups:
             node.groups.append(group)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> GlossedText:
         """`text` as it is indexed."""
         return self._kept(text) if len(text) <= LONGEST_TEXT else self._read(text)
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> GlossedText:
         analysis = self._analyzer.analyze(text)
         concepts = tuple(self.tokens(analysis))
-        return Reading(analysis, concepts, (*analysis.terms, *(token.term for token in concepts)))
+        return GlossedText(analysis, concepts, (*analysis.terms, *(token.term for token in concepts)))
 
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
         """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""
@@ -91,7 +91,9 @@ class Glossary:
             yield Token(str(group), spans[first][0], spans[last][1], TokenKind.CONCEPT)
 
 
-def _longest(node: _Word, stems: Sequence[str], end: int, apart: Container[int]) -> tuple[int, Sequence[int]]:
+def _longest(
+    node: _GlossaryNode, stems: Sequence[str], end: int, apart: Container[int]
+) -> tuple[int, Sequence[int]]:
     """The atom behind the longest member that goes on from `node`, 0 where there is none, and the groups that have it.
     `end` is the atom behind `node`; `apart` are atoms that belong to nothing before them."""
     found: tuple[int, Sequence[int]] = (0, ())

@@ -15,7 +15,7 @@ from app.analysis.token import (
     Origins,
     Parts,
     Piece,
-    SegmentKind,
+    RunKind,
     Token,
     TokenKind,
     terms_of,
@@ -108,7 +108,7 @@ class Analyzer:
         offsets = (*chain.from_iterable(words), *of_grams)
         characters = tuple(text)
         terms = terms_of(texts, kinds)
-        return Parts(SegmentKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
+        return Parts(RunKind.HAN, texts, kinds, terms, offsets, characters, characters, spans)
 
     def _word(self, text: str) -> Parts:
         return self._kept_words(text) if len(text) <= LONGEST_CACHED else self._word_or_code(text)
@@ -120,7 +120,7 @@ class Analyzer:
             offsets, spans = _whole(len(text))
             texts = (folded, stem)
             terms = terms_of(texts, OF_A_WORD)
-            return Parts(SegmentKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
+            return Parts(RunKind.WORD, texts, OF_A_WORD, terms, offsets, texts[:1], texts[1:], spans)
         spans = tuple(runs.words(text))
         words = tuple(text[start:end].casefold() for start, end in spans)
         stems = tuple(map(self._stemmer.stem, words))
@@ -129,7 +129,7 @@ class Analyzer:
         texts, starts, ends, kinds = zip(*tokens, strict=True)
         offsets = tuple(chain.from_iterable(zip(starts, ends, strict=True)))
         terms = terms_of(texts, kinds)
-        return Parts(SegmentKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
+        return Parts(RunKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
 
     def _names(self, text: str, stems: Sequence[str]) -> Iterator[Token]:
         """The names in a piece of code, each followed by the stems of its words, so that a plural more or less still

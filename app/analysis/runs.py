@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.analysis.token import Segment, SegmentKind
+from app.analysis.token import Run, RunKind
 from app.han import HAN
 
 # What binds names to one another, in contrast to `-` and `_`, which bind the words of one name.
@@ -94,45 +94,45 @@ CODE_OR_WORD = (
     r"(?:(?(open)\]|(?!))|\+\+|#)?"
 )
 SAYING = rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})"
-WITHOUT_GAPS = re.compile(SAYING)
-SEGMENTS = re.compile(rf"{SAYING}|(?P<GAP>(?:(?!{START})[^{HAN}])+)")
-KINDS = {"HAN": SegmentKind.HAN, "GAP": SegmentKind.GAP}
+SAID = re.compile(SAYING)
+RUNS = re.compile(rf"{SAYING}|(?P<SEPARATOR>(?:(?!{START})[^{HAN}])+)")
+KINDS = {"HAN": RunKind.HAN, "SEPARATOR": RunKind.SEPARATOR}
 """Of the groups that say it."""
 SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
-"""What a gap has that keeps the words around it apart: anything but space, marks that hold words together (dashes,
-what is not seen) and marks that dress them (`code`, *emphasis*)."""
+"""What a separator has that keeps the words around it apart: anything but space, marks that hold words together
+(dashes, what is not seen) and marks that dress them (`code`, *emphasis*)."""
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 
-def segment(text: str) -> Iterator[Segment]:
+def all_runs(text: str) -> Iterator[Run]:
     """Segments of `text` in order; their texts, joined, are `text`."""
-    for match in SEGMENTS.finditer(text):
+    for match in RUNS.finditer(text):
         found = match.group()
         kind = KINDS.get(match.lastgroup or "") or word_kind(found)
-        yield Segment(found, match.start(), kind)
+        yield Run(found, match.start(), kind)
 
 
-def without_gaps(text: str) -> Iterator[Segment]:
+def runs_of(text: str) -> Iterator[Run]:
     """The segments of `text` that say something."""
     for found, start, is_han in saying(text):
-        yield Segment(found, start, SegmentKind.HAN if is_han else word_kind(found))
+        yield Run(found, start, RunKind.HAN if is_han else word_kind(found))
 
 
 def saying(text: str) -> Iterator[tuple[str, int, bool]]:
     """The same, words and code not told apart: what stands where, and whether it is Han."""
-    for match in WITHOUT_GAPS.finditer(text):
+    for match in SAID.finditer(text):
         yield match.group(), match.start(), match.lastgroup == "HAN"
 
 
-def separates(gap: str) -> bool:
-    """Whether the words on both sides of a gap are not said together: punctuation stands between them."""
-    return bool(gap) and gap != " " and SEPARATING.search(gap) is not None
+def separates(separator: str) -> bool:
+    """Whether the words on both sides of a separator are not said together: punctuation stands between them."""
+    return bool(separator) and separator != " " and SEPARATING.search(separator) is not None
 
 
-def word_kind(text: str) -> SegmentKind:
+def word_kind(text: str) -> RunKind:
     """What a word is."""
-    return SegmentKind.CODE if is_code(text) else SegmentKind.WORD
+    return RunKind.CODE if is_code(text) else RunKind.WORD
 
 
 def is_code(text: str) -> bool:

@@ -8,21 +8,21 @@ from itertools import chain
 from typing import NamedTuple
 
 
-class SegmentKind(Enum):
+class RunKind(Enum):
     """What a stretch of text is, before it is cut any further."""
 
     HAN = "han"
     WORD = "word"
     CODE = "code"
-    GAP = "gap"
+    SEPARATOR = "separator"
 
 
-class Segment(NamedTuple):
+class Run(NamedTuple):
     """A stretch of folded text; joining all segments of a text gives the text back."""
 
     text: str
     start: int
-    kind: SegmentKind
+    kind: RunKind
 
     @property
     def end(self) -> int:
@@ -92,17 +92,17 @@ class Atom(NamedTuple):
     stem: str
     start: int
     end: int
-    kind: SegmentKind
+    kind: RunKind
 
     @property
     def is_han(self) -> bool:
         """Whether this is a Han character."""
-        return self.kind is SegmentKind.HAN
+        return self.kind is RunKind.HAN
 
 
 # As calls of the classes do it, in half the time.
 make_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
-make_atom: Callable[[tuple[str, str, int, int, SegmentKind]], Atom] = partial(tuple.__new__, Atom)
+make_atom: Callable[[tuple[str, str, int, int, RunKind]], Atom] = partial(tuple.__new__, Atom)
 
 Origins = range | tuple[int, ...]
 """Where in the original each character of a folded text starts, or ends."""
@@ -116,7 +116,7 @@ class Parts(NamedTuple):
     longer ones included, and its characters and pairs of characters (GRAM).
     """
 
-    kind: SegmentKind
+    kind: RunKind
     texts: tuple[str, ...]
     kinds: tuple[TokenKind, ...]
     terms: tuple[str, ...]
@@ -145,7 +145,7 @@ class Piece(NamedTuple):
     ends: Origins
 
     @property
-    def kind(self) -> SegmentKind:
+    def kind(self) -> RunKind:
         """What it is."""
         return self.parts.kind
 
@@ -181,7 +181,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a text consists of: its pieces in order, without overlap, the gaps between them left out."""
+    """What a text consists of: its pieces in order, without overlap, the separators between them left out."""
 
     pieces: tuple[Piece, ...]
     apart: frozenset[int]

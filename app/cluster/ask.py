@@ -1,8 +1,10 @@
-"""What the cluster is asked: finished terms in, candidates and counts out.
+"""What the cluster is asked, finished terms in, and the window of candidates that its answers make.
 
 A candidate's score in the cluster is the sum over clauses of the best alternative, without coverage and with features
 of nine bits: good enough to choose a window, in which everything is worked out exactly. `rank_feature` with saturation
 and the pivot k1 is tf~ / (k1 + tf~); the boosts carry an idf of our own, so that shards don't matter.
+
+The window is scored exactly as the embedded index scores, from what was stored of each document.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,20 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.cluster.record import EDITION, Record, digests, feature, key_mark, spelled, tag_mark
+from app.cluster.record import EDITION, ClusterRecord, digests, feature, key_mark, spelled, tag_mark
 from app.filters import Filters
-from app.search.index.document import Passage, held
+from app.search.index.document import IndexedText, held
 from app.search.index.fields import ELSEWHERE, ZONES, Weighting
 from app.search.index.protocol import (
     WRITTEN_BITS,
     Columns,
     Lexicon,
+    Lookup,
     Mask,
     Numbers,
     Postings,
     Scores,
     Share,
-    Wanted,
 )
 from app.search.query.types import Alternative, Clause, WeightedTerm
 from app.search.rank.scoring import idf
@@ -175,20 +177,20 @@ def matching(
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A document of the window. `holds` says whether the phrase is in it; `passages` are there where the writing
+class WindowHit:
+    """A document of the window. `holds` says whether the phrase is in it; `texts` are there where the writing
     matters, of documents that hold it."""
 
     id: str
-    record: Record
+    record: ClusterRecord
     holds: bool
-    passages: Sequence[Passage] = ()
+    texts: Sequence[IndexedText] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class WindowRows:
     """Each occurrence of a term of the query in a zone of a document, by pool, document, term and zone: arrays of one
-    length, of which `terms` are places in `Window._terms`."""
+    length, of which `terms` are places in `CandidateWindow._terms`."""
 
     pools: NDArray[np.int64]
     documents: NDArray[np.int64]
@@ -197,10 +199,10 @@ class _Rows:
     amounts: Scores
 
 
-class Window:
+class CandidateWindow:
     """Documents in the order of their ids."""
 
-    def __init__(self, hits: Sequence[Hit], wanted: Wanted, weighting: Weighting) -> None:
+    def __init__(self, hits: Sequence[WindowHit], wanted: Lookup, weighting: Weighting) -> None:
         self.hits = sorted(hits, key=lambda one: one.id)
         self._wanted, self._weighting = wanted, weighting
         self._terms = [(pool, term) for pool, some in enumerate(wanted.pools) for term in dict.fromkeys(some)]
@@ -260,7 +262,7 @@ class Window:
         return np.unique(owners[np.isin(marks, digests(wanted))])
 
     @cached_property
-    def _rows(self) -> _Rows:
+    def _rows(self) -> WindowRows:
         """What of the documents the query asks for."""
         wanted = digests(term for _, term in self._terms)
         pieces = [_occurrences(one.record, wanted, number) for number, one in enumerate(self.hits)]
@@ -274,7 +276,7 @@ class Window:
         weights = np.array([self._weighting.zones[zone].weight for zone in ZONES])
         kinds = np.array([self._weighting.kinds.get(term[0], 1.0) for _, term in self._terms])
         amounts = weights[zones] * kinds[terms] * counts / self._norms[documents, zones]
-        return _Rows(pools[order], documents, terms, zones.astype(np.uint8), amounts)
+        return WindowRows(pools[order], documents, terms, zones.astype(np.uint8), amounts)
 
     @property
     def _norms(self) -> Scores:
@@ -292,24 +294,24 @@ class Window:
             documents[first].astype(np.intp), frequencies / (self._weighting.k1 + frequencies), holders
         )
 
-    def _written(self, one: Hit) -> int:
+    def _written(self, one: WindowHit) -> int:
         """How a document holds the phrase as typed, by region."""
         phrase, typed, found = self._wanted.phrase, self._wanted.writing, 0
         if not typed:
             return 0
         size = len(phrase)
-        for passage in one.passages:
-            if passage.region == ELSEWHERE:
+        for text in one.texts:
+            if text.region == ELSEWHERE:
                 continue
-            for at in range(len(passage.atoms) - size + 1):
-                if passage.atoms[at : at + size] == phrase:
-                    gaps = passage.gaps[at : at + size + 1]
-                    found |= held(typed, gaps) << (WRITTEN_BITS * passage.region)
+            for at in range(len(text.atoms) - size + 1):
+                if text.atoms[at : at + size] == phrase:
+                    separators = text.separators[at : at + size + 1]
+                    found |= held(typed, separators) << (WRITTEN_BITS * text.region)
         return found
 
 
 def _occurrences(
-    record: Record, wanted: NDArray[np.uint64], number: int
+    record: ClusterRecord, wanted: NDArray[np.uint64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint32]]:
     """Of the document `number`, each row of a wanted term: the term's place, the document, zone and count."""
     if not len(record.terms):

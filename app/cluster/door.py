@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from app.cluster.node import Access, Answer, Node, NodeFailed, context_of
+from app.cluster.node import Access, Node, NodeAnswer, NodeFailed, context_of
 from app.errors import ClusterUnavailable
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Cluster:
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], patience: float
-    ) -> Answer:
+    ) -> NodeAnswer:
         """Asks until a node answers: each twice, at most; who has `patience` goes on for that many seconds."""
         if not patience and time.monotonic() < self._closed_until:
             raise ClusterUnavailable(self._failure)
@@ -140,7 +140,7 @@ class Cluster:
             log.warning("the search cluster: %s", reason)
         return ClusterUnavailable(reason)
 
-    def _decoded(self, answer: Answer) -> Any:
+    def _decoded(self, answer: NodeAnswer) -> Any:
         try:
             content = json.loads(answer.body) if answer.body else {}
         except ValueError as error:

@@ -1,4 +1,7 @@
-"""Who loads an index, over all hosts: a document that one of them holds until a time that it puts off as it works."""
+"""The cluster as an engine of search: opened by those who serve, kept in step by the one who builds.
+
+Over all hosts one loads at a time: a document in the cluster is held until a time that its holder puts off as it works.
+"""
 
 import os
 import secrets
@@ -11,20 +14,17 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from app.cluster.door import Cluster, Refused
-from app.cluster.index import ClusterIndex
+from app.cluster.index import ClusterIndex, read_index_name, write_index_name
 from app.cluster.indexes import Indexes, Load
-from app.cluster.lexicon import read_cluster_manifest, write_lexicon
 from app.cluster.node import Access, Credentials, Signer
 from app.cluster.record import Shape
 from app.errors import ClusterUnavailable, IndexUnreadable, SettingsError
 from app.search.index.document import Document
-from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import update_index
 from app.search.weights import WEIGHTING
 from app.settings import Settings
 from app.snapshot.engine import OPENSEARCH, Wanted
 from app.snapshot.generation import GENERATIONS
-from app.snapshot.records import TELLING
 
 LEASE = 120.0
 """Seconds after which whoever has not put it off is taken for dead. Clocks of hosts may differ by a part of it."""
@@ -158,7 +158,7 @@ class ClusterEngine:
     def is_whole(self, directory: Path) -> bool:
         """Whether the cluster has all that a generation says. Raises ClusterUnavailable."""
         try:
-            return self._told(lambda: self._indexes.is_whole(read_cluster_manifest(directory).index))
+            return self._told(lambda: self._indexes.is_whole(read_index_name(directory)))
         except IndexUnreadable:
             return False
 
@@ -167,10 +167,9 @@ class ClusterEngine:
     ) -> None:
         """Has the cluster hold an index of all documents, and writes into the empty `target` what processes know of
         it. `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""
-        update_index(target, previous, _Lean(wanted.documents), wanted.changed, wanted.removed)
-        collection = EmbeddedIndex(target, WEIGHTING).collection
+        update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
         index = self._indexes.named(wanted.digest)
-        write_lexicon(target, collection, index, TELLING)
+        write_index_name(target, index)
         load = Load(wanted.documents, _index_of(previous), wanted.changed, wanted.removed)
         self._told(lambda: self._load(data, index, load, pause))
 
@@ -208,7 +207,7 @@ def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
 
 def _index_of(directory: Path | None) -> str:
     with suppress(IndexUnreadable):
-        return read_cluster_manifest(directory).index if directory else ""
+        return read_index_name(directory) if directory else ""
     return ""
 
 
@@ -219,14 +218,14 @@ def _indexes_of(data: Path) -> Iterator[str]:
             yield name
 
 
-class _Lean(Mapping[str, Document]):
+class LeanDocuments(Mapping[str, Document]):
     """Documents without what only the cluster needs."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
 
     def __getitem__(self, document_id: str) -> Document:
-        return replace(self._documents[document_id], passages=(), meaning=None)
+        return replace(self._documents[document_id], texts=(), meaning=None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._documents)

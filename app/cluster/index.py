@@ -1,178 +1,106 @@
-"""What a search of the cluster found: judged in the window, counted in the cluster."""
+"""An index that an OpenSearch cluster keeps: asked for a window of candidates, which are judged here."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import Any, Generic, TypeVar
 
 from app.cluster.ask import (
     PHRASE,
     Body,
-    Hit,
-    Window,
+    CandidateWindow,
+    WindowHit,
     Worth,
     any_of,
     candidates,
     counted,
     covered,
-    every,
     hits,
     holding,
     matching,
     passing,
-    unscored,
 )
 from app.cluster.door import Cluster, Refused
-from app.cluster.lexicon import ClusterLexicon, ClusterTelling, Kept, fetched, read_cluster_manifest
 from app.cluster.record import read_record, read_texts
+from app.cluster.result import ClusterCounts, ClusterResult
 from app.errors import ClusterUnavailable
-from app.filters import Filters
-from app.search.index.document import Passage
+from app.search.index.array_file import read_signed, write_signed
+from app.search.index.cache import ByteCache
+from app.search.index.document import IndexedText
+from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import Weighting
-from app.search.index.protocol import Candidate, Columns, Mask, Share, Wanted
-from app.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
-from app.taxonomy import FACETS
+from app.search.index.protocol import Lookup
 
-ROUNDING = 1 - 1e-6
-"""Sums in the cluster are of 32 bits: what is exactly at the bar is to pass it."""
-
-Count = Callable[[Body], Body]
-"""Asks the cluster to count."""
+FILE = "cluster.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """How answers are counted where the window has not all of them: `coverage` are queries that sum up to what a
-    document covers, `weight` what there is to cover."""
-
-    coverage: Sequence[Body]
-    weight: float
-    values: Mapping[str, Sequence[str]]
-    """Of each facet, those that documents have."""
-    ask: Count
+def write_index_name(directory: Path, name: str) -> None:
+    """Writes under which name the cluster keeps the index of a directory. Raises OSError."""
+    write_signed(directory / FILE, {"index": name})
 
 
-class ClusterFound:
-    """Implements `protocol.Found`."""
+def read_index_name(directory: Path) -> str:
+    """Raises IndexUnreadable where the name is missing or not as it was written."""
+    return str(read_signed(directory / FILE).get("index"))
 
-    def __init__(  # noqa: PLR0913 - what was found, and how the rest is counted
-        self,
-        wanted: Wanted,
-        window: Window,
-        columns: Columns,
-        counting: Counting,
-        *,
-        complete: bool,
-        dropped: bool,
+
+Value = TypeVar("Value")
+
+Ask = Callable[[Sequence[Body]], Sequence[Body]]
+"""Asks the cluster for some searches at once. Raises ClusterUnavailable."""
+
+
+class Kept(Generic[Value]):
+    """One field of documents, decoded. Safe to share between threads."""
+
+    def __init__(
+        self, field: str, room: int, read: Callable[[str], Value], size: Callable[[Value], int]
     ) -> None:
-        """`dropped`: no document holds the required phrases, which those of the window do otherwise; `complete`: no
-        document outside the window has anything that was asked for. Raises ClusterUnavailable."""
-        self.columns = columns
-        self.phrases_dropped = dropped
-        self._wanted, self._window, self._counting, self._complete = wanted, window, counting, complete
-        self._totals: dict[Filters, int] = {}
-        self._facets: dict[str, dict[str, int]] = {}
-        self._standings = wanted.judge(columns)
-        self._best = float(self._standings.coverage.max(initial=0.0))
-        if not complete:
-            self._see_beyond()
-        passing_here = window.passing(wanted.filters)
-        self._answering: Mask = self._standings.answering
-        self.answers = self._chosen(self._answering & passing_here, wanted.window)
-        self.near = self._chosen(self._standings.near & passing_here, wanted.near)
+        """`room` in bytes, as `size` tells them of a value."""
+        self._field, self._read = field, read
+        self._cache: ByteCache[str, Value] = ByteCache(room, size)
 
-    def _see_beyond(self) -> None:
-        """Counts everywhere, and judges anew where some document outside the window covers more of the query, which
-        sets the bar for what answers."""
-        best = self._count(_asked_for(self._wanted.filters))
-        if best > self._best / ROUNDING and ANSWER_SHARE * best > ANSWER_COVERAGE:
-            self._best = best
-            self.columns = replace(self.columns, best_coverage=best)
-            self._standings = self._wanted.judge(self.columns)
-            self._count(_asked_for(self._wanted.filters))
+    def known(self, ids: Iterable[str]) -> dict[str, Value]:
+        """Of some documents, those that are here."""
+        found = ((one, self._cache.find(one)) for one in ids)
+        return {one: value for one, value in found if value is not None}
 
-    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """What the terms of a pool brought, zone by zone, for each of some documents."""
-        return [self._window.shares(pool, number) for number in numbers]
-
-    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        """How many documents answer and pass. Raises ClusterUnavailable."""
-        if self._complete:
-            return tuple(int((self._answering & self._window.passing(one)).sum()) for one in filters)
-        if missing := [one for one in filters if one not in self._totals]:
-            self._count(missing)
-        return tuple(self._totals[one] for one in filters)
-
-    def facets(self) -> Mapping[str, Mapping[str, int]]:
-        """Counts by facet and value."""
-        if self._complete:
-            return {facet: self._counted_here(facet) for facet in FACETS}
-        return self._facets
-
-    def _counted_here(self, facet: str) -> dict[str, int]:
-        among = self._answering & self._window.passing(self._wanted.filters.without(facet))
+    def asked(self, ids: Sequence[str]) -> Body:
+        """A search for the field of some documents."""
         return {
-            value: int((among & self._window.tagged(facet, value)).sum())
-            for value in self._counting.values[facet]
+            "query": {"bool": {"filter": {"terms": {"id": list(ids)}}}},
+            "size": len(ids),
+            "_source": False,
+            "stored_fields": "_none_",
+            "docvalue_fields": ["id", self._field],
+            "track_total_hits": False,
         }
 
-    def _count(self, filters: Sequence[Filters]) -> float:
-        """All counts that this search may need, in one request; the most that any document covers of the query, 0
-        where none passes the bar."""
-        held = [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
-        aggregations: dict[str, Body] = {
-            f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
-        }
-        for facet in FACETS:
-            values = {"terms": {"field": facet, "size": max(1, len(self._counting.values[facet]))}}
-            others = passing(self._wanted.filters.without(facet))
-            aggregations[facet] = {"filter": every([*others, *held]), "aggs": {"values": values}}
-        answer = self._counting.ask(counted(self._all_answers(), aggregations, best=True))
-        found = answer["aggregations"]
-        self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
-        for facet in FACETS:
-            buckets = {one["key"]: one["doc_count"] for one in found[facet]["values"]["buckets"]}
-            self._facets[facet] = {value: buckets.get(value, 0) for value in self._counting.values[facet]}
-        weight = self._counting.weight
-        return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
-
-    def _all_answers(self) -> Body:
-        """Every document that answers, as `rank.ranker.judge` says it of a window."""
-        least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._counting.weight * ROUNDING
-        should: list[Body] = []
-        if self._counting.coverage:
-            covering = {"bool": {"should": list(self._counting.coverage)}}
-            should.append({"function_score": {"query": covering, "min_score": least}})
-        titles, phrase = self._wanted.keys[0], self._wanted.phrase
-        if titles:
-            should.append(unscored(any_of("keys", titles)))
-        if phrase and self._wanted.writing:
-            should.append(unscored(holding(phrase)))
-        return matching(should, ()) if should else {"match_none": {}}
-
-    def _chosen(self, chosen: Mask, limit: int) -> tuple[Candidate, ...]:
-        numbers = np.flatnonzero(chosen)
-        standings = self._standings
-        order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
-        return tuple(
-            Candidate(
-                self._window.hits[n].id,
-                n,
-                float(standings.score[n]),
-                float(standings.coverage[n]),
-                int(standings.tiers[n]),
-                float(standings.lift[n]),
-            )
-            for n in numbers[order].tolist()
-        )
+    def learn(self, answer: Body) -> Mapping[str, Value]:
+        """What such a search found, kept from now on. Raises IndexUnreadable."""
+        found = {}
+        for hit in answer["hits"]["hits"]:
+            fields = hit["fields"]
+            found[fields["id"][0]] = self._read(fields[self._field][0])
+        for one, value in found.items():
+            self._cache.put(one, value)
+        return found
 
 
-def _asked_for(chosen: Filters) -> list[Filters]:
-    """What totals are asked for with some filters: with them, and with one less, or none."""
-    less = (chosen.without(facet) for facet in (*FACETS, "edition"))
-    return list(dict.fromkeys((chosen, *less, Filters())))
+def fetched(ask: Ask, *wanted: tuple[Kept[Any], Sequence[str]]) -> list[dict[str, Any]]:
+    """Of each kind, what is wanted of some documents: at most one request for all. Raises ClusterUnavailable,
+    IndexUnreadable."""
+    found = [kept.known(ids) for kept, ids in wanted]
+    missing = [
+        [one for one in ids if one not in known] for (_, ids), known in zip(wanted, found, strict=True)
+    ]
+    bodies = [kept.asked(ids) for (kept, _), ids in zip(wanted, missing, strict=True) if ids]
+    answers = iter(ask(bodies) if bodies else ())
+    for (kept, _), ids, known in zip(wanted, missing, found, strict=True):
+        if ids:
+            known.update(kept.learn(next(answers)))
+    return found
 
 
 WINDOW = 100
@@ -202,36 +130,36 @@ class _First:
 
 
 class ClusterIndex:
-    """An index in a cluster, of the generation whose lexicon lies in `directory`. Implements `protocol.Index`."""
+    """An index in a cluster. Implements `protocol.Index`.
+
+    What every process knows without asking lies in `directory` as an index of the same documents without their texts
+    and vectors: terms, keys, tags, and the words that a diagnosis counts.
+    """
+
+    waits = True
 
     def __init__(self, directory: Path, weighting: Weighting, cluster: Cluster, window: int = WINDOW) -> None:
         """Asks the cluster for nothing yet. Raises IndexUnreadable."""
-        self.manifest = read_cluster_manifest(directory)
-        self.lexicon = ClusterLexicon(directory, self.manifest)
+        self.name = read_index_name(directory)
+        self._local = EmbeddedIndex(directory, weighting)
+        self.lexicon, self.failure_terms = self._local.lexicon, self._local.failure_terms
+        self.is_tagged = self._local.is_tagged
+        self._documents = len(self._local.collection)
         self._weighting, self._cluster, self._window = weighting, cluster, window
         self._records = Kept("record", RECORD_ROOM, read_record, lambda one: one.size)
         self._texts = Kept("texts", TEXT_ROOM, read_texts, _size_of_texts)
         self._known: dict[Variants, int] = {}
         self._lock = threading.Lock()
 
-    @property
-    def telling(self) -> ClusterTelling:
-        """The words that a diagnosis counts."""
-        return self.lexicon.telling
-
-    def tells(self, document_id: str) -> bool:
-        """Whether a document is one that a diagnosis looks at."""
-        return self.lexicon.tagged.find(document_id) is not None
-
     def is_there(self) -> bool:
         """Whether the cluster answers from it; False where it has none of that name. Raises ClusterUnavailable."""
         try:
-            self._cluster.searches(self.manifest.index, [{"size": 0}])
+            self._cluster.searches(self.name, [{"size": 0}])
         except Refused as error:
             return error.status != 404
         return True
 
-    def find(self, wanted: Wanted) -> ClusterFound:
+    def find(self, wanted: Lookup) -> ClusterResult:
         """Judges a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
         first = self._first(wanted, size)
@@ -241,20 +169,20 @@ class ClusterIndex:
         dropped = bool(wanted.required) and not (counts and _count(counts[0], REQUIRED))
         holders = self._learned(wanted.pools, first.unknown, counts)
         chosen = wide if dropped else narrowed
-        window = Window(self._hits(_holding(chosen), wanted), wanted, self._weighting)
+        window = CandidateWindow(self._hits(_holding(chosen), wanted), wanted, self._weighting)
         coverage, weight = covered(wanted.clauses, self._worth(holders))
-        return ClusterFound(
+        return ClusterResult(
             wanted,
             window,
-            window.columns([holders[one] for one in wanted.pools], self.manifest.documents),
-            Counting(coverage, weight, self.manifest.facets, lambda body: self._search([body])[0]),
+            window.columns([holders[one] for one in wanted.pools], self._documents),
+            ClusterCounts(coverage, weight, self._local.facets.values, lambda body: self._search([body])[0]),
             complete=not passing(wanted.filters)
             and (dropped or not wanted.required)
             and all(len(one["hits"]["hits"]) < size for one in chosen),
             dropped=dropped,
         )
 
-    def _first(self, wanted: Wanted, size: int) -> _First:
+    def _first(self, wanted: Lookup, size: int) -> _First:
         estimate, unknown = self._estimate(wanted.pools)
         worth = self._worth(estimate)
         words = candidates(wanted.clauses, worth)
@@ -282,7 +210,7 @@ class ClusterIndex:
         )
 
     def _worth(self, holders: Mapping[Variants, int]) -> Worth:
-        return Worth(holders, self.manifest.documents, self._weighting.k1, self.lexicon)
+        return Worth(holders, self._documents, self._weighting.k1, self.lexicon)
 
     def _estimate(self, pools: Sequence[Variants]) -> tuple[dict[Variants, int], tuple[Variants, ...]]:
         """How many documents have each word, for those in several forms at least how many; and which these are."""
@@ -311,18 +239,18 @@ class ClusterIndex:
         if not bodies:
             return []
         try:
-            return self._cluster.searches(self.manifest.index, bodies)
+            return self._cluster.searches(self.name, bodies)
         except Refused as error:
             if error.status == 404:
                 raise ClusterUnavailable("the index is not there") from error
             raise ClusterUnavailable(f"it refuses a search ({error.kind})") from error
 
-    def _hits(self, holding: Mapping[str, bool], wanted: Wanted) -> list[Hit]:
+    def _hits(self, holding: Mapping[str, bool], wanted: Lookup) -> list[WindowHit]:
         """The documents of a window, of which it is known whether they hold the phrase."""
         written = [one for one, holds in holding.items() if holds] if wanted.writing else []
         records, texts = fetched(self._search, (self._records, list(holding)), (self._texts, written))
         try:
-            return [Hit(one, records[one], holds, texts.get(one, ())) for one, holds in holding.items()]
+            return [WindowHit(one, records[one], holds, texts.get(one, ())) for one, holds in holding.items()]
         except KeyError as error:
             raise ClusterUnavailable("a document that was found is not there") from error
 
@@ -340,6 +268,6 @@ def _count(answer: Body, name: str) -> int:
     return int(answer["aggregations"][name]["doc_count"])
 
 
-def _size_of_texts(passages: Sequence[Passage]) -> int:
+def _size_of_texts(texts: Sequence[IndexedText]) -> int:
     """Bytes, about: a word is known by its place, and most are shared."""
-    return sum(500 + 90 * len(one.atoms) for one in passages)
+    return sum(500 + 90 * len(one.atoms) for one in texts)

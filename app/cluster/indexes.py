@@ -1,5 +1,13 @@
-"""Documents into an index of the cluster, in bulk: what is refused for now is sent again, what is refused for good
-is an error, and nothing is done before the count is right."""
+"""The indexes of one team in a cluster: made beside, checked, and then named the current one.
+
+PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once it is whole
+PREFIX-current   an alias to the one that was finished last
+PREFIX-control   a document that the one who loads holds, for all hosts, with the time until which it is held
+
+An index that is whole says so itself, in its mapping: what a dead builder left behind does not.
+
+Documents are sent in bulk: what is refused for now is sent again, what is refused for good is an error.
+"""
 
 import json
 import logging

@@ -1,6 +1,7 @@
-"""Requests signed for AWS, where a managed OpenSearch asks for that.
+"""One node of the cluster: its address, and connections to it that are used again. The one door to HTTP here.
 
-Signature Version 4, as it is published in AWS's IAM User Guide, "Create a signed AWS API request"
+A managed OpenSearch may ask for signed requests: Signature Version 4, as it is published in AWS's IAM User Guide,
+"Create a signed AWS API request"
 (docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html): the request in a canonical form, a
 digest of it with time and scope, and an HMAC of that under a key derived for the day, the region and the service.
 """
@@ -45,7 +46,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestToSign:
     """What is signed: `target` is path and query as they are sent, `headers` are those that the signature covers, and
     `content` is the SHA-256 of the body in hexadecimal digits."""
 
@@ -55,7 +56,7 @@ class Request:
     content: str
 
 
-def canonical(request: Request) -> str:
+def canonical(request: RequestToSign) -> str:
     """The form of a request that both sides digest."""
     path, _, query = request.target.partition("?")
     asked = sorted(
@@ -76,7 +77,7 @@ def canonical(request: Request) -> str:
     )
 
 
-def authorization(credentials: Credentials, scope: str, moment: str, request: Request) -> str:
+def authorization(credentials: Credentials, scope: str, moment: str, request: RequestToSign) -> str:
     """The header Authorization. `moment` is of the form 20150830T123600Z; `scope` is `region/service`."""
     whole_scope = f"{moment[:8]}/{scope}/aws4_request"
     text = "\n".join(
@@ -107,7 +108,7 @@ class Signer:
         given = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
         if self.credentials.token:
             given["X-Amz-Security-Token"] = self.credentials.token
-        request = Request(method, target, given, content)
+        request = RequestToSign(method, target, given, content)
         signed = authorization(self.credentials, f"{self.region}/{self.service}", moment, request)
         return {**given, "Authorization": signed}
 
@@ -146,7 +147,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NodeAnswer:
     """Status and body of an answer."""
 
     status: int
@@ -173,7 +174,7 @@ class Node:
 
     def ask(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
-    ) -> Answer:
+    ) -> NodeAnswer:
         """Raises NodeFailed. A connection that the node closed while it was idle is replaced by a new one."""
         while (connection := self._taken()) is not None:
             try:
@@ -209,7 +210,7 @@ class Node:
         body: bytes | None,
         headers: dict[str, str],
         timeout: float,
-    ) -> Answer:
+    ) -> NodeAnswer:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
@@ -217,7 +218,7 @@ class Node:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
             response = connection.getresponse()
-            answer = Answer(response.status, response.read())
+            answer = NodeAnswer(response.status, response.read())
         except BaseException:  # also where this thread is stopped: half an answer may still come
             connection.close()
             raise

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from app.analysis.english import is_function_word
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.analysis.token import Atom, Piece, SegmentKind, TokenKind
+from app.analysis.token import Atom, Piece, RunKind, TokenKind
 
 Word = frozenset[str]
 """Terms any of which stands for the word: its stem, the glossary groups it belongs to."""
@@ -33,7 +33,7 @@ class WordReader:
                 place += 1
                 if not _says_nothing(atom, word):
                     words[terms] = None
-            if piece.kind is SegmentKind.CODE and len(piece.atoms) > 1:
+            if piece.kind is RunKind.CODE and len(piece.atoms) > 1:
                 words.update((frozenset({token.term}), None) for token in piece.of_kind(TokenKind.TERM)[:1])
         return tuple(words)
 
@@ -54,7 +54,7 @@ def _says_nothing(atom: Atom, word: str) -> bool:
 
 def _words(piece: Piece) -> Iterator[tuple[Atom, str]]:
     """Each atom with the word it counts as: a Han character as the dictionary's word around it, others by stem."""
-    if piece.kind is not SegmentKind.HAN:
+    if piece.kind is not RunKind.HAN:
         yield from ((atom, atom.stem) for atom in piece.atoms)
         return
     around = {

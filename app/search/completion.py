@@ -1,4 +1,16 @@
-"""What there is to complete to: titles, identifiers, tags in use and glossary words."""
+"""Completes what is typed, to titles, identifiers, tags in use and words of the glossary.
+
+What there is to complete to is kept with a generation as arrays, and looked up among sorted strings; only what stands
+inside a word is searched for.
+
+    text, target          what is shown and where it leads, by candidate
+    kind, order, groups   type of completion; rank within the same place; first candidate of each group of languages
+    folded, loose         what typed text is compared with; in `loose`, `-`, `_` and space are one
+    folded.of, folded.at  every place at which a word starts in a folded string, sorted by what stands from there on:
+                          the candidate, and the byte; likewise for `loose`
+
+Candidates are grouped by language (none, English, Chinese); in a group they are in the order in which they are shown.
+"""
 
 import re
 from bisect import bisect_left
@@ -33,14 +45,14 @@ IDENTIFIER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CompletionCandidate:
     """Something to complete to. `lang`: shown to its readers first; None for what is in no language."""
 
     completion: Completion
     lang: Language | None
 
 
-def candidates_of(library: Library) -> tuple[Candidate, ...]:
+def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
     """Everything that a library offers, each once."""
     entries = library.entries.values()
     found = (
@@ -51,31 +63,31 @@ def candidates_of(library: Library) -> tuple[Candidate, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def entry_candidates(entry: Entry) -> Iterator[Candidate]:
+def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:
     """Titles of an entry and the identifiers in its code."""
     for lang, edition in entry.editions.items():
-        yield Candidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
+        yield CompletionCandidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
         for code in edition.code:
             for match in IDENTIFIER.finditer(code):
-                yield Candidate(Completion(match.group(), CompletionType.IDENTIFIER), None)
+                yield CompletionCandidate(Completion(match.group(), CompletionType.IDENTIFIER), None)
 
 
-def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[Candidate]:
+def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[CompletionCandidate]:
     """Names of the tags that any of some entries has."""
     used = {(facet, value) for entry in entries for facet in FACETS for value in facet_values(entry)[facet]}
     for facet in FACETS:
         for value, tag in taxonomy.facet(facet).items():
             if (facet, value) in used:
                 for lang, name in tag.name.items():
-                    yield Candidate(Completion(name, CompletionType.TAG, f"{facet}/{value}"), lang)
+                    yield CompletionCandidate(Completion(name, CompletionType.TAG, f"{facet}/{value}"), lang)
 
 
-def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[Candidate]:
+def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[CompletionCandidate]:
     """Words of the glossary."""
     for group in glossary:
         for lang, words in ((Language.EN, group.en), (Language.ZH, group.zh)):
             for word in words:
-                yield Candidate(Completion(word, CompletionType.GLOSSARY), lang)
+                yield CompletionCandidate(Completion(word, CompletionType.GLOSSARY), lang)
 
 
 GROUPS = (None, *Language)
@@ -97,11 +109,11 @@ def starts_word(text: str, at: int) -> bool:
     return WORD_STARTS.match(text, at) is not None
 
 
-def completion_arrays(candidates: Sequence[Candidate], fold: Fold) -> dict[str, Array]:
+def completion_arrays(candidates: Sequence[CompletionCandidate], fold: Fold) -> dict[str, Array]:
     """What a `Completer` reads."""
     folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
 
-    def key(one: Candidate) -> tuple[int, int, str]:
+    def key(one: CompletionCandidate) -> tuple[int, int, str]:
         text = one.completion.text
         return TYPES.index(one.completion.type), len(folded_by_text[text]), text
 
@@ -141,7 +153,7 @@ def _starts(text: str) -> Iterator[tuple[bytes, int]]:
         yield encoded[byte:], byte
 
 
-def write_completions(directory: Path, candidates: Sequence[Candidate], fold: Fold) -> str:
+def write_completions(directory: Path, candidates: Sequence[CompletionCandidate], fold: Fold) -> str:
     """Writes candidates to a file of `directory`; its name. Raises OSError."""
     return write_arrays(directory, completion_arrays(candidates, fold))
 

@@ -10,13 +10,13 @@ from app.content.library import Library
 from app.entry import Entry
 from app.filters import Filters
 from app.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
-from app.search.index.protocol import Index
+from app.search.index.protocol import Index, ScoredDocument
 from app.search.meaning.embedder import Embedder, Vector
 from app.search.query.parser import ParsedQuery, QueryParser
-from app.search.query.substitutes import Translations
+from app.search.query.substitutes import QueryTranslator
 from app.search.query.types import Query
-from app.search.rank.ranker import Contribution, Ranker, Ranking, Scored
-from app.search.show.passages import Passages, ReadPlaces, Wanted
+from app.search.rank.ranker import Contribution, Ranker, Ranking
+from app.search.show.concordance import Concordances, MarkedTerms, ReadPlaces
 from app.search.show.snippet import (
     WORTH_SAYING,
     exact_elsewhere,
@@ -66,7 +66,7 @@ class Searcher:
         self._parser = QueryParser(
             analyzer, glossary, index.lexicon, _translations(library, index, dictionary)
         )
-        self._passages = Passages(glossary, read_places)
+        self._concordances = Concordances(glossary, read_places)
         self._analyzer = analyzer
         self._glossary = glossary
 
@@ -145,13 +145,13 @@ class Searcher:
 
     def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
         start, end = request.offset, request.offset + request.limit
-        wanted = Wanted.of(self._weights(parsed.query))
+        wanted = MarkedTerms.of(self._weights(parsed.query))
         explained = ranking.contributions(start, end, WORTH_SAYING)
         for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
             entry = self._library.entries[scored.id]
             edition = entry.edition(request.lang)
             exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
-            concordance = self._passages.of(entry.id, edition)
+            concordance = self._concordances.of(entry.id, edition)
             standing = tuple(concordance.places.standing(wanted))
             yield Hit(
                 entry=entry,
@@ -223,17 +223,17 @@ class Searcher:
             if total:
                 yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
 
-    def _entry(self, scored: Scored) -> Entry:
+    def _entry(self, scored: ScoredDocument) -> Entry:
         return self._library.entries[scored.id]
 
 
-def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> Translations | None:
+def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> QueryTranslator | None:
     """None where every entry has every language: nothing is to be gained then."""
     if dictionary is None or not library.lacking:
         return None
-    return Translations(dictionary, index.lexicon, library.lacking)
+    return QueryTranslator(dictionary, index.lexicon, library.lacking)
 
 
-def _is_alike(scored: Scored) -> bool:
+def _is_alike(scored: ScoredDocument) -> bool:
     """Whether an entry was found by its meaning more than by words."""
     return scored.lift > scored.score / 2

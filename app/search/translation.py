@@ -1,4 +1,6 @@
-"""The plain format of CC-CEDICT: a Chinese word a line, with its meanings in English.
+"""A bilingual dictionary from a file that an operator names: read, and kept as sorted strings that processes share.
+
+The plain format of CC-CEDICT: a Chinese word a line, with its meanings in English.
 
     傳統 简体 [pin1 yin1] /a meaning/another; the same in other words/
 

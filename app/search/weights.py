@@ -114,7 +114,7 @@ TYPO = (0.45, 0.8)
 """A correction: not at all: 1 lost; as much as the word: nothing lost."""
 TRANSLATED = (0.9, 0.9)
 """What a dictionary says for it in the other language, in entries that lack the one asked in, before it is weighed by
-what the query's own words leave open (rank/translated.py). With half of a reading set's entries in each language, right
+what the query's own words leave open (`scoring.weighed`). With half of a reading set's entries in each language, right
 first of those in the asker's language and of the others: .943, .473; with 1: .941, .498; with 0.75: .944, .417; without
 a dictionary: .948, .050."""
 COMPLETED = (0.5, 0.7)
@@ -164,7 +164,7 @@ misses, never random hits (tests/search/contract.py, tests/search/test_searcher.
 NEAR_MISSES = 5
 """Shown where nothing is found: more of them would look like results."""
 
-# ---- meaning, where an embedder is installed (rank/meaning.py says how these work together)
+# ---- meaning, where an embedder is installed (`scoring.lift_of` says how these work together)
 
 # Right first, in thousandths, with one value changed. Shipped: 456 queries, as they are and stripped of what was
 # written for search; reading: 1,190 questions in each language, and the same in five where only editions in the other
@@ -195,7 +195,7 @@ CODE_OVER_PROSE = 3.0
 """A query a third of which is code is searched by words alone. Without that three error lines lost the first place to
 entries on errors that resemble theirs (tests/search/test_meaning.py)."""
 
-# ---- whether the best answer is one (rank/fit.py says how these add up)
+# ---- whether the best answer is one (`scoring.evidence` says how these add up)
 
 # A logistic regression, every bed and both of its classes weighed alike: the shipped entries, whole, stripped, without
 # aliases and without words; the reading set, whole, in one language, and mixed with the stripped entries; with meaning

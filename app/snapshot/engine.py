@@ -39,11 +39,11 @@ class RemoteIndex(Index, Protocol):
     """An index that others keep."""
 
     @property
-    def telling(self) -> TellingWords:
+    def failure_terms(self) -> TellingWords:
         """The words that a diagnosis counts."""
 
-    def tells(self, document_id: str) -> bool:
-        """Whether a document is one that a diagnosis looks at."""
+    def is_tagged(self, facet: str, document_id: str) -> bool:
+        """Whether a document carries any value of a facet."""
 
     def is_there(self) -> bool:
         """Whether who keeps it answers from it; False where they have none of that name. Raises ClusterUnavailable."""

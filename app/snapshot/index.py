@@ -14,8 +14,8 @@ from app.entry import Edition, Entry, Summary
 from app.errors import IndexUnreadable
 from app.search.answers import Fit
 from app.search.completion import (
-    Candidate,
     Completer,
+    CompletionCandidate,
     entry_candidates,
     glossary_candidates,
     link_completions,
@@ -30,8 +30,8 @@ from app.search.index.embedded import EmbeddedIndex
 from app.search.meaning import sayings
 from app.search.meaning.embedder import Embedder, Meaning
 from app.search.searcher import Searcher
-from app.search.show import passages
-from app.search.show.passages import ReadPlaces
+from app.search.show import concordance
+from app.search.show.concordance import ReadPlaces
 from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.engine import Engine, RemoteIndex
@@ -58,12 +58,12 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
     if facts is None:
         return made
     tags = {**made.facets, TELLING: (TELLING,)}
-    return replace(made, facets=tags, telling=facts.words)
+    return replace(made, facets=tags, failure_terms=facts.words)
 
 
 def places_of(edition: Edition, glossary: Glossary) -> bytes:
     """Where index terms stand in an edition, in the form it is kept in."""
-    return passages.places_of(passages.lines_of(edition), glossary)
+    return concordance.places_of(concordance.lines_of(edition), glossary)
 
 
 def candidates_of(entry: Entry) -> bytes:
@@ -93,7 +93,7 @@ def write_all_completions(
 
     Raises OSError, RecordUnreadable.
     """
-    found = [one for data in kept for one in from_json(data, tuple[Candidate, ...])]
+    found = [one for data in kept for one in from_json(data, tuple[CompletionCandidate, ...])]
     found += [*tag_candidates(summaries, vocabulary.taxonomy), *glossary_candidates(vocabulary.glossary)]
     return write_completions(target, tuple(dict.fromkeys(found)), fold)
 
@@ -156,9 +156,7 @@ class OpenIndex:
 
     def telling(self, ids: Iterable[str]) -> list[str]:
         """Those of some entries that tell a failure."""
-        index = self.index
-        tells = partial(index.is_tagged, TELLING) if isinstance(index, EmbeddedIndex) else index.tells
-        return list(filter(tells, ids))
+        return list(filter(partial(self.index.is_tagged, TELLING), ids))
 
 
 def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:

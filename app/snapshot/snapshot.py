@@ -180,7 +180,7 @@ def _known(generation: Generation, index: OpenIndex, background: CountedWords) -
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
         samples={entry_id: samples[entry_id] for entry_id in telling},
-        words=index.index.telling,
+        words=index.index.failure_terms,
         background=background,
         counts=header.counts,
     )

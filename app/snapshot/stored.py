@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.entry import Edition, Entry, Language
-from app.search.show.passages import Places
+from app.search.show.concordance import Places
 from app.snapshot.facts import FactStore
 from app.snapshot.records import EntryRow, RecordUnreadable, edition_from_json
 

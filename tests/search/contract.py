@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from app.entry import Language
 from app.filters import Filters
-from app.search.index.document import END, START, Document, Passage
+from app.search.index.document import END, START, Document, IndexedText
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
-from app.search.index.protocol import Index
-from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm, Writing
-from app.search.rank.ranker import Contribution, Ranker, Scored
+from app.search.index.protocol import Index, ScoredDocument
+from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
+from app.search.rank.ranker import Contribution, Ranker
 from app.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
 from app.taxonomy import FACETS
 from tests.support.engines import ListScan, Results, answer_threshold, passes
@@ -30,7 +30,7 @@ ALL = 1000
 TERMS = [f"{kind}:{word}" for kind in "xtpgc" for word in ("a", "b", "显存")]
 UNKNOWN = "t:nowhere"
 TAGS = {"framework": "fg", "kind": "kl", "topic": "tuv", "error_type": "xyz", "edition": ("en", "zh")}
-GAPS = ["", " ", "-", "_", "--", ".", ": ", " -", "_-"]
+SEPARATORS = ["", " ", "-", "_", "--", ".", ": ", " -", "_-"]
 
 weights = st.floats(0.05, 3.0)
 tag_lists = {
@@ -40,13 +40,13 @@ zones = st.dictionaries(st.sampled_from(ZONES), st.lists(st.sampled_from(TERMS),
 
 
 @st.composite
-def passages(draw: st.DrawFn) -> Passage:
+def passages(draw: st.DrawFn) -> IndexedText:
     """A text of up to four atoms."""
     atoms = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=4))
     first, *inner, last = draw(
-        st.lists(st.sampled_from(GAPS), min_size=len(atoms) + 1, max_size=len(atoms) + 1)
+        st.lists(st.sampled_from(SEPARATORS), min_size=len(atoms) + 1, max_size=len(atoms) + 1)
     )
-    return Passage(
+    return IndexedText(
         draw(st.sampled_from([TITLES, BODIES, FRONTS, ELSEWHERE])),
         tuple(atoms),
         (START + first, *inner, last + END),
@@ -66,7 +66,7 @@ def documents(draw: st.DrawFn) -> list[Document]:
             id=f"f/{number}",
             zones=_whole(draw(zones)),
             keys=tuple(draw(st.lists(st.sampled_from(["k:a", "k:b", "s:a", "s:b"]), unique=True))),
-            passages=draw(st.lists(passages(), max_size=4)),
+            texts=draw(st.lists(passages(), max_size=4)),
             facets={facet: draw(values) for facet, values in tag_lists.items()},
         )
         for number in range(draw(st.integers(0, 8)))
@@ -81,7 +81,7 @@ alternatives = st.builds(
     weights,
     st.floats(0.1, 1.0),
     # What translations weigh depends on the whole query: test_translation.py.
-    st.sampled_from([one for one in Source if one is not Source.TRANSLATION]),
+    st.sampled_from([one for one in MatchKind if one is not MatchKind.TRANSLATION]),
 )
 clauses = st.builds(Clause, st.lists(alternatives, min_size=1, max_size=3).map(tuple))
 phrases = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(tuple)
@@ -96,7 +96,9 @@ filters = st.builds(
 def queries(draw: st.DrawFn) -> Query:
     """Queries whose writing is of their phrase."""
     phrase = draw(st.one_of(st.just(()), phrases))
-    gaps = draw(st.lists(st.sampled_from(GAPS), min_size=len(phrase) + 1, max_size=len(phrase) + 1))
+    separators = draw(
+        st.lists(st.sampled_from(SEPARATORS), min_size=len(phrase) + 1, max_size=len(phrase) + 1)
+    )
     return Query(
         draw(st.lists(clauses, max_size=4).map(tuple)),
         keys=draw(st.sampled_from([(), ("k:a",), ("k:b", "k:nowhere")])),
@@ -104,7 +106,7 @@ def queries(draw: st.DrawFn) -> Query:
         required=draw(st.lists(phrases, max_size=2).map(tuple)),
         literal=draw(st.booleans()),
         writing=Writing(
-            gaps=tuple(gaps) if phrase else (),
+            separators=tuple(separators) if phrase else (),
             spans=draw(st.sampled_from([(), ("s:a",), ("s:nowhere",)])),
             is_span=draw(st.booleans()),
             is_code=draw(st.booleans()),
@@ -123,19 +125,20 @@ patient = settings(
 
 
 def document(name: str, **fields: object) -> Document:
-    """A document with `fields` in place of emptiness; `zones` by name, each a string of terms; `texts` likewise, each
-    a string of atoms with spaces between them."""
+    """A document with `fields` in place of emptiness; `zones` by name, each a string of terms; of `texts` each
+    is a string of atoms with spaces between them, in a body, or indexed already."""
     terms_of = dict(fields.pop("zones", {}))  # type: ignore[call-overload]
     texts = fields.pop("texts", ())
+    indexed = [passage(BODIES, text) if isinstance(text, str) else text for text in texts]  # type: ignore[attr-defined]
     whole = {zone: Counter(terms_of.get(zone, "").split()) for zone in ZONES}
-    empty = Document(name, whole, (), [passage(BODIES, text) for text in texts], dict.fromkeys(TAGS, ()))  # type: ignore[attr-defined]
+    empty = Document(name, whole, (), indexed, dict.fromkeys(TAGS, ()))
     return replace(empty, **fields)  # type: ignore[arg-type]
 
 
-def passage(region: int, text: str) -> Passage:
+def passage(region: int, text: str) -> IndexedText:
     """A text of atoms with spaces between them."""
     atoms = tuple(text.split())
-    return Passage(region, atoms, (START, *[" "] * (len(atoms) - 1), END))
+    return IndexedText(region, atoms, (START, *[" "] * (len(atoms) - 1), END))
 
 
 def word(*variants: str, weight: float = 1.0) -> Clause:
@@ -153,7 +156,7 @@ def search(index: Index, query: Query, window: int = ALL) -> Results:
 class Explained:
     """A ranked document with what made up its score."""
 
-    scored: Scored
+    scored: ScoredDocument
     parts: tuple[Contribution, ...]
 
 
@@ -237,10 +240,10 @@ class IndexContract:
         held = [
             document("f/relevant", zones={"title_en": "t:a t:a", "body_en": "t:a " * 9}),
             document("f/titled", keys=("k:a",)),
-            document("f/holder", zones={"body_en": "t:a"}, passages=[passage(ELSEWHERE, "z a")]),
+            document("f/holder", zones={"body_en": "t:a"}, texts=[passage(ELSEWHERE, "z a")]),
         ]
         query = Query(
-            (word("t:a"),), keys=("k:a",), phrase=("a",), literal=True, writing=Writing(gaps=("", ""))
+            (word("t:a"),), keys=("k:a",), phrase=("a",), literal=True, writing=Writing(separators=("", ""))
         )
         with self.index(held) as index:
             found = search(index, query).ranked

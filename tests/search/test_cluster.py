@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from app.cluster.door import Cluster
-from app.cluster.index import ClusterIndex
+from app.cluster.engine import LeanDocuments
+from app.cluster.index import ClusterIndex, write_index_name
 from app.cluster.indexes import Indexes, Load
-from app.cluster.lexicon import write_lexicon
 from app.cluster.node import Access
 from app.cluster.record import Shape
 from app.filters import Filters
@@ -39,9 +39,8 @@ def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Itera
     indexes = Indexes(cluster, "test", Shape(1, 0), WEIGHTING)
     name = indexes.named(secrets.token_hex(8))
     by_id = {one.id: one for one in documents}
-    update_index(folder, None, by_id, (), ())
-    collection = EmbeddedIndex(folder, WEIGHTING).collection
-    write_lexicon(folder, collection, name, "telling")
+    update_index(folder, None, LeanDocuments(by_id), (), ())
+    write_index_name(folder, name)
     indexes.fill(name, Load(by_id, "", (), ()), lambda: None)
     try:
         yield ClusterIndex(folder, WEIGHTING, cluster, **options)
@@ -62,7 +61,7 @@ class TestClusterIndex(IndexContract):
 )
 def test_a_term_is_found_whatever_the_cluster_thinks_of_it(odd: str, tmp_path: Path) -> None:
     """It loses dots in names of features without a word, and refuses documents with terms of more than 32,766 bytes."""
-    held = document("f/odd", zones={"code": odd}, passages=[passage(BODIES, f"{odd} a")], keys=(f"s:{odd}",))
+    held = document("f/odd", zones={"code": odd}, texts=[passage(BODIES, f"{odd} a")], keys=(f"s:{odd}",))
     other = document("f/other", zones={"code": "x:a"}, texts=["a"])
     with loaded([held, other], tmp_path) as index:
         assert ids(search(index, Query((word(odd),)))) == ["f/odd"]
@@ -106,7 +105,7 @@ def test_what_the_window_has_not_is_counted_in_the_cluster_as_the_index_in_the_p
         replace(some, required=(("a", "b"),)),
         replace(some, required=(("a", "b"),), filters=Filters(topic=("v",))),
         replace(some, required=(("b", "b"),)),
-        replace(some, phrase=("a",), literal=True, writing=Writing(gaps=("", ""))),
+        replace(some, phrase=("a",), literal=True, writing=Writing(separators=("", ""))),
     ]
     with loaded(held, tmp_path, window=5) as index:
         embedded = EmbeddedIndex(tmp_path, WEIGHTING)

@@ -9,7 +9,7 @@ import pytest
 from app.cluster import record
 from app.cluster.record import SourceWriter, digest, key_mark, read_record, read_texts, tag_mark
 from app.errors import IndexUnreadable
-from app.search.index.document import Document, Passage
+from app.search.index.document import Document, IndexedText
 from app.search.index.fields import ZONES
 from app.search.weights import WEIGHTING
 from tests.search.contract import document
@@ -85,8 +85,8 @@ def test_features_are_weighted_frequencies_under_names_that_the_cluster_finds() 
 
 
 def test_texts_come_back_as_they_were_and_no_phrase_goes_across_two() -> None:
-    passages = (Passage(0, ("a", "显"), ("\n", " \ud800", "\n")), Passage(1, ("b",), ("\n--", "\n")))
-    found = sent(replace(HELD, passages=passages))
+    passages = (IndexedText(0, ("a", "显"), ("\n", " \ud800", "\n")), IndexedText(1, ("b",), ("\n--", "\n")))
+    found = sent(replace(HELD, texts=passages))
     assert read_texts(found["texts"]) == passages
     assert found["atoms"] == ["a", "显", "\n", "b", "\n"]
 

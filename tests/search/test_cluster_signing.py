@@ -11,7 +11,7 @@ import pytest
 
 from app.cluster.door import Cluster, Refused
 from app.cluster.engine import ClusterEngine
-from app.cluster.node import Access, Credentials, Request, Signer, authorization, canonical
+from app.cluster.node import Access, Credentials, RequestToSign, Signer, authorization, canonical
 from app.errors import SettingsError
 from app.settings import Settings
 from tests.support.cluster import Said, node
@@ -25,7 +25,7 @@ OURS = Credentials("AKOURS", SECRET)
 
 
 def test_the_example_of_the_documentation_has_the_published_signature() -> None:
-    request = Request(
+    request = RequestToSign(
         "GET",
         "/?Action=ListUsers&Version=2010-05-08",
         {
@@ -45,7 +45,7 @@ def test_the_example_of_the_documentation_has_the_published_signature() -> None:
 
 
 def test_the_plainest_request_of_the_test_suite_has_the_published_signature() -> None:
-    request = Request("GET", "/", {"Host": "example.amazonaws.com", "X-Amz-Date": MOMENT}, NOTHING)
+    request = RequestToSign("GET", "/", {"Host": "example.amazonaws.com", "X-Amz-Date": MOMENT}, NOTHING)
     signed = authorization(PUBLISHED, "us-east-1/service", MOMENT, request)
     assert signed.endswith("Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
 

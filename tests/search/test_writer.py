@@ -175,7 +175,7 @@ def test_a_document_that_is_kept_is_read_as_it_was(held: list[Document]) -> None
         read = document_from(to_json(one), b"null")
         assert to_json(read) == to_json(one)
         assert (read.id, read.keys, read.facets) == (one.id, one.keys, one.facets)
-        assert list(read.passages) == list(one.passages)
+        assert list(read.texts) == list(one.texts)
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", to_json(Document("a", {}, (), (), {}))[:-4]])

@@ -16,11 +16,11 @@ import numpy as np
 from app.filters import Filters
 from app.search import weights
 from app.search.answers import FacetCount
-from app.search.index.document import Document, Passage, held
+from app.search.index.document import Document, IndexedText, held
 from app.search.index.fields import ELSEWHERE, ZONES
-from app.search.index.protocol import WRITTEN_BITS, Candidate, Columns, Postings, Share, Wanted
-from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm
-from app.search.rank.ranker import Contribution, Scored
+from app.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
+from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from app.search.rank.ranker import Contribution
 from app.search.weights import K1, WEIGHTING
 from app.taxonomy import FACETS
 
@@ -36,19 +36,19 @@ class Standing:
     coverage: float
     tier: int
 
-    def scored(self) -> Scored:
+    def scored(self) -> ScoredDocument:
         """As a ranking tells it."""
         lifted = min(self.score, weights.HIGHEST) + weights.TIER_STEP * self.tier
-        return Scored(self.document.id, lifted, self.coverage, self.tier)
+        return ScoredDocument(self.document.id, 0, lifted, self.coverage, self.tier)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
     """All that answer, best first, and counts."""
 
-    ranked: tuple[Scored, ...]
+    ranked: tuple[ScoredDocument, ...]
     facets: Mapping[str, tuple[FacetCount, ...]]
-    near: tuple[Scored, ...]
+    near: tuple[ScoredDocument, ...]
     phrase_dropped: bool
 
 
@@ -159,7 +159,7 @@ class ListScan:
         return log(1 + (len(self._documents) - holders + 0.5) / (holders + 0.5))
 
     def _by_zone(
-        self, term: WeightedTerm, weight: float, source: Source, document: Document
+        self, term: WeightedTerm, weight: float, source: MatchKind, document: Document
     ) -> list[Contribution]:
         """A term's score, shared among the zones that brought it."""
         frequency = self._frequencies.of_pool(term.variants, document)
@@ -192,10 +192,10 @@ def holds(document: Document, phrase: Sequence[str]) -> bool:
     return any(True for _ in occurrences(document, phrase))
 
 
-def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[Passage, int]]:
+def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[IndexedText, int]]:
     """The texts that hold a phrase, and the number of the atom that it starts at."""
     size = len(phrase)
-    for passage in document.passages:
+    for passage in document.texts:
         for at in range(len(passage.atoms) - size + 1):
             if size and passage.atoms[at : at + size] == tuple(phrase):
                 yield passage, at
@@ -204,11 +204,11 @@ def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[Pas
 def tier_of_writing(query: Query, document: Document) -> int:
     """By the text of a document, put together again, and patterns of the query."""
     writing = query.writing
-    typed = "".join(chain.from_iterable(zip(writing.gaps, (*query.phrase, ""), strict=True)))
+    typed = "".join(chain.from_iterable(zip(writing.separators, (*query.phrase, ""), strict=True)))
     escaped = re.escape(typed)
     texts: dict[int, list[str]] = {0: [], 1: [], 2: [], ELSEWHERE: []}
-    for passage in document.passages:
-        pieces = chain.from_iterable(zip(passage.gaps, (*passage.atoms, ""), strict=True))
+    for passage in document.texts:
+        pieces = chain.from_iterable(zip(passage.separators, (*passage.atoms, ""), strict=True))
         texts[passage.region].append("".join(pieces))
 
     def found(pattern: str, *regions: int) -> bool:
@@ -239,13 +239,15 @@ def passes(document: Document, filters: Filters) -> bool:
     )
 
 
-def ranked(standings: Iterable[Standing]) -> list[Scored]:
+def ranked(standings: Iterable[Standing]) -> list[ScoredDocument]:
     """Best first, every tier before all below it; equals in the order they come in."""
     return [one.scored() for one in sorted(standings, key=lambda one: (-one.tier, -one.score))]
 
 
 class DictionaryIndex:
     """Implements `protocol.Index` over a list."""
+
+    waits = False
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.frequencies = Frequencies(documents)
@@ -268,13 +270,13 @@ class DictionaryIndex:
     def are_neighbors(self, first: str, second: str) -> bool:
         """Whether an atom stands before another one in some text, a space or a hyphen between them."""
         found = (place for one in self.documents for place in occurrences(one, (first, second)))
-        return any(passage.gaps[at + 1] in {" ", "-", "_"} for passage, at in found)
+        return any(passage.separators[at + 1] in {" ", "-", "_"} for passage, at in found)
 
-    def find(self, wanted: Wanted) -> "DictionaryFound":
+    def find(self, wanted: Lookup) -> "DictionaryFound":
         """Judges the documents that match anything."""
         return DictionaryFound(self, wanted, [one for one in self.documents if self._matches(one, wanted)])
 
-    def _matches(self, document: Document, wanted: Wanted) -> bool:
+    def _matches(self, document: Document, wanted: Lookup) -> bool:
         keys = {key for group in wanted.keys for key in group}
         return (
             any(self.frequencies.of_pool(variants, document) for variants in wanted.pools)
@@ -286,7 +288,7 @@ class DictionaryIndex:
 class DictionaryFound:
     """Implements `protocol.Found`."""
 
-    def __init__(self, index: DictionaryIndex, wanted: Wanted, matching: Sequence[Document]) -> None:
+    def __init__(self, index: DictionaryIndex, wanted: Lookup, matching: Sequence[Document]) -> None:
         self._index, self._wanted, self._matching = index, wanted, matching
         self.columns = self._columns()
         self._standings = wanted.judge(self.columns)
@@ -353,14 +355,14 @@ class DictionaryFound:
         found = 0
         for passage, at in occurrences(document, self._wanted.phrase):
             if self._wanted.writing and passage.region != ELSEWHERE:
-                gaps = passage.gaps[at : at + len(self._wanted.writing)]
-                found |= held(self._wanted.writing, gaps) << (WRITTEN_BITS * passage.region)
+                separators = passage.separators[at : at + len(self._wanted.writing)]
+                found |= held(self._wanted.writing, separators) << (WRITTEN_BITS * passage.region)
         return found
 
-    def _best(self, chosen: Sequence[bool], limit: int) -> tuple[Candidate, ...]:
+    def _best(self, chosen: Sequence[bool], limit: int) -> tuple[ScoredDocument, ...]:
         standings = self._standings
         found = [
-            Candidate(
+            ScoredDocument(
                 one.id,
                 number,
                 float(standings.score[number]),

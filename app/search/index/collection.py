@@ -1,4 +1,8 @@
-"""The live documents of several segments, numbered as one: from 0, in the order of their ids."""
+"""The live documents of several segments, numbered as one: from 0, in the order of their ids.
+
+What all of them hold together is here as well: phrases, tags, the vocabulary, and the words of the texts that tell a
+failure, which a diagnosis counts.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -11,7 +15,7 @@ from app.entry import Language
 from app.errors import IndexUnreadable
 from app.filters import Filters
 from app.search.index.array_file import Array
-from app.search.index.document import SEPARATORS, Held, between, flags, left_edge, right_edge
+from app.search.index.document import JOINERS, Held, between, flags, left_edge, right_edge
 from app.search.index.fields import ELSEWHERE, ZONES, Weighting
 from app.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from app.search.index.segment import IndexManifest, Segment
@@ -94,7 +98,7 @@ FLAGS = np.array(
     [int(flags(fits=bool(n & 1), alone=bool(n & 2), same=bool(n & 4), alike=bool(n & 8))) for n in range(16)],
     dtype=np.uint16,
 )
-"""`writing.Held` by what is true: 1 edges fit, 2 stand free, 4 gaps are the same, 8 alike."""
+"""`document.Held` by what is true: 1 edges fit, 2 stand free, 4 separators are the same, 8 alike."""
 
 
 def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
@@ -121,9 +125,13 @@ def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
 def apart_starts(segment: Segment, first: str, second: str) -> Array:
     """The slots, ascending, at which an atom has another one behind it with nothing but a space or a hyphen between."""
     starts = phrase_starts(segment, (first, second))
-    gaps = segment.slot_gaps[starts + 1]
-    joining = [gap for gap in np.unique(gaps).tolist() if SEPARATORS.fullmatch(segment.gaps.at(gap))]
-    return starts[np.isin(gaps, joining)]
+    separators = segment.slot_separators[starts + 1]
+    joining = [
+        separator
+        for separator in np.unique(separators).tolist()
+        if JOINERS.fullmatch(segment.separators.at(separator))
+    ]
+    return starts[np.isin(separators, joining)]
 
 
 def documents_of(segment: Segment, starts: Array) -> Array:
@@ -132,29 +140,29 @@ def documents_of(segment: Segment, starts: Array) -> Array:
 
 
 def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
-    """How each place at which a phrase starts holds it as `typed`: `writing.Held`, shifted by its region's bits."""
-    gaps = segment.slot_gaps
+    """How each place at which a phrase starts holds it as `typed`: `document.Held`, shifted by its region's bits."""
+    separators = segment.slot_separators
     last = len(typed) - 1
-    left = _looked_up(segment, gaps[starts], partial(left_edge, typed[0]))
-    right = _looked_up(segment, gaps[starts + last], partial(right_edge, typed[last]))
+    left = _looked_up(segment, separators[starts], partial(left_edge, typed[0]))
+    right = _looked_up(segment, separators[starts + last], partial(right_edge, typed[last]))
     edges = left & right
     inner = np.full(len(starts), 3, dtype=np.uint16)
     for number in range(1, last):
-        inner &= _looked_up(segment, gaps[starts + number], partial(between, typed[number]))
+        inner &= _looked_up(segment, separators[starts + number], partial(between, typed[number]))
     regions = segment.slot_regions[starts]
     held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
     return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
 
 
-def _looked_up(segment: Segment, gaps: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
-    """What `judge` says of each gap as 1 and 2, asked once for each that differs."""
-    bits = np.zeros(len(segment.gaps), dtype=np.uint16)
-    occurs = np.zeros(len(segment.gaps), dtype=np.bool_)
-    occurs[gaps] = True
-    for gap in np.flatnonzero(occurs).tolist():
-        first, second = judge(segment.gaps.at(gap))
-        bits[gap] = first | second << 1
-    return bits[gaps]
+def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
+    """What `judge` says of each separator as 1 and 2, asked once for each that differs."""
+    bits = np.zeros(len(segment.separators), dtype=np.uint16)
+    occurs = np.zeros(len(segment.separators), dtype=np.bool_)
+    occurs[separators] = True
+    for separator in np.flatnonzero(occurs).tolist():
+        first, second = judge(segment.separators.at(separator))
+        bits[separator] = first | second << 1
+    return bits[separators]
 
 
 EDITION = "edition"
@@ -174,13 +182,14 @@ class FacetColumns:
                 documents = collection.renumbered(place, documents_of_tag)
                 if len(documents):
                     rows.setdefault(facet, {}).setdefault(value, []).append(documents)
-        self._values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
+        self.values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
+        """Of each facet, those that documents have."""
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
         self._firsts: dict[str, Array] = {}
         self._carriers: dict[str, Array] = {}
         for facet, values in rows.items():
-            held = [np.concatenate(values[value]) for value in self._values[facet]]
+            held = [np.concatenate(values[value]) for value in self.values[facet]]
             counts = [len(documents) for documents in held]
             self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
             self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
@@ -201,7 +210,7 @@ class FacetColumns:
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
         """How many of the documents `among` carry each value of a facet."""
-        values = self._values[facet]
+        values = self.values[facet]
         if not values:
             return {}
         # A value that no document carries is none, so that no group is empty.
@@ -222,7 +231,7 @@ class FacetColumns:
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
         mask = np.zeros(self._size, dtype=np.bool_)
-        wanted = [number for number, value in enumerate(self._values[facet]) if value in values]
+        wanted = [number for number, value in enumerate(self.values[facet]) if value in values]
         mask[self._documents[facet][np.isin(self._numbers[facet], wanted)]] = True
         return mask
 
@@ -283,16 +292,16 @@ class EmbeddedLexicon:
         return found
 
 
-class EmbeddedTelling:
+class FailureTerms:
     """The words of live documents. Documents are numbers in the order of `ids`."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self.ids: Sequence[str] = collection.ids
-        telling = np.zeros(len(collection), dtype=np.bool_)
+        holding = np.zeros(len(collection), dtype=np.bool_)
         for place, segment in enumerate(collection.segments):
-            telling[collection.renumbered(place, np.unique(segment.telling.columns[0]))] = True
-        self.documents = int(telling.sum())
+            holding[collection.renumbered(place, np.unique(segment.failure_terms.columns[0]))] = True
+        self.documents = int(holding.sum())
         """How many have any."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
@@ -300,9 +309,9 @@ class EmbeddedTelling:
         found = [
             (numbers[numbers >= 0], counts[numbers >= 0])
             for place, segment in enumerate(self._collection.segments)
-            if (rows := segment.telling.rows(word)) is not None
-            for counts in (segment.telling.columns[1][rows],)
-            for numbers in (self._collection.numbers[place][segment.telling.columns[0][rows]],)
+            if (rows := segment.failure_terms.rows(word)) is not None
+            for counts in (segment.failure_terms.columns[1][rows],)
+            for numbers in (self._collection.numbers[place][segment.failure_terms.columns[0][rows]],)
         ]
         if not found:
             return NOBODY

@@ -1,7 +1,7 @@
-"""Exact writing: what stands between and around the words of a text, so that `--load`, `load` and `load_dir` differ.
+"""Entries to documents: which text goes into which zone, analyzed once, and how it is written.
 
-Analysis makes one word of many writings, so that each finds the others. A document keeps, beside the words, the gaps
-between them; which writing it has is read from these, without its text.
+Analysis makes one word of many writings, so that each finds the others. A document keeps, beside the words, the
+separators between them: from these it is read, without the text, whether `--load`, `load` or `load_dir` stands there.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ from app.taxonomy import FACETS, Taxonomy, facet_values
 START = END = "\n"
 """Stands for the start and the end of a text: something that is part of no name."""
 
-LONGEST_GAP = 16
-"""Of a longer gap both ends are kept; nobody types one."""
+LONGEST_SEPARATOR = 16
+"""Of a longer separator both ends are kept; nobody types one."""
 
 LEFT_OPEN = re.compile(r"(?<!\w)(?<!\w-)\Z")
 RIGHT_OPEN = re.compile(r"(?![\w-])")
 PLAIN = frozenset({"", " "})
-"""What most gaps are."""
-SEPARATORS = re.compile(r"[-_ ]+")
+"""What most separators are."""
+JOINERS = re.compile(r"[-_ ]+")
 WORD = "x"
 
 
@@ -48,58 +48,63 @@ class Held(IntFlag):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A text as atoms and gaps: `gaps[i]` stands before atom i, the last gap behind the last atom."""
+class IndexedText:
+    """A text as atoms and separators: `separators[i]` stands before atom i, the last separator behind the last atom."""
 
     region: int
     """TITLES, BODIES, FRONTS or ELSEWHERE of `fields`."""
     atoms: tuple[str, ...]
-    gaps: tuple[str, ...]
+    separators: tuple[str, ...]
 
 
-def gaps_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
-    """What stands before each atom of an analyzed text, and behind the last; folded and cut to `LONGEST_GAP`."""
+def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
+    """What stands before each atom of an analyzed text, and behind the last; folded and cut to `LONGEST_SEPARATOR`."""
     found, last = [], 0
     for start, end in analysis.spans:
         found.append(text[last:start])
         last = end
     found.append(text[last:])
-    return tuple([gap if gap in PLAIN else _cut(gap if gap.isascii() else fold(gap)) for gap in found])
+    return tuple(
+        [
+            separator if separator in PLAIN else _cut(separator if separator.isascii() else fold(separator))
+            for separator in found
+        ]
+    )
 
 
-def passage_of(region: int, text: str, analysis: Analysis, fold: Callable[[str], str]) -> Passage:
+def indexed_text(region: int, text: str, analysis: Analysis, fold: Callable[[str], str]) -> IndexedText:
     """An analyzed text that has an atom, as a document keeps it."""
-    first, *inner, last = gaps_of(text, analysis, fold)
-    return Passage(region, tuple(analysis.words), (START + first, *inner, last + END))
+    first, *inner, last = separators_of(text, analysis, fold)
+    return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END))
 
 
-def _cut(gap: str) -> str:
-    half = LONGEST_GAP // 2
-    return gap if len(gap) <= LONGEST_GAP else gap[:half] + gap[-half:]
+def _cut(separator: str) -> str:
+    half = LONGEST_SEPARATOR // 2
+    return separator if len(separator) <= LONGEST_SEPARATOR else separator[:half] + separator[-half:]
 
 
-def left_edge(typed: str, gap: str) -> tuple[bool, bool]:
-    """Whether the start of a writing fits the gap that it stands behind, and whether a name can start there."""
-    fits = gap.endswith(typed)
-    return fits, fits and LEFT_OPEN.search(WORD + gap[: len(gap) - len(typed)]) is not None
+def left_edge(typed: str, separator: str) -> tuple[bool, bool]:
+    """Whether the start of a writing fits the separator that it stands behind, and whether a name can start there."""
+    fits = separator.endswith(typed)
+    return fits, fits and LEFT_OPEN.search(WORD + separator[: len(separator) - len(typed)]) is not None
 
 
-def right_edge(typed: str, gap: str) -> tuple[bool, bool]:
-    """Whether the end of a writing fits the gap behind it, and whether a name can end there."""
-    fits = gap.startswith(typed)
-    return fits, fits and RIGHT_OPEN.match(gap[len(typed) :] + WORD) is not None
+def right_edge(typed: str, separator: str) -> tuple[bool, bool]:
+    """Whether the end of a writing fits the separator behind it, and whether a name can end there."""
+    fits = separator.startswith(typed)
+    return fits, fits and RIGHT_OPEN.match(separator[len(typed) :] + WORD) is not None
 
 
-def between(typed: str, gap: str) -> tuple[bool, bool]:
-    """Whether a gap inside a writing is as typed, and whether it is so apart from the separator used."""
-    same = typed == gap
-    return same, same or bool(SEPARATORS.fullmatch(typed) and SEPARATORS.fullmatch(gap))
+def between(typed: str, separator: str) -> tuple[bool, bool]:
+    """Whether a separator inside a writing is as typed, and whether it is so apart from the separator used."""
+    same = typed == separator
+    return same, same or bool(JOINERS.fullmatch(typed) and JOINERS.fullmatch(separator))
 
 
-def held(typed: Sequence[str], gaps: Sequence[str]) -> Held:
-    """How a place at which all words of a writing stand holds it; `typed` and `gaps` are of the same length."""
-    (left, starts), (right, ends) = left_edge(typed[0], gaps[0]), right_edge(typed[-1], gaps[-1])
-    inner = [between(one, other) for one, other in zip(typed[1:-1], gaps[1:-1], strict=True)]
+def held(typed: Sequence[str], separators: Sequence[str]) -> Held:
+    """How a place at which all words of a writing stand holds it; `typed` and `separators` are of the same length."""
+    (left, starts), (right, ends) = left_edge(typed[0], separators[0]), right_edge(typed[-1], separators[-1])
+    inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
     return flags(
         fits=left and right,
         alone=starts and ends,
@@ -109,7 +114,7 @@ def held(typed: Sequence[str], gaps: Sequence[str]) -> Held:
 
 
 def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
-    """Edges that fit, edges that stand free, and gaps that are the same or alike, as one value."""
+    """Edges that fit, edges that stand free, and separators that are the same or alike, as one value."""
     found = Held.NONE
     if fits and same:
         found |= Held.INSIDE
@@ -137,11 +142,11 @@ class Document:
     zones: Mapping[str, Mapping[str, int]]
     keys: tuple[str, ...]
     """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans."""
-    passages: Sequence[Passage]
-    """Atoms and gaps of all its texts: what phrases and exact writings are found in, none across two texts."""
+    texts: Sequence[IndexedText]
+    """Atoms and separators of all its texts: what phrases and exact writings are found in, none across two texts."""
     facets: Mapping[str, tuple[str, ...]]
     """Tags by facet, and its languages under `edition`."""
-    telling: Mapping[str, int] = field(default_factory=dict)
+    failure_terms: Mapping[str, int] = field(default_factory=dict)
     """In how many of the texts that tell its failure each word stands: what a diagnosis counts."""
     meaning: Meaning | None = None
     """What it says, embedded, where somebody embeds."""
@@ -156,17 +161,17 @@ def document_of(
 ) -> Document:
     """The document of an entry; its tags are indexed under their names in `tag_languages`."""
     held: dict[str, list[str]] = {zone: [] for zone in ZONES}
-    passages: list[Passage] = []
+    texts: list[IndexedText] = []
     for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
-        reading = glossary.read(text)
-        held[zone] += reading.terms
-        if reading.analysis.words:
-            passages.append(passage_of(region, text, reading.analysis, analyzer.fold))
+        glossed = glossary.read(text)
+        held[zone] += glossed.terms
+        if glossed.analysis.words:
+            texts.append(indexed_text(region, text, glossed.analysis, analyzer.fold))
     return Document(
         id=entry.id,
         zones={zone: Counter(terms) for zone, terms in held.items()},
         keys=tuple(sorted(_keys(entry, analyzer))),
-        passages=passages,
+        texts=texts,
         facets={**facet_values(entry), "edition": tuple(sorted(entry.editions))},
     )
 

@@ -1,4 +1,4 @@
-"""The postings of terms that stand for one word, gathered from all segments and weighed."""
+"""The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,8 @@ from app.search.index.cache import ByteCache
 from app.search.index.collection import (
     Collection,
     EmbeddedLexicon,
-    EmbeddedTelling,
     FacetColumns,
+    FailureTerms,
     documents_of,
     held_at,
     phrase_starts,
@@ -25,15 +25,15 @@ from app.search.index.collection import (
 from app.search.index.fields import ZONES, Weighting
 from app.search.index.likeness import EmbeddedLikeness
 from app.search.index.protocol import (
-    Candidate,
     Columns,
+    Lookup,
     Mask,
     Numbers,
     Postings,
+    ScoredDocument,
     Scores,
     Share,
     Standings,
-    Wanted,
 )
 from app.search.index.segment import Segment, read_manifest
 
@@ -42,7 +42,7 @@ MOST_ROWS = 4096
 they are read again where they lie."""
 
 
-class Rows(NamedTuple):
+class PoolRows(NamedTuple):
     """Each occurrence of a term in a zone of a document: `documents`, `sources` (number of the term · zones + number of
     the zone) and `amounts`, what it brings to tf~; all of shape (n,)."""
 
@@ -50,10 +50,10 @@ class Rows(NamedTuple):
     sources: Array
     amounts: Scores
 
-    def ordered(self) -> "Rows":
+    def ordered(self) -> "PoolRows":
         """By document."""
         order = np.argsort(self.documents, kind="stable")
-        return Rows(*(column[order] for column in self))
+        return PoolRows(*(column[order] for column in self))
 
     @property
     def size(self) -> int:
@@ -68,7 +68,7 @@ class Pool:
 
     terms: tuple[str, ...]
     postings: Postings
-    rows: Callable[[Array], Rows]
+    rows: Callable[[Array], PoolRows]
     size: int
     """Bytes."""
 
@@ -110,7 +110,7 @@ def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ..
 
 def _rows(
     collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
-) -> Rows:
+) -> PoolRows:
     """The rows of some terms, of all documents or of those `among` them; not in order."""
     pieces = [NO_ROWS]
     for number, term in enumerate(terms):
@@ -118,11 +118,11 @@ def _rows(
         for place in range(len(collection.segments)):
             if (piece := _piece(collection, place, term, among)) is not None:
                 documents, zones, amounts = piece
-                pieces.append(Rows(documents, zones + np.uint16(number * len(ZONES)), amounts * kind))
-    return Rows(*map(np.concatenate, zip(*pieces, strict=True)))
+                pieces.append(PoolRows(documents, zones + np.uint16(number * len(ZONES)), amounts * kind))
+    return PoolRows(*map(np.concatenate, zip(*pieces, strict=True)))
 
 
-def _piece(collection: Collection, place: int, term: str, among: Array | None) -> Rows | None:
+def _piece(collection: Collection, place: int, term: str, among: Array | None) -> PoolRows | None:
     """The rows of a term in a segment, as those of a pool that has no other and weighs it in full."""
     table, numbers = collection.segments[place].terms, collection.numbers[place]
     rows = table.rows(term)
@@ -135,7 +135,7 @@ def _piece(collection: Collection, place: int, term: str, among: Array | None) -
         live = documents >= 0
         documents, zones, frequencies = documents[live], zones[live], frequencies[live]
     gains = collection.gains.take(documents.astype(np.intp) * len(ZONES) + zones)
-    return Rows(documents, zones, gains * frequencies)
+    return PoolRows(documents, zones, gains * frequencies)
 
 
 def _within(column: Array, rows: slice, documents: Array) -> Array:
@@ -147,23 +147,28 @@ def _within(column: Array, rows: slice, documents: Array) -> Array:
     return chosen + np.arange(len(chosen))
 
 
-NO_ROWS = Rows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))
+NO_ROWS = PoolRows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Every document, as it was looked up and as it stands; `pools` by `Wanted.pools`."""
+class JudgedColumns:
+    """Every document, as it was looked up and as it stands; `pools` by `Lookup.pools`."""
 
     pools: Sequence[Pool]
     columns: Columns
     standings: Standings
 
 
-class EmbeddedFound:
+class EmbeddedResult:
     """What was found, judged and not yet counted. Implements `protocol.Found`."""
 
     def __init__(
-        self, ids: Sequence[str], facets: FacetColumns, wanted: Wanted, judged: Judged, required: Mask | None
+        self,
+        ids: Sequence[str],
+        facets: FacetColumns,
+        wanted: Lookup,
+        judged: JudgedColumns,
+        required: Mask | None,
     ) -> None:
         """`ids` and `facets` of all documents; `required`: those that hold all required phrases, if any are."""
         self.columns = judged.columns
@@ -196,7 +201,7 @@ class EmbeddedFound:
         """Counts by facet and value."""
         return self._facets.all_counts(self._answering, self._filters)
 
-    def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[Candidate, ...]:
+    def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[ScoredDocument, ...]:
         numbers = np.flatnonzero(chosen if passing is None else chosen & passing)
         if not limit or not len(numbers):
             return ()
@@ -206,7 +211,7 @@ class EmbeddedFound:
         order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
         ids, coverage, lift = self._ids, self._standings.coverage, self._standings.lift
         return tuple(
-            Candidate(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+            ScoredDocument(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
             for n in order.tolist()
         )
 
@@ -233,6 +238,8 @@ POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
 class EmbeddedIndex:
     """An index directory, open. Implements `protocol.Index`."""
 
+    waits = False
+
     def __init__(self, directory: Path, weighting: Weighting, reuse: "EmbeddedIndex | None" = None) -> None:
         """Segments that `reuse` has are not read again. Raises IndexUnreadable where anything in `directory` is
         missing or damaged."""
@@ -243,13 +250,13 @@ class EmbeddedIndex:
         self.facets = FacetColumns(self.collection)
         self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
         self.lexicon = EmbeddedLexicon(self.collection)
-        self.telling = EmbeddedTelling(self.collection)
+        self.failure_terms = FailureTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
 
-    def find(self, wanted: Wanted) -> EmbeddedFound:
+    def find(self, wanted: Lookup) -> EmbeddedResult:
         """Judges every document."""
         pools = tuple(map(self._pool, wanted.pools))
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
@@ -264,8 +271,8 @@ class EmbeddedIndex:
             lacking=self._lacking,
         )
         required = self._required(wanted.required)
-        judged = Judged(pools, columns, wanted.judge(columns))
-        return EmbeddedFound(self.collection.ids, self.facets, wanted, judged, required)
+        judged = JudgedColumns(pools, columns, wanted.judge(columns))
+        return EmbeddedResult(self.collection.ids, self.facets, wanted, judged, required)
 
     def is_tagged(self, facet: str, document_id: str) -> bool:
         """Whether a document carries any value of a facet."""

@@ -59,17 +59,17 @@ class Columns:
     total: int
     """How many live documents the whole index has."""
     pools: tuple[Postings, ...]
-    """By `Wanted.pools`."""
+    """By `Lookup.pools`."""
     keyed: tuple[Numbers, ...]
-    """By `Wanted.keys`."""
+    """By `Lookup.keys`."""
     phrase: Numbers
-    """Documents that hold `Wanted.phrase`."""
+    """Documents that hold `Lookup.phrase`."""
     written: NDArray[np.uint16]
-    """How each of these holds `Wanted.writing`: `writing.Held`, shifted by WRITTEN_BITS for each of the regions
+    """How each of these holds `Lookup.writing`: `document.Held`, shifted by WRITTEN_BITS for each of the regions
     titles, bodies and fronts (`fields`); zeros where it was not asked for."""
     best_coverage: float = 0.0
     likeness: Likeness | None = None
-    """Where `Wanted.meaning` was given."""
+    """Where `Lookup.meaning` was given."""
     lacking: Mapping[Language, Mask] = field(default_factory=dict)
     """Documents that have no edition in a language; none where an index does not say."""
 
@@ -98,7 +98,7 @@ Judge = Callable[[Columns], Standings]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Lookup:
     """What a search looks up."""
 
     judge: Judge
@@ -111,7 +111,7 @@ class Wanted:
     phrase: tuple[str, ...] = ()
     """Atoms one behind the other; documents that hold them are told apart, the others stay."""
     writing: tuple[str, ...] = ()
-    """Gaps of the phrase as written (`writing.gaps_of`); empty where the writing does not matter."""
+    """Separators of the phrase as written (`document.separators_of`); empty where the writing does not matter."""
     required: tuple[tuple[str, ...], ...] = ()
     """Phrases that a document must hold, all of them; dropped where no document does."""
     filters: Filters = field(default_factory=Filters)
@@ -124,8 +124,10 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A document that was found, at `number` of the columns."""
+class ScoredDocument:
+    """A document that was found, at `number` of the columns. `coverage`, 0 to 1, is the part of the query's weight that
+    it accounts for; `tier` is 0 unless an exact form puts it before all that are merely relevant; `lift` is what came
+    into the score by meaning."""
 
     id: str
     number: int
@@ -143,15 +145,15 @@ class Share(NamedTuple):
     amount: float
 
 
-class Found(Protocol):
-    """What an index found for one `Wanted`. Speaks of one generation, whatever happens to the index meanwhile."""
+class LookupResult(Protocol):
+    """What an index found for one `Lookup`. Speaks of one generation, whatever happens to the index meanwhile."""
 
     @property
-    def answers(self) -> Sequence[Candidate]:
+    def answers(self) -> Sequence[ScoredDocument]:
         """The best answers that pass the filters: best tier, then best score, then in the order of ids."""
 
     @property
-    def near(self) -> Sequence[Candidate]:
+    def near(self) -> Sequence[ScoredDocument]:
         """Near misses that pass the filters, in the same order."""
 
     @property
@@ -193,9 +195,12 @@ class Lexicon(Protocol):
 class Index(Protocol):
     """An index of one generation. Safe to share between threads."""
 
+    waits: bool
+    """Whether to ask it is to wait for others."""
+
     @property
     def lexicon(self) -> Lexicon:
         """Its vocabulary and frequencies."""
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, wanted: Lookup) -> LookupResult:
         """Looks up and judges. Raises IndexUnreadable where the index is damaged."""

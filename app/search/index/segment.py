@@ -4,11 +4,11 @@ ids       ids of the documents, sorted; a document's number is its place here
 terms     term → document, zone, frequency
 keys      key → document
 facets    `facet:value` → document
-telling   word of the texts that tell a failure → document, number of these texts
+failure   word of the texts that tell a failure → document, number of these texts
 lengths   terms by zone and document, shape (zones · documents,)
 atoms     atom → slot: a place in all texts of all documents, end to end, with one more behind each text
-gaps      distinct gaps between atoms, sorted
-slots.gap, slots.region   of each slot: the gap before it, and the region it is in
+separators      distinct separators between atoms, sorted
+slots.separator, slots.region   of each slot: the separator before it, and the region it is in
 slots.start   the first slot of each document, and the end of the last one
 meaning.rows, meaning.width, meaning.start   vectors (`meaning.vectors`), how long one is, and the first of each
           document; no rows where nobody embeds
@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from app.search.index.array_file import (
     write_arrays,
     write_signed,
 )
-from app.search.index.document import Document
+from app.search.index.document import Document, IndexedText
 from app.search.index.fields import ZONES
 from app.search.meaning.embedder import Kept, Signs, signs_of, words_of
 
@@ -54,13 +55,13 @@ class Contents:
     terms: Occurrences
     keys: Occurrences
     facets: Occurrences
-    telling: Occurrences
+    failure_terms: Occurrences
     atoms: Occurrences
     lengths: Array
     """Shape (zones, documents)."""
-    gaps: tuple[str, ...]
+    separators: tuple[str, ...]
     """Sorted."""
-    slot_gaps: Array
+    slot_separators: Array
     slot_regions: Array
     slot_starts: Array
     meaning: Sequence[Kept]
@@ -76,11 +77,11 @@ def write_contents(directory: Path, contents: Contents) -> str:
             **table_arrays("terms", contents.terms),
             **table_arrays("keys", contents.keys),
             **table_arrays("facets", contents.facets),
-            **table_arrays("telling", contents.telling),
+            **table_arrays("failure", contents.failure_terms),
             **table_arrays("atoms", contents.atoms),
-            **string_arrays("gaps", contents.gaps),
+            **string_arrays("separators", contents.separators),
             "lengths": narrow(contents.lengths.reshape(-1)),
-            "slots.gap": narrow(contents.slot_gaps),
+            "slots.separator": narrow(contents.slot_separators),
             "slots.region": narrow(contents.slot_regions),
             "slots.start": narrow(contents.slot_starts),
             **_vector_arrays(contents.meaning),
@@ -109,10 +110,10 @@ class Segment:
             self.terms = Table(arrays, "terms", 3)
             self.keys = Table(arrays, "keys", 1)
             self.facets = Table(arrays, "facets", 1)
-            self.telling = Table(arrays, "telling", 2)
+            self.failure_terms = Table(arrays, "failure", 2)
             self.atoms = Table(arrays, "atoms", 1)
-            self.gaps = Strings(arrays, "gaps")
-            self.slot_gaps, self.slot_regions = arrays["slots.gap"], arrays["slots.region"]
+            self.separators = Strings(arrays, "separators")
+            self.slot_separators, self.slot_regions = arrays["slots.separator"], arrays["slots.region"]
             self.slot_starts = arrays["slots.start"]
             self.meaning: Kept = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
             self.signs: Signs = (
@@ -183,7 +184,7 @@ COLUMN = "i"
 """Four bytes a number: an index is written in parts that stay far below two thousand million rows."""
 
 
-class Rows:
+class RowCollector:
     """Collects occurrences, in as little memory as they need."""
 
     def __init__(self, columns: int) -> None:
@@ -209,43 +210,64 @@ class Rows:
         return Occurrences(tuple(self._numbers), np.frombuffer(self._rows, COLUMN), columns)
 
 
+class _Slots:
+    """Collects where atoms stand, and what stands before each of them."""
+
+    def __init__(self) -> None:
+        self.atoms = RowCollector(1)
+        self._separators = RowCollector(0)
+        self._before, self._regions, self._starts = array(COLUMN), array(COLUMN), array(COLUMN, [0])
+
+    def extend(self, texts: Iterable[IndexedText]) -> None:
+        """The texts of the next document."""
+        for text in texts:
+            first = len(self._before)
+            self.atoms.extend(text.atoms, range(first, first + len(text.atoms)))
+            self._before.extend(self._separators.numbers(text.separators))
+            self._regions.extend(repeat(text.region, len(text.separators)))
+        self._starts.append(len(self._before))
+
+    def finished(self) -> dict[str, Any]:
+        """All of it, as `Contents` has it."""
+        names, numbers = _sorted_separators(
+            self._separators.finished().strings, np.frombuffer(self._before, COLUMN)
+        )
+        return {
+            "atoms": self.atoms.finished(),
+            "separators": names,
+            "slot_separators": numbers,
+            "slot_regions": np.frombuffer(self._regions, COLUMN),
+            "slot_starts": np.frombuffer(self._starts, COLUMN),
+        }
+
+
 def of_documents(documents: Iterable[Document]) -> Contents:
     """Documents, in the order of their ids; none is held longer than it takes to read it."""
-    terms, keys, facets, telling, atoms = Rows(3), Rows(1), Rows(1), Rows(2), Rows(1)
-    gaps = Rows(0)
+    terms, keys, facets, failure = RowCollector(3), RowCollector(1), RowCollector(1), RowCollector(2)
+    slots, lengths = _Slots(), array(COLUMN)
     ids: list[str] = []
     vectors: list[Kept] = []
-    lengths, slot_gaps, slot_regions, starts = array(COLUMN), array(COLUMN), array(COLUMN), array(COLUMN, [0])
     for number, document in enumerate(documents):
         ids.append(document.id)
         vectors.append(document.meaning.vectors() if document.meaning else NO_VECTORS)
         lengths.extend(sum(document.zones[zone].values()) if zone in document.zones else 0 for zone in ZONES)
         for zone, counts in document.zones.items():
-            terms.extend(
-                counts, repeat(number, len(counts)), repeat(ZONE_NUMBERS[zone], len(counts)), counts.values()
-            )
+            size = len(counts)
+            terms.extend(counts, repeat(number, size), repeat(ZONE_NUMBERS[zone], size), counts.values())
         for rows, held_once in ((keys, set(document.keys)), (facets, _tags(document))):
             rows.extend(held_once, repeat(number, len(held_once)))
-        telling.extend(document.telling, repeat(number, len(document.telling)), document.telling.values())
-        for passage in document.passages:
-            atoms.extend(passage.atoms, range(len(slot_gaps), len(slot_gaps) + len(passage.atoms)))
-            slot_gaps.extend(gaps.numbers(passage.gaps))
-            slot_regions.extend(repeat(passage.region, len(passage.gaps)))
-        starts.append(len(slot_gaps))
-    names, numbers = _sorted_gaps(gaps.finished().strings, np.frombuffer(slot_gaps, COLUMN))
+        words = document.failure_terms
+        failure.extend(words, repeat(number, len(words)), words.values())
+        slots.extend(document.texts)
     return Contents(
         ids=tuple(ids),
         terms=terms.finished(),
         keys=keys.finished(),
         facets=facets.finished(),
-        telling=telling.finished(),
-        atoms=atoms.finished(),
+        failure_terms=failure.finished(),
         lengths=np.frombuffer(lengths, COLUMN).reshape(len(ids), len(ZONES)).T,
-        gaps=names,
-        slot_gaps=numbers,
-        slot_regions=np.frombuffer(slot_regions, COLUMN),
-        slot_starts=np.frombuffer(starts, COLUMN),
         meaning=vectors,
+        **slots.finished(),
     )
 
 
@@ -272,23 +294,23 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
     slots = [_moved_slots(one, new, starts) for one, new in zip(segments, numbers, strict=True)]
-    gaps = Rows(0)
-    slot_gaps, slot_regions = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
+    separators = RowCollector(0)
+    slot_separators, slot_regions = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
     for one, new in zip(segments, slots, strict=True):
-        renamed = np.array(list(gaps.numbers(one.gaps.all())), dtype=np.int64)
-        slot_gaps[new[new >= 0]] = renamed[one.slot_gaps[new >= 0]]
+        renamed = np.array(list(separators.numbers(one.separators.all())), dtype=np.int64)
+        slot_separators[new[new >= 0]] = renamed[one.slot_separators[new >= 0]]
         slot_regions[new[new >= 0]] = one.slot_regions[new >= 0]
-    names, gap_numbers = _sorted_gaps(gaps.finished().strings, slot_gaps)
+    names, separator_numbers = _sorted_separators(separators.finished().strings, slot_separators)
     return Contents(
         ids=tuple(ids),
         terms=_joined([one.terms.occurrences() for one in segments], numbers),
         keys=_joined([one.keys.occurrences() for one in segments], numbers),
         facets=_joined([one.facets.occurrences() for one in segments], numbers),
-        telling=_joined([one.telling.occurrences() for one in segments], numbers),
+        failure_terms=_joined([one.failure_terms.occurrences() for one in segments], numbers),
         atoms=_joined([one.atoms.occurrences() for one in segments], slots),
         lengths=lengths,
-        gaps=names,
-        slot_gaps=gap_numbers,
+        separators=names,
+        slot_separators=separator_numbers,
         slot_regions=slot_regions,
         slot_starts=starts,
         meaning=_moved_vectors(segments, numbers, len(ids)),
@@ -309,7 +331,7 @@ def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
 
 def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurrences:
     """Occurrences of several segments, the first column renumbered; rows whose new number is negative go."""
-    names = Rows(0)
+    names = RowCollector(0)
     rows, columns = [], []
     for part, new in zip(parts, renumbered, strict=True):
         named = np.array(list(names.numbers(part.strings)), dtype=np.int64)
@@ -333,7 +355,7 @@ def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: 
     return vectors
 
 
-def _sorted_gaps(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
+def _sorted_separators(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
     """Gaps that occur, sorted, and the new number of each in `numbers`."""
     used = np.unique(numbers)
     ordered = sorted(used.tolist(), key=names.__getitem__)

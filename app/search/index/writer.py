@@ -3,6 +3,8 @@
 An edit lists the old document as deleted and writes a segment of the new one. Small segments are merged into one when
 there are several, larger ones by size: in thousands of edits a document is written anew a handful of times, and a
 search looks into a dozen segments at most.
+
+`IndexStore` keeps indexes on disk for measurements and tests, each under the digest of what it was built from.
 """
 
 import fcntl

@@ -1,4 +1,7 @@
-"""The door that every embedder is behind: texts to vectors, near each other where the texts mean nearly the same."""
+"""The door that every embedder is behind: texts to vectors, near each other where the texts mean nearly the same.
+
+Vectors are kept as whole numbers, a byte each. The embedder is an optional extra, `jieda[semantic]`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

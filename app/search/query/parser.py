@@ -10,9 +10,9 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.token import Analysis, TokenKind
 from app.filters import Filters
 from app.han import has_han
-from app.search.index.document import gaps_of, span_keys
+from app.search.index.document import separators_of, span_keys
 from app.search.index.protocol import Lexicon
-from app.search.query.substitutes import Correction, Speller, Substitutes, Translations
+from app.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
 from app.search.query.types import Clause, Query, Writing
 from app.search.query.words import clauses_of, prose_of, words_of
 
@@ -51,7 +51,7 @@ class QueryParser:
         analyzer: Analyzer,
         glossary: Glossary,
         lexicon: Lexicon,
-        translations: Translations | None = None,
+        translations: QueryTranslator | None = None,
     ) -> None:
         self._analyzer = analyzer
         self._translations = translations
@@ -101,11 +101,11 @@ class QueryParser:
 
     def _writing(self, text: str, analysis: Analysis) -> Writing:
         typed = text.strip()
-        first, *rest = gaps_of(text, analysis, self._analyzer.fold)
-        gaps = (first.lstrip(), *rest[:-1], rest[-1].rstrip()) if rest else ()
+        first, *rest = separators_of(text, analysis, self._analyzer.fold)
+        separators = (first.lstrip(), *rest[:-1], rest[-1].rstrip()) if rest else ()
         as_written, folded = span_keys(typed, self._analyzer)
         return Writing(
-            gaps=gaps,
+            separators=separators,
             spans=(as_written,),
             is_span=bool(typed) and self._has_key(folded),
             is_code=bool(CODE_MARKS.search(typed)) and typed.isascii(),

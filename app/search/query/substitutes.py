@@ -1,8 +1,12 @@
-"""Spelling: words that occur nowhere, and the indexed word each was probably meant to be.
+"""What may stand for the words of a query: synonyms, corrections, translations, identifiers that they spell, endings.
 
 Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed, and so is every word
 that a general dictionary knows: that no entry says `fight` does not make it `right`. A name that is written with
 capitals inside may be a slip for another name, never for a word of the dictionary (`InternVL` for `interval`).
+
+All translations of a word are one term, with a frequency and an idf of its own, after A. Pirkola, The Effects of Query
+Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word of many
+meanings, some of which are everywhere, weighs little, and one that is rare in every meaning much.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,12 +22,12 @@ from app.analysis.english import is_function_word
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.analysis.runs import canonical
-from app.analysis.token import Analysis, Piece, SegmentKind, Token, TokenKind, text_of
+from app.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, text_of
 from app.entry import Language
 from app.han import is_han
 from app.search.index.protocol import Lexicon
-from app.search.query.types import Alternative, Source, WeightedTerm
-from app.search.query.words import Substitute, Word
+from app.search.query.types import Alternative, MatchKind, WeightedTerm
+from app.search.query.words import QueryWord, Substitute
 from app.search.translation import Dictionary
 from app.search.weights import COMPLETED, GLOSSARY, JOINED, TRANSLATED, TYPO
 
@@ -64,12 +68,12 @@ class Speller:
     def corrections(self, analysis: Analysis) -> Iterator[Correction]:
         """A correction for every plain word that occurs nowhere and has a near neighbor that does."""
         for piece in analysis.pieces:
-            if piece.kind is SegmentKind.HAN:
+            if piece.kind is RunKind.HAN:
                 yield from self._han_corrections(piece)
                 continue
             exact, whole = piece.tokens[0], next(iter(piece.of_kind(TokenKind.TERM)), None)
             if self._misspelled(exact, whole) and (
-                word := self._nearest(exact.text, is_name=piece.kind is SegmentKind.CODE)
+                word := self._nearest(exact.text, is_name=piece.kind is RunKind.CODE)
             ):
                 yield Correction(exact.start, exact.end, exact.text, word)
 
@@ -165,7 +169,7 @@ MOST = 16
 Terms = tuple[str, ...]
 
 
-class Translations:
+class QueryTranslator:
     """Translates with a dictionary into the words that an index has."""
 
     def __init__(self, dictionary: Dictionary, lexicon: Lexicon, lacking: Collection[Language]) -> None:
@@ -174,7 +178,7 @@ class Translations:
         self._frequency: Callable[[str], int] = lexicon.frequency
         self._lacking = lacking
 
-    def of(self, words: Sequence[Word]) -> Iterator[Substitute]:
+    def of(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
         """What stands for each word: what the longest expression means that it is the beginning of, or part of."""
         found: list[Terms] = [()] * len(words)
         for first, word in enumerate(words):
@@ -188,23 +192,23 @@ class Translations:
             if terms:
                 literal = word.alternatives[0].terms[0].variants
                 term = WeightedTerm(terms, word.text, lacking=_language(word), beside=literal)
-                yield Substitute(number, number, term, weight, cover, Source.TRANSLATION)
+                yield Substitute(number, number, term, weight, cover, MatchKind.TRANSLATION)
 
-    def _longest(self, words: Sequence[Word], first: int) -> tuple[int, Terms]:
+    def _longest(self, words: Sequence[QueryWord], first: int) -> tuple[int, Terms]:
         """The last word of the longest expression from `first` on that has a translation, and that one's terms."""
         for last in range(min(len(words), first + LONGEST) - 1, first - 1, -1):
             if terms := self._translated(words[first : last + 1]):
                 return last, terms
         return first, ()
 
-    def _translated(self, words: Sequence[Word]) -> Terms:
+    def _translated(self, words: Sequence[QueryWord]) -> Terms:
         languages = {_language(word) for word in words}
         if len(languages) > 1:
             return ()
         terms = self._to_english(words) if Language.ZH in languages else self._to_chinese(words)
         return tuple(dict.fromkeys(terms))[:MOST]
 
-    def _to_chinese(self, words: Sequence[Word]) -> Iterator[str]:
+    def _to_chinese(self, words: Sequence[QueryWord]) -> Iterator[str]:
         if is_function_word(words[-1].text):
             return
         stems = tuple(word.stem for word in words if not is_function_word(word.text))
@@ -212,7 +216,7 @@ class Translations:
             names = (TokenKind.TERM.term(word), TokenKind.GRAM.term(word))
             yield from [name for name in names if self._frequency(name)][:1]
 
-    def _to_english(self, words: Sequence[Word]) -> Iterator[str]:
+    def _to_english(self, words: Sequence[QueryWord]) -> Iterator[str]:
         if any(left.end != right.start for left, right in pairwise(words)):
             return
         text = "".join(word.text for word in words)
@@ -237,7 +241,7 @@ class Translations:
             yield from filter(self._frequency, names)
 
 
-def _language(word: Word) -> Language:
+def _language(word: QueryWord) -> Language:
     return Language.ZH if is_han(word.text) else Language.EN
 
 
@@ -259,7 +263,7 @@ class Substitutes:
         self._are_neighbors: Callable[[str, str], bool] = engine.are_neighbors
         self._speller = speller
 
-    def synonyms(self, words: Sequence[Word], text: str, analysis: Analysis) -> Iterator[Substitute]:
+    def synonyms(self, words: Sequence[QueryWord], text: str, analysis: Analysis) -> Iterator[Substitute]:
         """The group of every mention of a word of the glossary in the text of the query."""
         weight, cover = GLOSSARY
         atoms = analysis.atoms
@@ -272,10 +276,10 @@ class Substitutes:
                 # A word of the glossary inside an identifier speaks for that part of it.
                 share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
                 yield Substitute(
-                    covered[0], covered[-1], concept, weight * share, cover * share, Source.GLOSSARY
+                    covered[0], covered[-1], concept, weight * share, cover * share, MatchKind.GLOSSARY
                 )
 
-    def joined(self, words: Sequence[Word]) -> Iterator[Substitute]:
+    def joined(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
         """`rollout batch size` may be `rollout_batch_size`, and `data set` a `dataset`."""
         parts = [word.text.strip("-_") for word in words]
         ends = [is_han(part) or part.isdigit() for part in parts]
@@ -293,19 +297,21 @@ class Substitutes:
                     stems = "_".join(word.stem for word in words[first : last + 1])
                     names += [TokenKind.PART.term(stems), *self._word("".join(parts[first : last + 1]))]
                 if variants := tuple(name for name in names if self._frequency(name)):
-                    yield Substitute(first, last, WeightedTerm(variants, label), *JOINED, Source.IDENTIFIER)
+                    yield Substitute(
+                        first, last, WeightedTerm(variants, label), *JOINED, MatchKind.IDENTIFIER
+                    )
 
     def _word(self, text: str) -> tuple[str, ...]:
         """The terms of a word that some entry has as it is."""
         has = self._frequency(TokenKind.EXACT.term(text))
         return _variants(self._analyzer.analyze(text)) if has else ()
 
-    def parted(self, words: Sequence[Word]) -> list[Word]:
+    def parted(self, words: Sequence[QueryWord]) -> list[QueryWord]:
         """The words, where one that no entry has, nor any name, may be two that stand side by side: `mbedtls` for Mbed
         TLS."""
         return [self._parted(word) for word in words]
 
-    def _parted(self, word: Word) -> Word:
+    def _parted(self, word: QueryWord) -> QueryWord:
         if self._occurs(word) or self._names(word):
             return word
         for first, second in _in_two(word.text):
@@ -313,18 +319,20 @@ class Substitutes:
                 parts = (
                     WeightedTerm(_variants(self._analyzer.analyze(part)), part) for part in (first, second)
                 )
-                apart = Alternative(tuple(parts), source=Source.IDENTIFIER)
+                apart = Alternative(tuple(parts), source=MatchKind.IDENTIFIER)
                 return replace(word, alternatives=(*word.alternatives, apart))
         return word
 
-    def corrected(self, words: Sequence[Word], corrections: Sequence[Correction]) -> Iterator[Substitute]:
+    def corrected(
+        self, words: Sequence[QueryWord], corrections: Sequence[Correction]
+    ) -> Iterator[Substitute]:
         """The indexed word that each mistyped one was meant to be."""
         for correction in corrections:
             if covered := _overlapped(words, correction.start, correction.end):
                 term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
-                yield Substitute(covered[0], covered[-1], term, *TYPO, Source.TYPO)
+                yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
 
-    def completed(self, words: Sequence[Word], *, unfinished: bool = False) -> Iterator[Substitute]:
+    def completed(self, words: Sequence[QueryWord], *, unfinished: bool = False) -> Iterator[Substitute]:
         """The last word may be half typed, if it occurs nowhere as it is or is said to be `unfinished`."""
         if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
             return
@@ -332,19 +340,21 @@ class Substitutes:
             return
         for completed in self._speller.completions(words[-1].text):
             term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
-            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, Source.COMPLETED)
+            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, MatchKind.COMPLETED)
 
-    def named(self, words: Sequence[Word]) -> Iterator[Substitute]:
+    def named(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
         """`doSomething` typed without its capitals, and `multi-line` without its hyphen: names are indexed whole, plain
         words searched by stem."""
         for number, word in enumerate(words):
             if not self._occurs(word) and (names := self._names(word)):
-                yield Substitute(number, number, WeightedTerm(names, word.text), *JOINED, Source.IDENTIFIER)
+                yield Substitute(
+                    number, number, WeightedTerm(names, word.text), *JOINED, MatchKind.IDENTIFIER
+                )
 
-    def _occurs(self, word: Word) -> bool:
+    def _occurs(self, word: QueryWord) -> bool:
         return any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants)
 
-    def _names(self, word: Word) -> tuple[str, ...]:
+    def _names(self, word: QueryWord) -> tuple[str, ...]:
         """The names in the index that are the word but for capitals or a joint."""
         names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
         return tuple(name for name in names if self._frequency(name))
@@ -357,7 +367,7 @@ def _in_two(word: str) -> Iterator[tuple[str, str]]:
             yield word[:place], word[place:]
 
 
-def _overlapped(words: Sequence[Word], start: int, end: int) -> list[int]:
+def _overlapped(words: Sequence[QueryWord], start: int, end: int) -> list[int]:
     """Numbers of the words that share a character with `start:end` of the query."""
     return [number for number, word in enumerate(words) if word.start < end and start < word.end]
 

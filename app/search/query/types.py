@@ -7,7 +7,7 @@ from app.entry import Language
 from app.filters import Filters
 
 
-class Source(StrEnum):
+class MatchKind(StrEnum):
     """What an alternative stands for its words by."""
 
     TEXT = "text"
@@ -42,7 +42,7 @@ class Alternative:
     terms: tuple[WeightedTerm, ...]
     weight: float = 1.0
     cover: float = 1.0
-    source: Source = Source.TEXT
+    source: MatchKind = MatchKind.TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a query is written. `gaps` stand before, between and behind its atoms (`index.writing.gaps_of`).
+    """How a query is written. `separators` stand before, between and behind its atoms (`document.separators_of`).
 
     `spans`: keys of the code spans that are the query. `is_span`: it is a code span of some entry, case aside.
     """
 
-    gaps: tuple[str, ...] = ()
+    separators: tuple[str, ...] = ()
     spans: tuple[str, ...] = ()
     is_span: bool = False
     is_code: bool = False

@@ -1,7 +1,7 @@
-"""Why documents scored what they did, by word and zone: read from the columns that they were scored from."""
+"""A query to the documents that answer it, best first, and why: everything that ranks, once, above any index."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial, reduce
 from operator import add
 from typing import NamedTuple
@@ -11,19 +11,28 @@ import numpy as np
 from app.filters import Filters
 from app.search.answers import FacetCount, Fit
 from app.search.index.protocol import (
-    Candidate,
     Columns,
-    Found,
     Index,
+    Lookup,
+    LookupResult,
     Postings,
+    ScoredDocument,
     Scores,
     Share,
     Standings,
-    Wanted,
 )
 from app.search.meaning.embedder import Vector
-from app.search.query.types import Alternative, Clause, Query, Source, WeightedTerm
-from app.search.rank.scoring import Scorer, Variants, evidence, lift_of, pools_of, prose_in, tiers_of, weighed
+from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from app.search.rank.scoring import (
+    QueryScorer,
+    Variants,
+    evidence,
+    lift_of,
+    pools_of,
+    prose_in,
+    tiers_of,
+    weighed,
+)
 from app.search.rank.scoring import answering as answering_alike
 from app.search.weights import (
     ANSWER_COVERAGE,
@@ -42,7 +51,7 @@ class Contribution(NamedTuple):
     """Why a document scored: what a term of an alternative brought in a zone of `fields.ZONES`."""
 
     label: str
-    source: Source
+    source: MatchKind
     zone: str
     term: str
     score: float
@@ -53,13 +62,13 @@ class _Part(NamedTuple):
 
     score: float
     term: WeightedTerm
-    source: Source
+    source: MatchKind
 
 
 def contributions(
     clauses: Sequence[Clause],
-    found: Found,
-    candidates: Sequence[Candidate],
+    found: LookupResult,
+    candidates: Sequence[ScoredDocument],
     pools: Mapping[Variants, int],
     least: float = 0.0,
 ) -> list[tuple[Contribution, ...]]:
@@ -70,7 +79,7 @@ def contributions(
     """
     numbers = np.array([one.number for one in candidates], dtype=np.intp)
     parts: list[list[_Part]] = [[] for _ in candidates]
-    scorer = Scorer(found.columns, pools)
+    scorer = QueryScorer(found.columns, pools)
     for clause in weighed(clauses, scorer):
         _add_best(clause, scorer, numbers, parts)
     kept = [_worth(of_document, least, one) for of_document, one in zip(parts, candidates, strict=True)]
@@ -94,7 +103,7 @@ def contributions(
 
 
 def _add_best(
-    clause: Clause, scorer: Scorer, numbers: "np.typing.NDArray[np.intp]", parts: Sequence[list[_Part]]
+    clause: Clause, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]", parts: Sequence[list[_Part]]
 ) -> None:
     """The terms of the clause's best alternative, document by document."""
     ways = [_term_scores(way, scorer, numbers) for way in clause.alternatives]
@@ -109,7 +118,7 @@ def _add_best(
 
 
 def _term_scores(
-    alternative: Alternative, scorer: Scorer, numbers: "np.typing.NDArray[np.intp]"
+    alternative: Alternative, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]"
 ) -> list[Scores]:
     return [
         (K1 + 1) * alternative.weight * scorer.weight(term) * saturation_at(scorer.postings(term), numbers)
@@ -125,7 +134,7 @@ def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> 
     return np.where(postings.documents[places] == numbers, postings.saturation[places], 0.0)
 
 
-def _worth(parts: Sequence[_Part], least: float, candidate: Candidate) -> list[_Part]:
+def _worth(parts: Sequence[_Part], least: float, candidate: ScoredDocument) -> list[_Part]:
     by_words = candidate.score - candidate.lift
     whole = candidate.score / by_words if by_words > 0 else 1.0
     enough = least * whole * sum(part.score for part in parts)
@@ -138,23 +147,10 @@ def _by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
     return [Contribution(label, source, zone, term, score * amount / total) for term, zone, amount in shares]
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A document that answers a query. `coverage`, 0 to 1, is the part of the query's weight it accounts for;
-    `tier` is 0 unless an exact form puts it before all that are merely relevant, and is in the score. `lift` is what
-    came into the score by meaning."""
-
-    id: str
-    score: float
-    coverage: float
-    tier: int
-    lift: float = 0.0
-
-
 class Ranking:
     """The answers to one query. Counts and explanations are worked out when they are asked for."""
 
-    def __init__(self, query: Query, found: Found, pools: Mapping[Variants, int], window: int) -> None:
+    def __init__(self, query: Query, found: LookupResult, pools: Mapping[Variants, int], window: int) -> None:
         self._query = query
         self._found = found
         self._pools = pools
@@ -177,7 +173,7 @@ class Ranking:
         speaking = evidence(
             coverage=best.coverage,
             words=best.score - best.lift,
-            absent=Scorer(columns, self._pools).absent(self._query.clauses),
+            absent=QueryScorer(columns, self._pools).absent(self._query.clauses),
             prose=prose_in(self._query, columns),
             lift=best.lift,
             lead=1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0,
@@ -204,10 +200,10 @@ def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount
     return [FacetCount(value, count) for value, count in sorted(shown, key=lambda pair: (-pair[1], pair[0]))]
 
 
-def _lifted(one: Candidate) -> Scored:
-    """With a score that falls from the first answer to the last: where a query's words are everywhere and what
-    stands for them is rare, scores know no bound, and tiers must."""
-    return Scored(one.id, min(one.score, HIGHEST) + TIER_STEP * one.tier, one.coverage, one.tier, one.lift)
+def _lifted(one: ScoredDocument) -> ScoredDocument:
+    """With a score that falls from the first answer to the last, tiers in it: where a query's words are everywhere and
+    what stands for them is rare, scores know no bound, and tiers must."""
+    return replace(one, score=min(one.score, HIGHEST) + TIER_STEP * one.tier)
 
 
 class Ranker:
@@ -222,13 +218,13 @@ class Ranker:
         pools = pools_of(query.clauses)
         # A phrase of one word says nothing that its term does not, unless its writing matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
-        wanted = Wanted(
+        wanted = Lookup(
             judge=partial(judge, query, pools),
             pools=tuple(pools),
             clauses=query.clauses,
             keys=(query.keys, query.writing.spans if query.literal else ()),
             phrase=phrase,
-            writing=query.writing.gaps if query.literal else (),
+            writing=query.writing.separators if query.literal else (),
             required=query.required,
             filters=query.filters,
             # How well the first one fits is told by the second as well.
@@ -245,7 +241,7 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
     and those that mean nearly the same.
     """
-    scorer = Scorer(columns, pools)
+    scorer = QueryScorer(columns, pools)
     scored = scorer.combine(weighed(query.clauses, scorer))
     score = scored.score
     if len(query.phrase) > 1:

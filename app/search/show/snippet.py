@@ -1,4 +1,4 @@
-"""The passage of an edition that answers a query, with what matched marked."""
+"""The passage of an edition that answers a query, with what matched marked, and the reasons for which it was found."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,9 @@ from app.entry import Edition, Entry, Language
 from app.han import EAST_ASIAN
 from app.search.answers import Reason, ReasonType
 from app.search.query.parser import ParsedQuery
-from app.search.query.types import Source
+from app.search.query.types import MatchKind
 from app.search.rank.ranker import Contribution
-from app.search.show.passages import Concordance, Line, Place
+from app.search.show.concordance import Concordance, EditionLine, Place
 
 LENGTH = 200
 """Characters of a snippet, about; a word or identifier is never cut."""
@@ -32,11 +32,11 @@ SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
 BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
 
 
-Standing = Sequence[tuple[float, Sequence[Place]]]
+MarkedPlaces = Sequence[tuple[float, Sequence[Place]]]
 """Of each index term of the query that occurs what it is worth, and its places in order."""
 
 
-def snippet(lines: Sequence[Line], standing: Standing) -> str:
+def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
     """Escaped HTML whose only tag is `<mark>`.
 
     The line of the body that holds the most of the query, a fix before a preamble; the first line of the
@@ -61,7 +61,7 @@ def snippet(lines: Sequence[Line], standing: Standing) -> str:
     return joined(parts)
 
 
-def marked_title(title: str, standing: Standing) -> str:
+def marked_title(title: str, standing: MarkedPlaces) -> str:
     """The title, whose line is number 0, with what matched in it marked."""
     spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
     return _marked(title, merged(spans), len(title))
@@ -80,7 +80,7 @@ def joined(parts: Iterable[str]) -> str:
     return text
 
 
-def _passage(lines: Sequence[Line], worth: Sequence[float]) -> range:
+def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
     """Numbers of the best line of the body and those behind it in its section."""
     body = range(1, len(lines))
     if not body:
@@ -138,10 +138,10 @@ WORTH_SAYING = 0.04
 
 BY_ZONE = {"title": ReasonType.TITLE, "alias": ReasonType.ALIAS, "signature": ReasonType.SIGNATURE}
 BY_SOURCE = {
-    Source.GLOSSARY: ReasonType.GLOSSARY,
-    Source.TRANSLATION: ReasonType.GLOSSARY,
-    Source.TYPO: ReasonType.TYPO,
-    Source.IDENTIFIER: ReasonType.IDENTIFIER,
+    MatchKind.GLOSSARY: ReasonType.GLOSSARY,
+    MatchKind.TRANSLATION: ReasonType.GLOSSARY,
+    MatchKind.TYPO: ReasonType.TYPO,
+    MatchKind.IDENTIFIER: ReasonType.IDENTIFIER,
 }
 ORDER = {kind: number for number, kind in enumerate(ReasonType)}
 

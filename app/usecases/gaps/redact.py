@@ -13,8 +13,8 @@ from itertools import groupby
 from app.analysis import runs
 from app.analysis.english import is_function_word
 from app.analysis.normalize import Folder
-from app.analysis.runs import without_gaps
-from app.analysis.token import Segment, SegmentKind, TokenKind
+from app.analysis.runs import runs_of
+from app.analysis.token import Run, RunKind, TokenKind
 from app.content.library import Library
 from app.han import has_han
 from app.log.formats import PYTHON_ENDINGS
@@ -109,7 +109,7 @@ class Redactor:
         programs = (name for program in logs.programs.by_id.values() for name in program.names)
         families = (family.name for family in logs.failures.families)
         for text in (*tags, *groups, *programs, *families):
-            for segment in without_gaps(self._folder.fold(text).text.casefold()):
+            for segment in runs_of(self._folder.fold(text).text.casefold()):
                 yield segment.text
 
     def _redacted(self, text: str, *, dictionary: bool) -> str:
@@ -124,15 +124,15 @@ class Redactor:
         return _joined(part for part, _ in groupby(parts))
 
     def _words(self, text: str, *, dictionary: bool) -> Iterator[str]:
-        for segment in without_gaps(text):
-            if segment.kind is SegmentKind.HAN:
+        for segment in runs_of(text):
+            if segment.kind is RunKind.HAN:
                 yield from self._han(segment.text, dictionary=dictionary)
-            elif segment.kind is SegmentKind.WORD:
+            elif segment.kind is RunKind.WORD:
                 yield segment.text if self._is_plain(segment, dictionary=dictionary) else UNKNOWN
             else:
                 yield self._public(segment.text)
 
-    def _is_plain(self, segment: Segment, *, dictionary: bool) -> bool:
+    def _is_plain(self, segment: Run, *, dictionary: bool) -> bool:
         """Whether a word of letters may stay."""
         word = segment.text.casefold()
         if len(word) > LONGEST_WORD or not word.isascii():

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from app.analysis.token import SegmentKind, TokenKind
+from app.analysis.token import RunKind, TokenKind
 from app.content.shelf import beside_framework
 from app.entry import Language, Summary
 from app.han import has_han, is_han
@@ -173,7 +173,7 @@ def _inside_words(context: PageContext, text: str) -> set[int]:
     words = (
         token
         for piece in analysis.pieces
-        if piece.kind is SegmentKind.HAN
+        if piece.kind is RunKind.HAN
         for token in piece.of_kind(TokenKind.TERM)
     )
     return {place for word in words for place in range(word.start + 1, word.end)}

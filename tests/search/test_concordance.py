@@ -7,8 +7,8 @@ from app.analysis.glossary import Glossary
 from app.entry import Language
 from app.search.answers import SearchRequest
 from app.search.searcher import Searcher
-from app.search.show.passages import Line, Places, Wanted, lines_of, packed
-from app.search.show.passages import places_of as places_in
+from app.search.show.concordance import EditionLine, MarkedTerms, Places, lines_of, packed
+from app.search.show.concordance import places_of as places_in
 from app.snapshot.index import places_of
 from app.snapshot.snapshot import Snapshot
 
@@ -38,7 +38,7 @@ def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, 
                 reading = glossary.read(line.text)
                 tokens = (*reading.analysis.tokens, *reading.concepts)
                 for term, (_, start, end, _) in zip(reading.terms, tokens, strict=True):
-                    ((worth, places),) = kept.standing(Wanted.of({term: 0.5}))
+                    ((worth, places),) = kept.standing(MarkedTerms.of({term: 0.5}))
                     assert worth == 0.5
                     assert (number, start, end) in places
                     assert kept.first(term) == places[0] == min(places, key=lambda place: place[0])
@@ -46,11 +46,11 @@ def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, 
 
 def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> None:
     texts = ("plain words", "… eﬃcient ＣＵＤＡ 显存", "", "顯存 ㎏ words")
-    places = Places(places_in([Line("body", text) for text in texts], glossary))
+    places = Places(places_in([EditionLine("body", text) for text in texts], glossary))
     found = {
         texts[line][start:end]: line
         for term in ("x:words", "x:efficient", "x:cuda", "t:显存", "x:kg")
-        for _, standing in places.standing(Wanted.of({term: 1.0}))
+        for _, standing in places.standing(MarkedTerms.of({term: 1.0}))
         for line, start, end in standing
     }
     assert found == {"words": 3, "eﬃcient": 1, "ＣＵＤＡ": 1, "显存": 1, "顯存": 3, "㎏": 3}
@@ -58,11 +58,11 @@ def test_places_are_those_of_the_text_as_it_is_written(glossary: Glossary) -> No
 
 def test_terms_that_do_not_occur_stand_nowhere() -> None:
     places = Places(packed("bab", np.array([(0, 4, 2), (1, 0, 7), (3, 0, 2)])))
-    wanted = Wanted.of({"c": 1.0, "b": 2.0, "\ud800": 3.0, "": 4.0, "a": 5.0})
+    wanted = MarkedTerms.of({"c": 1.0, "b": 2.0, "\ud800": 3.0, "": 4.0, "a": 5.0})
     assert list(places.standing(wanted)) == [(2.0, [(0, 4, 6), (3, 0, 2)]), (5.0, [(1, 0, 7)])]
     assert places.first("c") is None
     assert not list(Places(packed((), NOWHERE)).standing(wanted))
-    assert not list(places.standing(Wanted.of({})))
+    assert not list(places.standing(MarkedTerms.of({})))
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x01", b"\xff" * 64, packed("a", np.array([(0, 1, 2)]))[:-1]])

@@ -1,4 +1,6 @@
-"""Where index terms stand in the lines of an edition, in a form that is looked up without being read.
+"""The lines of an edition and where index terms stand in them: what snippets and reasons are cut from.
+
+Places are kept in a form that is looked up without being read:
 
     number of terms · digest of each term, ascending · first occurrence of each term, and the end of the last one ·
     line, start and length of each occurrence
@@ -32,14 +34,14 @@ Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MarkedTerms:
     """Terms to look for, with what each is worth; `digests` of shape (terms,)."""
 
     weights: Sequence[float]
     digests: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, weights: Mapping[str, float]) -> "Wanted":
+    def of(cls, weights: Mapping[str, float]) -> "MarkedTerms":
         """Terms by name."""
         return cls(tuple(weights.values()), _digests(weights))
 
@@ -61,7 +63,7 @@ class Places:
         """Bytes."""
         return len(self._data)
 
-    def standing(self, wanted: Wanted) -> Iterator[tuple[float, list[Place]]]:
+    def standing(self, wanted: MarkedTerms) -> Iterator[tuple[float, list[Place]]]:
         """Of the terms that occur what each is worth, and its places in order."""
         if not len(self._digests):
             return
@@ -71,7 +73,7 @@ class Places:
 
     def first(self, term: str) -> Place | None:
         """Where a term stands first."""
-        found = next(self.standing(Wanted.of({term: 1.0})), None)
+        found = next(self.standing(MarkedTerms.of({term: 1.0})), None)
         return found[1][0] if found else None
 
     def _of(self, number: int) -> list[Place]:
@@ -112,7 +114,7 @@ TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EditionLine:
     """A block of text, and the key of the section it stands in."""
 
     section: str
@@ -123,7 +125,7 @@ class Line:
 class Concordance:
     """The lines of an edition, title first, and the places of every index term in them."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[EditionLine, ...]
     places: Places
 
     def surface(self, term: str) -> str:
@@ -132,21 +134,24 @@ class Concordance:
         return self.lines[place[0]].text[place[1] : place[2]] if place else ""
 
 
-def lines_of(edition: Edition) -> tuple[Line, ...]:
+def lines_of(edition: Edition) -> tuple[EditionLine, ...]:
     """The title and every block of text that is not empty."""
     blocks = ((section.key, text) for section in edition.sections for text in section.text.splitlines())
-    return (Line(TITLE, edition.title), *(Line(key, text) for key, text in blocks if text.strip()))
+    return (
+        EditionLine(TITLE, edition.title),
+        *(EditionLine(key, text) for key, text in blocks if text.strip()),
+    )
 
 
-def places_of(lines: Sequence[Line], glossary: Glossary) -> bytes:
+def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:
     """Where index terms stand in some lines, as `Places` reads it."""
-    readings = [glossary.read(line.text) for line in lines]
-    pieces = [piece for reading in readings for piece in reading.analysis.pieces]
+    glossed = [glossary.read(line.text) for line in lines]
+    pieces = [piece for one in glossed for piece in one.analysis.pieces]
     counts = [len(piece.parts.terms) for piece in pieces]
-    numbers = np.repeat(np.arange(len(lines)), [len(reading.analysis.pieces) for reading in readings])
+    numbers = np.repeat(np.arange(len(lines)), [len(one.analysis.pieces) for one in glossed])
     starts, ends = _spans(pieces, counts)
     rows = np.column_stack((np.repeat(numbers, counts), starts, ends - starts))
-    concepts = [(number, token) for number, reading in enumerate(readings) for token in reading.concepts]
+    concepts = [(number, token) for number, one in enumerate(glossed) for token in one.concepts]
     more = [(number, token.start, token.end - token.start) for number, token in concepts]
     terms = [piece.parts.terms for piece in pieces]
     return packed(
@@ -178,7 +183,7 @@ ReadPlaces = Callable[[str, Language], Places | None]
 """The places of an edition, by the id of its entry, where they are kept."""
 
 
-class Passages:
+class Concordances:
     """Concordances of the editions of one generation: read where they are kept, otherwise made, when first asked
     for."""
 
