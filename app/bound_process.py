@@ -7,19 +7,21 @@ application, whose imports take seconds on a busy machine: so the watch begins b
 
 import contextlib
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
+SECONDS_TO_END = 9.0
+"""For what is under way when a process is told to end."""
+
 
 class BoundProcess(SpawnProcess):
-    """As the one of the standard library. Whatever is given to it is read after the watch over the parent began; the
-    program that is run should be one that a new process does not import again, such as one of `app.cli.launch`."""
-
-    before_leaving: Callable[[], None] | None = None
-    """Called in the process itself when its parent is gone; then it ends."""
+    """A process as the standard library has it. Whatever is given to it is read after the watch over the parent began;
+    the program that is run should be one that a new process does not import again, such as one of `app.cli.launch`."""
 
     def __init__(self, target: Callable[[], object]) -> None:
         super().__init__(target=target)
@@ -35,17 +37,17 @@ class BoundProcess(SpawnProcess):
         state = {name: value for name, value in self.__dict__.items() if name not in {"_theirs", "_ours"}}
         return _watched, (self._theirs,), state
 
-    def watch(self, parent: Connection) -> None:
-        """Ends this process as soon as its parent is gone."""
-        with contextlib.suppress(EOFError, OSError):
-            parent.recv_bytes()
-        if self.before_leaving:
-            self.before_leaving()
-        os._exit(1)
-
 
 def _watched(parent: Connection) -> BoundProcess:
     """In the new process, and the first thing done there: the process before anything of its own is known."""
-    process = BoundProcess.__new__(BoundProcess)
-    threading.Thread(target=process.watch, args=(parent,), daemon=True).start()
-    return process
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    return BoundProcess.__new__(BoundProcess)
+
+
+def _end_with(parent: Connection) -> None:
+    """End this process as soon as its parent is gone, as if it had been told to; at last without asking."""
+    with contextlib.suppress(EOFError, OSError):
+        parent.recv_bytes()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(SECONDS_TO_END)
+    os._exit(1)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import FrameType
 
 import click
+import uvicorn
 
 from app.cli import server
 from app.cli.figures import clear_figures, figures_folder
@@ -45,6 +46,7 @@ def serve(**given: str | None) -> None:
             click.echo(f"jieda: {problem}", err=True)
         sys.exit(2)
     logging.config.dictConfig(log_config(settings.log_format))
+    server.check_files()
     check_port(settings.host, settings.port)
     share_with_group(settings.data)
     signal.signal(signal.SIGTERM, leave)
@@ -64,7 +66,7 @@ def serve_alone(settings: Settings) -> None:
     clear_figures(knowledge.data)
     clear_requests(knowledge.data)
     # Not stopped here but where the application ends: it knows when the last answer is given.
-    server.run(create_app(settings, knowledge, alone=True), settings)
+    uvicorn.run(create_app(settings, knowledge, alone=True), **server.options(settings))
 
 
 def serve_together(settings: Settings) -> None:
@@ -77,7 +79,7 @@ def serve_together(settings: Settings) -> None:
         with figures_folder(settings.data) as directory:
             os.environ.update(settings.to_environ() | {DIRECTORY_VARIABLE: directory})
             knowledge.lead()
-            server.run("app.web.app:create_app_from_environ", settings)
+            server.Workers(settings).run()
     finally:
         knowledge.stop()
 

@@ -1,151 +1,58 @@
-"""How uvicorn is run: HTTP/1.1 that waits for nobody for ever, in one process or several."""
+"""How uvicorn is run: in this process, or in several that this one starts, replaces and ends."""
 
-import asyncio
+import logging
+import os
 import resource
-from dataclasses import dataclass
+import signal
+import sys
+import time
 from functools import partial
-from itertools import count
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from socket import socket
 from typing import Any
 
+import click
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 
-from app.cli.http_protocol import TypedAddresses
+from app.bound_process import SECONDS_TO_END, BoundProcess
+from app.cli.connection import ConnectionLimits, LimitedConnection
 from app.cli.logs import log_config
-from app.cli.supervisor import Supervisor
 from app.settings import Settings
-from app.web.http.clients import client_key, is_among, parse
+from app.web.app import create_app_from_environ
 
-SECONDS_TO_START = 60
-"""For a worker that still imports on a busy machine."""
+log = logging.getLogger(__name__)
+
 SECONDS_TO_FINISH = 8
 """For answers under way when the server is told to stop; containers are killed after ten."""
-SECONDS_FOR_HEADERS = 10.0
-"""From the start of a connection, or the end of the last answer, to the end of a request's headers."""
-SECONDS_WITHOUT_READING = 20.0
-LEAST_READ = 1 << 16
-"""Bytes: a client that takes fewer of what waits for it in SECONDS_WITHOUT_READING is given up."""
-SECONDS_BETWEEN_LOOKS = 2.0
-MOST_CONNECTIONS = 1000
-"""In each worker. One more, and the one that has been silent for longest goes."""
-MOST_OF_ONE_CLIENT = 100
-OTHER_FILES = 64
-"""Descriptors that are kept for everything but connections."""
-_TURNS = count()
+SECONDS_TO_START = 300.0
+"""For a worker that still imports on a busy machine."""
+SECONDS_TO_ANSWER = 60.0
+"""A worker whose event loop has not turned for so long is replaced."""
+SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_BETWEEN_SIGNS = 2
+LEAST_FILES = 256
+"""File descriptors without which nothing is served."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How many connections there may be. `trusted` proxies bring more than one client and count as nobody."""
-
-    most: int
-    of_one_client: int
-    trusted: tuple[str, ...]
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Bounds":
-        """As many as the system lets this process have, and no limit for a client where limits are off."""
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = max(OTHER_FILES, min(MOST_CONNECTIONS, files - OTHER_FILES))
-        return cls(most, MOST_OF_ONE_CLIENT if settings.limits else most, settings.trusted_proxies)
-
-
-class Connection(TypedAddresses):
-    """A connection that is looked after every two seconds, for as long as it is open."""
-
-    def __init__(self, *arguments: Any, bounds: Bounds, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._bounds = bounds
-        self._timer: asyncio.TimerHandle | None = None
-        self._unsent, self._taken_at = 0, 0.0
-        self.who = b""
-        """The client, or empty where it may have as many connections as it likes."""
-        self.asking_since = 0.0
-        self.turn = 0
-        """Grows each time that somebody begins to ask: the clock of the loop may stand still meanwhile."""
-
-    @property
-    def asks(self) -> bool:
-        """Whether the client has yet to say what it wants."""
-        return self.cycle is None or self.cycle.response_complete
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
-        """Begin to look after it, and make room for it."""
-        super().connection_made(transport)
-        self._begin_to_ask()
-        self._taken_at = self.asking_since
-        self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
-        address = parse(self.client[0]) if self.client else None
-        if address and not is_among(address, self._bounds.trusted):
-            self.who = client_key(address)
-        self._make_room()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
-        if self._timer:
-            self._timer.cancel()
-        super().connection_lost(exc)
-
-    def on_response_complete(self) -> None:
-        """The client may ask again."""
-        self._begin_to_ask()
-        super().on_response_complete()
-
-    def _begin_to_ask(self) -> None:
-        self.asking_since, self.turn = self.loop.time(), next(_TURNS)
-
-    def _make_room(self) -> None:
-        all_of_them = (each for each in self.connections if isinstance(each, Connection))
-        # One that is aborted is gone a moment later.
-        others = [each for each in all_of_them if not each.transport.is_closing()]
-        same = [each for each in others if self.who and each.who == self.who]
-        if len(same) > self._bounds.of_one_client:
-            _oldest(same).transport.abort()
-        elif len(others) > self._bounds.most:
-            _oldest(others).transport.abort()
-
-    def _look(self) -> None:
-        if self._has_stopped_reading() or self._takes_too_long_to_ask():
-            self.transport.abort()
-        else:
-            self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
-
-    def _has_stopped_reading(self) -> bool:
-        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
-        if not unsent or abs(unsent - self._unsent) >= LEAST_READ:
-            self._unsent, self._taken_at = unsent, now
-        return now - self._taken_at > SECONDS_WITHOUT_READING
-
-    def _takes_too_long_to_ask(self) -> bool:
-        is_sent = not self.transport.get_write_buffer_size()
-        return self.asks and is_sent and self.loop.time() - self.asking_since > SECONDS_FOR_HEADERS
-
-
-def _oldest(connections: list[Connection]) -> Connection:
-    """The one that has asked for nothing for longest; the newest where all have asked."""
-    idle = [each for each in connections if each.asks]
-    if idle:
-        return min(idle, key=lambda each: each.turn)
-    return max(connections, key=lambda each: each.turn)
-
-
-def run(app: Any, settings: Settings) -> None:
-    """Serve an application, or with several workers what a factory of that name makes in each of them."""
+def check_files() -> None:
+    """Take as many file descriptors as the system gives. Raises ClickException where those are too few."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if isinstance(app, str):
-        config = uvicorn.Config(app, factory=True, workers=settings.workers, **options(settings))
-        Supervisor(config).run()
-    else:
-        uvicorn.run(app, **options(settings))
+    if hard < LEAST_FILES:
+        raise click.ClickException(
+            f"a process may open {hard} files here, and a server needs {LEAST_FILES}: raise the limit (ulimit -n)"
+        )
 
 
 def options(settings: Settings) -> dict[str, Any]:
-    """What the server is told, whichever way it runs."""
+    """What uvicorn is told, whichever way it runs."""
     return {
         "host": settings.host,
         "port": settings.port,
-        "http": partial(Connection, bounds=Bounds.of(settings)),
+        "http": partial(LimitedConnection, limits=ConnectionLimits.of(settings)),
         "log_config": log_config(settings.log_format),
         # Its access log has queries in it; ours has not.
         "access_log": False,
@@ -153,6 +60,77 @@ def options(settings: Settings) -> dict[str, Any]:
         "proxy_headers": bool(settings.trusted_proxies),
         "forwarded_allow_ips": list(settings.trusted_proxies),
         "timeout_graceful_shutdown": SECONDS_TO_FINISH,
-        "timeout_worker_healthcheck": SECONDS_TO_START,
         "ws": "none",
     }
+
+
+class Worker:
+    """A process that answers requests, for as long as the one that started it lives."""
+
+    def __init__(self, listening: socket) -> None:
+        self._well_until = get_context("spawn").RawValue("d", time.monotonic() + SECONDS_TO_START)
+        self.process = BoundProcess(partial(answer, listening, self._well_until))
+        self.process.start()
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it lives and its event loop turns."""
+        return self.process.is_alive() and time.monotonic() < self._well_until.value
+
+
+def answer(listening: socket, well_until: Any) -> None:
+    """Serve, as a worker whose settings stand in its environment; `well_until` is shared with its parent."""
+
+    async def give_sign() -> None:
+        well_until.value = time.monotonic() + SECONDS_TO_ANSWER
+
+    settings = Settings.load(os.environ)
+    signs: dict[str, Any] = {"callback_notify": give_sign, "timeout_notify": SECONDS_BETWEEN_SIGNS}
+    config = uvicorn.Config(create_app_from_environ, factory=True, **signs, **options(settings))
+    uvicorn.Server(config).run([listening])
+
+
+class Workers:
+    """The workers of a server, all of which listen on one socket."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the socket. Ends the process, saying why, where that cannot be done."""
+        self._listening = uvicorn.Config("", **options(settings)).bind_socket()
+        self._stopping = False
+        self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
+
+    def run(self) -> None:
+        """Replace workers that die or hang, until a signal says to stop or one of them cannot start."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        while not self._stopping:
+            wait([each.process.sentinel for each in self._workers], SECONDS_BETWEEN_LOOKS)
+            failed = [each for each in self._workers if not self._stopping and not each.is_well]
+            for each in failed:
+                each.process.kill()
+                each.process.join()
+            if any(each.process.exitcode == STARTUP_FAILURE for each in failed):
+                log.error("a worker could not start: stopping")
+                self.end()
+                sys.exit(STARTUP_FAILURE)
+            for dead in failed:
+                log.warning("worker %s died or hung (exit code %s)", dead.process.pid, dead.process.exitcode)
+                self._workers[self._workers.index(dead)] = Worker(self._listening)
+        self.end()
+
+    def end(self) -> None:
+        """Tell all workers to finish, and end those that do not in time. Nobody listens any more: as long as anybody
+        does, the system takes connections, only to reset them at the end."""
+        self._listening.close()
+        until = time.monotonic() + SECONDS_TO_END
+        for each in self._workers:
+            each.process.terminate()
+        for each in self._workers:
+            each.process.join(max(0.0, until - time.monotonic()))
+            if each.process.is_alive():
+                log.warning("worker %s does not stop: it is killed", each.process.pid)
+                each.process.kill()
+                each.process.join()
+
+    def _stop(self, *_signal: object) -> None:
+        self._stopping = True

@@ -1,6 +1,5 @@
 """Connections that are opened and not used: none of them is kept for ever, and none keeps others out."""
 
-import asyncio
 import socket
 import threading
 import time
@@ -13,52 +12,45 @@ from typing import Any
 import pytest
 import uvicorn
 
-from app.cli import server
+from app.cli import connection, server
+from app.cli.connection import ConnectionLimits, LimitedConnection
 from app.settings import Settings
 from tests.support.server import PATIENCE, free_port, until
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+HALF = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx"
+CHUNKS = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x" * 300_000
 LARGE = b"x" * (64 << 20)
 Start = Callable[..., int]
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Answers with little, or with much where the path is /large."""
+    """Answers with little, or with much where the path is /large; reads the body first."""
     if scope["type"] == "http":
+        while scope["method"] == "POST" and (await receive()).get("more_body"):
+            continue
         body = LARGE if scope["path"] == "/large" else b"here"
         headers = [(b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
-class CoarseClock(asyncio.SelectorEventLoop):
-    """Tells a time that stands still for a quarter of a second, as any clock does for a moment."""
-
-    def time(self) -> float:
-        return super().time() // 0.25 * 0.25
-
-
-def run_with(clock: type[asyncio.AbstractEventLoop], each: uvicorn.Server) -> None:
-    with asyncio.Runner(loop_factory=clock) as runner:
-        runner.run(each.serve())
-
-
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Starts servers whose patience is short: `start(bounds…)` gives the port."""
-    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", 0.4)
-    monkeypatch.setattr(server, "SECONDS_WITHOUT_READING", 0.4)
-    monkeypatch.setattr(server, "SECONDS_BETWEEN_LOOKS", 0.1)
+    """Starts servers whose patience is short: `start(limits…)` gives the port."""
+    monkeypatch.setattr(connection, "SECONDS_FOR_HEADERS", 0.4)
+    monkeypatch.setattr(connection, "SECONDS_WITHOUT_READING", 0.4)
+    monkeypatch.setattr(connection, "SECONDS_BETWEEN_LOOKS", 0.1)
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
-    def begin(clock: type[asyncio.AbstractEventLoop] | None = None, **bounds: Any) -> int:
+    def begin(**limits: Any) -> int:
         settings = replace(Settings.load({}), port=free_port(), trusted_proxies=())
         options = server.options(settings)
-        wanted = replace(server.Bounds.of(settings), **bounds)
-        options["http"] = partial(server.Connection, bounds=wanted)
+        wanted = replace(ConnectionLimits.of(settings), **limits)
+        options["http"] = partial(LimitedConnection, limits=wanted)
         options["log_config"] = None
         each = uvicorn.Server(uvicorn.Config(application, **options))
-        thread = threading.Thread(target=each.run if clock is None else partial(run_with, clock, each))
+        thread = threading.Thread(target=each.run)
         thread.start()
         running.append((each, thread))
         until(lambda: each.started)
@@ -70,14 +62,17 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         thread.join(PATIENCE)
 
 
-def connected(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), PATIENCE)
+def connected(port: int, host: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE, (host, 0))
 
 
-def answers(port: int) -> bool:
-    with connected(port) as client:
-        client.sendall(REQUEST)
-        return client.recv(1000).startswith(b"HTTP/1.1 200")
+def answers(port: int, host: str = "127.0.0.1") -> bool:
+    with connected(port, host) as client:
+        try:
+            client.sendall(REQUEST)
+            return client.recv(1000).startswith(b"HTTP/1.1 200")
+        except ConnectionError:
+            return False
 
 
 def is_closed(client: socket.socket) -> bool:
@@ -96,7 +91,7 @@ def is_gone(client: socket.socket) -> bool:
     return False
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nX: ", REQUEST])
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nX: ", REQUEST, HALF, CHUNKS])
 def test_whoever_does_not_say_what_he_wants_is_hung_up_on(start: Start, said: bytes) -> None:
     with connected(start()) as client:
         client.sendall(said)
@@ -134,33 +129,39 @@ def test_whoever_never_reads_is_hung_up_on_and_a_reader_gets_all(start: Start) -
         assert received < len(LARGE)
 
 
-def test_of_connections_that_come_at_one_time_the_first_goes(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", PATIENCE)
-    port = start(CoarseClock, most=5)
-    for _ in range(10):
-        with ExitStack() as silent:
-            for _ in range(20):
-                silent.enter_context(connected(port))
-            assert [answers(port) for _ in range(10)] == [True] * 10
+def test_a_body_may_take_its_time_as_long_as_it_comes(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "LEAST_RATE", 2.0)
+    with connected(start()) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n")
+        for _ in range(20):
+            client.sendall(b"x")
+            time.sleep(0.06)
+        assert client.recv(1000).startswith(b"HTTP/1.1 200")
 
 
-@pytest.mark.parametrize("bound", ["most", "of_one_client"])
-def test_silent_connections_keep_nobody_out(
-    start: Start, monkeypatch: pytest.MonkeyPatch, bound: str
+@pytest.mark.parametrize("said", [b"", HALF])
+def test_one_client_takes_no_more_than_its_share(
+    start: Start, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", PATIENCE)
-    port = start(**{bound: 20})
-    silent = [connected(port) for _ in range(60)]
-    assert all(answers(port) for _ in range(10))
-    closed = 0
-    for each in silent:
-        each.settimeout(0.01)
-        try:
-            closed += is_closed(each)
-        except TimeoutError:
-            continue
-    assert closed >= 40
-    for each in silent:
-        each.close()
+    monkeypatch.setattr(connection, "SECONDS_FOR_HEADERS", PATIENCE)
+    port = start(most=30, of_one_client=20)
+    with ExitStack() as all_of_them:
+        held = [all_of_them.enter_context(connected(port, "127.0.0.2")) for _ in range(60)]
+        for each in held:
+            with suppress(ConnectionError):
+                each.sendall(said)
+        assert all(answers(port) for _ in range(10))
+        closed = 0
+        for each in held:
+            each.settimeout(0.05)
+            with suppress(TimeoutError):
+                closed += is_closed(each)
+        assert closed == 40
+
+
+def test_more_connections_than_there_may_be_are_refused_until_some_go(start: Start) -> None:
+    port = start(most=10, of_one_client=10)
+    with ExitStack() as silent:
+        for _ in range(10):
+            silent.enter_context(connected(port))
+        until(lambda: answers(port))
