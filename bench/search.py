@@ -25,7 +25,7 @@ from whoosh.scoring import BM25F
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.content.catalog import HeldCatalog
+from app.content.catalog import Catalog
 from app.content.library import Holdings, Library
 from app.content.read.gather import Vocabulary
 from app.content.read.load import load_library
@@ -77,7 +77,7 @@ def library_of(shipped: Library, count: int) -> Library:
     origin = {name(number): shipped.ids[number % len(shipped)] for number in range(count)}
     return Library(
         Holdings(
-            catalog=HeldCatalog(
+            catalog=Catalog.of(
                 {made: replace(shipped.summary(entry_id), id=made) for made, entry_id in origin.items()},
                 shipped.taxonomy,
             ),

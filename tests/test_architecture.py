@@ -77,7 +77,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis.", "app.snapshot."),
     "spellchecker": ("app.analysis.english",),
     "msgspec": ("app.snapshot.records",),
-    "sqlite3": ("app.feedback", "app.snapshot.facts"),
+    "sqlite3": ("app.content.catalog", "app.feedback", "app.snapshot.facts", "app.snapshot.tables"),
     "watchfiles": ("app.snapshot.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""

@@ -82,7 +82,7 @@ class Chaos:
     def _warm_up(self, data: Path) -> None:
         """Does once all that is done only once in a process, without starting a thread: those do not fork."""
         Builder([self.place.content], data, self.analyzers).build()
-        follower = Follower(data, self.analyzers, lambda _: None)
+        follower = Follower(data, self.analyzers, lambda: None)
         follower.catch_up()
         for word in WORDS:
             follower.snapshot.searcher.search(SearchRequest(text=word, lang=Language.EN))

@@ -110,8 +110,7 @@ class Servers:
     def leftovers(self, running: Running) -> list[str]:
         """What those before have left, or what is being written at this moment, while a server runs."""
         data, pids = self.place.data, running.pids()
-        told = [*(data / "workers").glob("*.json"), *(data / "requests").glob("*.*")]
-        dead = [path for path in told if not path.name.startswith(".") and _pid(path) not in pids]
+        dead = [path for path in (data / "workers").glob("*.json") if _pid(path) not in pids]
         figures = list(data.glob("metrics-*"))
         left = [*dead, *figures[running.workers > 1 :], *data.with_name("tmp").iterdir()]
         return [*self.place.leftovers(), *(path.name for path in left)]

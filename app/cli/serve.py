@@ -21,7 +21,6 @@ from app.metrics import DIRECTORY_VARIABLE
 from app.options import OPTIONS
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
-from app.snapshot.requests import clear_requests
 from app.values import Option
 from app.web.app import create_app
 
@@ -61,17 +60,16 @@ def serve(**given: str | None) -> None:
 
 def serve_alone(settings: Settings) -> None:
     """Serve from this process."""
-    knowledge = Knowledge(settings)
+    knowledge = Knowledge(settings, leading=True)
     knowledge.open()
     clear_figures(knowledge.data)
-    clear_requests(knowledge.data)
     # Not stopped here but where the application ends: it knows when the last answer is given.
     uvicorn.run(create_app(settings, knowledge, alone=True), **server.options(settings))
 
 
 def serve_together(settings: Settings) -> None:
     """Serve from several processes. This one answers nothing: it builds what the others serve."""
-    knowledge = Knowledge(settings)
+    knowledge = Knowledge(settings, leading=True)
     knowledge.open()
     settings = replace(settings, data=knowledge.data)
     clear_figures(knowledge.data)

@@ -1,170 +1,216 @@
-"""What lists are made from: every entry's id, tags, days and place in each order, without its text.
+"""What lists are made from: the tags of every entry and its place in each order, as tables of SQLite.
+
+    orders   a row for each list that an entry stands in; lists are sorted by `rank`, then by id
+    tags     a row for each tag that an entry carries
 
 A library asks its catalog, never all entries one by one: with a hundred thousand of them, a page that lists twenty
 reads twenty.
 """
 
-from collections import Counter
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Protocol, overload
+from functools import lru_cache
+from typing import Any, TypeVar, overload
 
 from app.content.shelf import shelf_key
 from app.entry import Language, Summary
 from app.filters import Filters
 from app.taxonomy import FACETS, Taxonomy, facet_values
 
+TABLES = """
+CREATE TABLE orders (list TEXT, rank, entry TEXT, PRIMARY KEY (list, rank, entry)) WITHOUT ROWID;
+CREATE TABLE tags (facet TEXT, value TEXT, entry TEXT, PRIMARY KEY (facet, value, entry)) WITHOUT ROWID;
+"""
 ALIKE_FACETS = ("topic", "error_type")
 """Entries are neighbors by the tags of these that they share."""
 SHARED_TAG, SAME_FRAMEWORK = 2, 1
 """What a shared tag counts among neighbors, and the same framework."""
+CACHED_COUNTS = 256
+
+ALL, LATEST = "all", "latest"
+EVERYTHING = Filters()
+
+Value = TypeVar("Value")
+Ask = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+"""Answers a SELECT. Raises sqlite3.Error."""
 
 
-class Catalog(Protocol):
-    """All entries of a library. What it lists is read when it is looked at; ids are those that it has."""
+def put_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
+    """Enters entries into the tables. Raises sqlite3.Error."""
+    for summary in summaries:
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", _places(summary, taxonomy))
+        connection.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?, ?)", _tags(summary))
 
-    @property
-    def ids(self) -> Sequence[str]:
+
+def remove_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
+    """Takes entries out again that were entered as they are here. Raises sqlite3.Error."""
+    for summary in summaries:
+        connection.executemany(
+            "DELETE FROM orders WHERE list = ? AND rank = ? AND entry = ?", _places(summary, taxonomy)
+        )
+        connection.executemany("DELETE FROM tags WHERE facet = ? AND value = ? AND entry = ?", _tags(summary))
+
+
+def _places(summary: Summary, taxonomy: Taxonomy) -> Iterator[tuple[str, object, str]]:
+    entry_id, latest = summary.id, -summary.updated.toordinal()
+    yield ALL, 0, entry_id
+    yield LATEST, latest, entry_id
+    for lang in Language:
+        yield f"shelved {lang}", shelf_key(summary, lang, taxonomy), entry_id
+        if edition := summary.editions.get(lang):
+            yield f"published {lang}", -edition.updated.toordinal(), entry_id
+        else:
+            yield f"missing {lang}", 0, entry_id
+        if lang in summary.stale:
+            yield f"stale {lang}", 0, entry_id
+
+
+def _tags(summary: Summary) -> list[tuple[str, str, str]]:
+    return [(facet, value, summary.id) for facet, values in facet_values(summary).items() for value in values]
+
+
+class Listed(Sequence[Value]):
+    """A list that a SELECT gives, read where it is looked at. A slice is a tuple."""
+
+    def __init__(self, ask: Ask, query: str, given: Sequence[object], read: Callable[[str], Value]) -> None:
+        """`query` gives ids in their order; `read`, a value for an id."""
+        self._ask, self._query, self._given, self._read = ask, query, given, read
+
+        self._size: int | None = None
+
+    def __len__(self) -> int:
+        if self._size is None:
+            count = f"SELECT COUNT(*) FROM ({self._query})"  # noqa: S608 - made of constants and question marks
+            self._size = int(self._ask(count, self._given)[0][0])
+        return self._size
+
+    @overload
+    def __getitem__(self, place: int) -> Value: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Value, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Value | tuple[Value, ...]:
+        if not isinstance(place, slice):
+            number = range(len(self))[place]
+            return self._read(self._ids(number, 1)[0])
+        places = range(len(self))[place]
+        if not places:
+            return ()
+        first = min(places[0], places[-1])
+        ids = self._ids(first, abs(places[-1] - places[0]) + 1)
+        return tuple(self._read(ids[number - first]) for number in places)
+
+    def __iter__(self) -> Iterator[Value]:
+        return map(self._read, self._ids(0, -1))
+
+    def _ids(self, start: int, count: int) -> list[str]:
+        """So many ids from a place on; all of them for -1."""
+        found = self._ask(f"{self._query} LIMIT ? OFFSET ?", (*self._given, count, start))
+        return [entry_id for (entry_id,) in found]
+
+
+class Catalog:
+    """All entries of a library. A list reads what it has when it is looked at. Safe to share between threads."""
+
+    def __init__(self, ask: Ask, read: Callable[[str], Summary]) -> None:
+        """`ask` has the tables; `read` gives what a list shows of an id that they have."""
+        self._ask = ask
+        self._read = read
+        self._counted = lru_cache(CACHED_COUNTS)(self._count)
+        every = "SELECT entry FROM orders WHERE list = ? ORDER BY rank, entry"
+        self.ids: Sequence[str] = Listed(ask, every, (ALL,), str)
         """All ids, sorted."""
 
-    def __contains__(self, entry_id: object) -> bool: ...
+    @classmethod
+    def of(cls, summaries: Mapping[str, Summary], taxonomy: Taxonomy) -> "Catalog":
+        """Of entries that are all in memory."""
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        connection.executescript(TABLES)
+        put_entries(connection, summaries.values(), taxonomy)
+        return cls(lambda query, given: connection.execute(query, given).fetchall(), summaries.__getitem__)
+
+    def __contains__(self, entry_id: object) -> bool:
+        found = "SELECT entry FROM orders WHERE list = ? AND rank = 0 AND entry = ?"
+        return isinstance(entry_id, str) and bool(self._ask(found, (ALL, entry_id)))
 
     def summary(self, entry_id: str) -> Summary:
         """What a list shows of an entry. Raises KeyError for an unknown id."""
+        return self._read(entry_id)
 
     def listed(self, filters: Filters, since: date | None = None) -> Sequence[Summary]:
         """The entries that pass the filters and changed on or after `since`, latest change first; of one day by id."""
+        return self._select(LATEST, filters, -since.toordinal() if since else None)
 
     def shelved(self, filters: Filters, lang: Language) -> Sequence[Summary]:
         """Those that pass the filters, in the order of `shelf.shelf_key` for readers of a language."""
+        return self._select(f"shelved {lang}", filters)
+
+    def published(self, lang: Language) -> Sequence[Summary]:
+        """Those that have an edition in a language, the latest change of that edition first; of one day by id."""
+        return self._select(f"published {lang}")
+
+    def missing(self, lang: Language) -> Sequence[Summary]:
+        """Those that have no edition in a language, by id."""
+        return self._select(f"missing {lang}")
+
+    def stale(self, lang: Language) -> Sequence[Summary]:
+        """Those whose edition in a language is older than what its twin says, by id."""
+        return self._select(f"stale {lang}")
 
     def counts(self, filters: Filters, facet: str) -> Mapping[str, int]:
         """How many of those that pass the filters carry each value of a facet; values that none carries are left
         out."""
-
-    def published(self, lang: Language) -> Sequence[Summary]:
-        """Those that have an edition in a language, the latest change of that edition first; of one day by id."""
-
-    def missing(self, lang: Language) -> Sequence[Summary]:
-        """Those that have no edition in a language, by id."""
-
-    def stale(self, lang: Language) -> Sequence[Summary]:
-        """Those whose edition in a language is older than what its twin says, by id."""
+        return self._counted(filters, facet)
 
     def alike(self, entry_id: str, most: int, without: Iterable[str]) -> tuple[Summary, ...]:
         """At most `most` other entries that share tags with one, those that share most of them first; none of
         `without`."""
+        own = self._read(entry_id)
+        tags = [tag for tag in _tags(own) if tag[0] in ALIKE_FACETS]
+        left_out = (entry_id, *without)
+        query = (
+            "SELECT entry FROM tags WHERE (facet, value) IN "  # noqa: S608 - only question marks
+            f"(VALUES {_marks(tags, '(?, ?)')}) AND entry NOT IN ({_marks(left_out)}) "
+            "GROUP BY entry ORDER BY ? * COUNT(*) + ? * (substr(entry, 1, ?) = ?) DESC, entry LIMIT ?"
+        )
+        framework = f"{own.framework}/"
+        given = [each for facet, value, _ in tags for each in (facet, value)]
+        worth = (SHARED_TAG, SAME_FRAMEWORK, len(framework), framework)
+        found = self._ask(query, (*given, *left_out, *worth, most)) if tags else []
+        return tuple(self._read(other) for (other,) in found)
+
+    def _select(
+        self, order: str, filters: Filters = EVERYTHING, until: int | None = None
+    ) -> Sequence[Summary]:
+        """The entries of a list that pass, up to a rank."""
+        narrowed, given = _narrowed(filters)
+        if until is not None:
+            narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
+        query = f"SELECT entry FROM orders WHERE list = ?{narrowed} ORDER BY rank, entry"  # noqa: S608 - as above
+        return Listed(self._ask, query, (order, *given), self._read)
+
+    def _count(self, filters: Filters, facet: str) -> Mapping[str, int]:
+        narrowed, given = _narrowed(filters)
+        query = f"SELECT value, COUNT(*) FROM tags WHERE facet = ?{narrowed} GROUP BY value"  # noqa: S608 - as above
+        return {value: int(count) for value, count in self._ask(query, (facet, *given))}
 
 
-class Listed(Sequence[Summary]):
-    """Entries of a list, each read when it is looked at. A slice is a tuple."""
-
-    def __init__(self, names: Sequence[int], read: Callable[[int], Summary]) -> None:
-        """`names`: what `read` knows the entries by."""
-        self._names, self._read = names, read
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @overload
-    def __getitem__(self, place: int) -> Summary: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Summary, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Summary | tuple[Summary, ...]:
-        if isinstance(place, slice):
-            return tuple(self._read(int(name)) for name in self._names[place])
-        return self._read(int(self._names[place]))
-
-    def __iter__(self) -> Iterator[Summary]:
-        return (self._read(int(name)) for name in self._names)
+def _narrowed(filters: Filters) -> tuple[str, list[object]]:
+    """The conditions that filters are, and what they are given."""
+    conditions, given = "", list[object]()
+    for facet in FACETS:
+        if values := filters.facet(facet):
+            conditions += (
+                f" AND entry IN (SELECT entry FROM tags WHERE facet = ? AND value IN ({_marks(values)}))"  # noqa: S608 - only question marks
+            )
+            given += [facet, *values]
+    if filters.edition is not None:
+        conditions += " AND entry IN (SELECT entry FROM orders WHERE list = ?)"
+        given.append(f"published {filters.edition}")
+    return conditions, given
 
 
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """The orders in which lists have entries, as numbers of summaries that are sorted by id."""
-
-    latest: Sequence[int]
-    shelved: Mapping[Language, Sequence[int]]
-    published: Mapping[Language, Sequence[int]]
-
-
-def orders_of(summaries: Sequence[Summary], taxonomy: Taxonomy) -> Orders:
-    """The orders of entries that are sorted by id."""
-    numbers = range(len(summaries))
-    latest = sorted(numbers, key=lambda number: -summaries[number].updated.toordinal())
-    frameworks = list(taxonomy.framework)
-    shelved, published = {}, {}
-    for lang in Language:
-        keys = [shelf_key(each, lang, taxonomy, frameworks) for each in summaries]
-        shelved[lang] = sorted(latest, key=keys.__getitem__)
-        held = [number for number in numbers if lang in summaries[number].editions]
-        published[lang] = sorted(held, key=lambda n: -summaries[n].editions[lang].updated.toordinal())
-    return Orders(latest, shelved, published)
-
-
-class HeldCatalog:
-    """A catalog of entries that are all in memory. Implements `Catalog`."""
-
-    def __init__(self, summaries: Mapping[str, Summary], taxonomy: Taxonomy) -> None:
-        self._summaries = dict(sorted(summaries.items()))
-        self._held = tuple(self._summaries.values())
-        self._orders = orders_of(self._held, taxonomy)
-        self.ids: Sequence[str] = tuple(self._summaries)
-
-    def __contains__(self, entry_id: object) -> bool:
-        return entry_id in self._summaries
-
-    def summary(self, entry_id: str) -> Summary:
-        """As `Catalog.summary`."""
-        return self._summaries[entry_id]
-
-    def listed(self, filters: Filters, since: date | None = None) -> Sequence[Summary]:
-        """As `Catalog.listed`."""
-        passing = self._passing(self._orders.latest, filters)
-        return tuple(each for each in passing if since is None or each.updated >= since)
-
-    def shelved(self, filters: Filters, lang: Language) -> Sequence[Summary]:
-        """As `Catalog.shelved`."""
-        return tuple(self._passing(self._orders.shelved[lang], filters))
-
-    def counts(self, filters: Filters, facet: str) -> Mapping[str, int]:
-        """As `Catalog.counts`."""
-        passing = self._passing(self._orders.latest, filters)
-        return Counter(value for each in passing for value in facet_values(each)[facet])
-
-    def published(self, lang: Language) -> Sequence[Summary]:
-        """As `Catalog.published`."""
-        return tuple(self._held[number] for number in self._orders.published[lang])
-
-    def missing(self, lang: Language) -> Sequence[Summary]:
-        """As `Catalog.missing`."""
-        return tuple(each for each in self._held if lang not in each.editions)
-
-    def stale(self, lang: Language) -> Sequence[Summary]:
-        """As `Catalog.stale`."""
-        return tuple(each for each in self._held if lang in each.stale)
-
-    def alike(self, entry_id: str, most: int, without: Iterable[str]) -> tuple[Summary, ...]:
-        """As `Catalog.alike`."""
-        own, left_out = self._summaries[entry_id], {entry_id, *without}
-        wanted = {(facet, value) for facet in ALIKE_FACETS for value in facet_values(own)[facet]}
-        found = []
-        for other in self._held:
-            tags = facet_values(other)
-            shared = sum((facet, value) in wanted for facet in ALIKE_FACETS for value in tags[facet])
-            if shared and other.id not in left_out:
-                same = SAME_FRAMEWORK * (other.framework == own.framework)
-                found.append((-SHARED_TAG * shared - same, other.id))
-        return tuple(self._summaries[other] for _, other in sorted(found)[:most])
-
-    def _passing(self, order: Sequence[int], filters: Filters) -> Iterator[Summary]:
-        return (self._held[number] for number in order if filters.admit(self._held[number]))
-
-
-def tags_of(summary: Summary) -> Iterator[tuple[str, str]]:
-    """Every tag of an entry: facet and value."""
-    values = facet_values(summary)
-    return ((facet, value) for facet in FACETS for value in values[facet])
+def _marks(values: Sequence[object], mark: str = "?") -> str:
+    return ", ".join([mark] * len(values))

@@ -1,7 +1,6 @@
 """The order in which entries stand on a page of all of them: by framework, then by the version they apply to."""
 
 import re
-from collections.abc import Sequence
 
 from app.entry import Language, Summary
 from app.taxonomy import Taxonomy
@@ -9,17 +8,28 @@ from app.taxonomy import Taxonomy
 VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
 """The version that what an entry applies to begins with, behind the name of its framework."""
 
-ShelfKey = tuple[int, str, tuple[int, ...], str]
+LARGEST = (1 << 64) - 1
+"""What a part of a version counts at most."""
 
 
-def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy, frameworks: Sequence[str]) -> ShelfKey:
-    """Frameworks in the order of the taxonomy, which `frameworks` gives; what holds for any version, then the latest
-    version first; then by title."""
+def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
+    """Sorts frameworks in the order of the taxonomy; what holds for any version, then the latest version first; then
+    by title; then the latest change first."""
     framework, edition = summary.framework, summary.edition(lang)
+    frameworks = list(taxonomy.framework)
     known = framework in taxonomy.framework
     name = taxonomy.framework[framework].name[lang] if known else framework
-    newest = tuple(-part for part in version_of(beside_framework(name, edition.applies_to)))
-    return frameworks.index(framework) if known else len(frameworks), framework, newest, edition.title
+    newest = version_of(beside_framework(name, edition.applies_to))
+    pieces = [_number(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
+    # Where one version goes on behind the other, the end of the shorter one comes first.
+    pieces += [b"\1" + _number(LARGEST - min(part, LARGEST)) for part in newest]
+    pieces += [b"\0", edition.title.encode("utf-8", "surrogatepass"), b"\0"]
+    return b"".join(pieces) + _number(LARGEST - summary.updated.toordinal())
+
+
+def _number(number: int) -> bytes:
+    """A number in a form that sorts as it does."""
+    return number.to_bytes(8, "big")
 
 
 def version_of(applies_to: str) -> tuple[int, ...]:

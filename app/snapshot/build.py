@@ -1,17 +1,19 @@
 """The builder: content directories to a generation on disk, working out only what changed since the last one."""
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from app.content.check.samples import Spoken
-from app.disk import clear_the_way, set_aside
-from app.errors import ContentError, IndexUnreadable
+from app.content.check.rules import check_between
+from app.content.check.samples import Matches, Spoken
+from app.content.read.corpus import SampleFile, draft_files
+from app.content.read.gather import in_order
+from app.disk import clear_the_way
+from app.entry import Problem
+from app.errors import ContentError
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.built import BuildAbandoned, Built
 from app.snapshot.engine import engine_name, is_kept
 from app.snapshot.entries import EntryFacts
 from app.snapshot.facts import FactsUnreadable
@@ -21,29 +23,50 @@ from app.snapshot.generation import (
     GENERATIONS,
     IMAGES,
     Generation,
-    GenerationUnreadable,
     clean,
     current_name,
+    generation_folder,
     generation_names,
     point_to,
     prune,
     read_generation,
 )
-from app.snapshot.header import make_header, named, sample_rows
 from app.snapshot.helpers import Helpers
-from app.snapshot.index import check_index
-from app.snapshot.last import Last
-from app.snapshot.lock import building_alone
-from app.snapshot.publish import copy_images, forget_old_facts, publish
-from app.snapshot.records import EntryRow, Header, SampleRow, to_json
+from app.snapshot.processes import WORKERS, building_alone, serving_workers
+from app.snapshot.publish import Plan, copy_images, forget_old_facts, image_name, publish
+from app.snapshot.records import EntryRow, Header, Lists, SampleRow
 from app.snapshot.sources import ContentMoved
 from app.snapshot.state import State, advance
-from app.snapshot.stored import keys_of
+from app.snapshot.tables import row_digest
 from app.snapshot.versions import code_version
-from app.snapshot.workers import WORKERS, served_generations
 from app.snapshot.workshop import Workshop, discard_facts
 
 log = logging.getLogger(__name__)
+
+
+class BuildAbandoned(Exception):
+    """The process is about to end, and what was being built is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build came to. `changed`: the generation is another one than before."""
+
+    generation: str
+    changed: bool
+    entries: int
+    problems: tuple[Problem, ...]
+    folders: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """What the last build left: anything can be done without it."""
+
+    built: Built
+    reading: Reading
+    state: State
+    plan: Plan
 
 
 class Builder:
@@ -68,19 +91,10 @@ class Builder:
         self._helpers = Helpers(processes)
         self._open_workshop = partial(Workshop, tuple(content), data, analyzers, self._helpers, self._pause)
         self._workshop: Workshop | None = None
-        self._lines: dict[str, tuple[EntryRow, bytes]] = {}
-        self._samples: Last[tuple[SampleRow, ...]] = Last()
-        self._state: State | None = None
-        self._reading: Reading | None = None
-        self._built: Built | None = None
-        self._last: Generation | None = None
-        self._rows: Mapping[str, EntryRow] = {}
+        self._last: Last | None = None
 
-    def build(self, suspect: str = "") -> Built:
+    def build(self) -> Built:
         """Makes the content as it is now the current generation.
-
-        `suspect` names a generation that somebody could not open: it is looked at closely, and made anew where
-        it is damaged.
 
         Raises ContentError where a taxonomy, glossary or dictionary is broken, OSError where the data directory
         cannot be written, FactsUnreadable where the store cannot be used, BuildAbandoned.
@@ -89,8 +103,6 @@ class Builder:
         with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
             clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
             clean(self._data)
-            if suspect:
-                self._examine(suspect)
             for _ in range(3):
                 try:
                     return self._build()
@@ -111,78 +123,55 @@ class Builder:
         shop = self._open()
         reading = shop.read()
         before = current_name(self._data)
-        if self._built and self._built.generation == before and reading == self._reading:
-            return replace(self._built, changed=False)
+        last = self._last
+        if last and last.built.generation == before and reading == last.reading:
+            return replace(last.built, changed=False)
         vocabulary = shop.vocabulary(reading)
-        state = advance(self._state, reading, vocabulary, shop.outlines)
+        state = advance(last.state if last else None, reading, vocabulary, shop.outlines)
         maker = shop.maker(vocabulary)
-        rows = self._new_rows(state, maker)
-        if not rows and (previous := self._previous(before)) and previous.rows:
+        rows = self._rows(state, maker)
+        previous = read_generation(self._data, before)
+        if not rows and previous and previous.catalog.ids:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        header, entries = self._header(shop, state, reading, maker), self._written(rows)
-        header = named(header, engine_name(shop.engine), entries)
-        written = self._publish(shop, maker, state, header, rows, entries)
-        if written or header.generation != before:
+        plan = self._plan(shop, state, reading, rows, maker)
+        if self._publish(shop, maker, state, plan, previous) or plan.name != before:
             # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
-            point_to(self._data, header.generation)
-        self._state, self._rows, self._reading = state, rows, reading
-        prune(self._data, served_generations(self._data))
-        forget_old_facts(shop.facts, header, rows, reading, self._kept_generations)
-        changed = header.generation != before
-        self._built = Built(header.generation, changed, len(rows), header.problems, reading.folders)
-        return self._built
+            point_to(self._data, plan.name)
+        prune(self._data, (worker.generation for worker in serving_workers(self._data)))
+        forget_old_facts(shop.facts, plan, reading, self._kept_generations)
+        built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)
+        self._last = Last(built, reading, state, plan)
+        return built
 
-    def _publish(  # noqa: PLR0913, PLR0917 - a generation, and what it is made with
-        self,
-        shop: Workshop,
-        maker: EntryFacts,
-        state: State,
-        header: Header,
-        rows: Mapping[str, EntryRow],
-        entries: bytes,
+    def _publish(
+        self, shop: Workshop, maker: EntryFacts, state: State, plan: Plan, previous: Generation | None
     ) -> bool:
         """Writes the generation unless it is there, whole; whether it was written."""
-        before, name = current_name(self._data), header.generation
-        if name == before and self._state is not None:
+        last = self._last
+        if last and previous and plan.name == previous.name:
             return False
-        copy_images(self._data, state.corpus.images, verified=self._state is None)
-        if is_kept(shop.engine, self._data, name):
+        copy_images(self._data, state.corpus.images, verified=last is None)
+        if is_kept(shop.engine, self._data, plan.name):
             return False
-        fresh = {entry_id: row for entry_id, row in rows.items() if self._rows.get(entry_id) != row}
+        known = last.plan.rows if last else {}
+        fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
         maker.ensure(fresh, state.entries, state.corpus, self._pause)
-        self._last = publish(
+        publish(
             self._data,
             shop.facts,
-            header,
-            rows,
-            entries,
-            self._previous(before),
+            plan,
+            previous,
             shop.engine,
             lambda: shop.tools(state.vocabulary).analyzer.fold,
             self._pause,
         )
         return True
 
-    def _examine(self, name: str) -> None:
-        facts = self._open().facts
-        try:
-            generation = read_generation(self._data, name)
-            check_index(generation.index, generation.header.completions, self._open().engine)
-            keys = {bytes.fromhex(key) for row in generation.rows for key in keys_of(row)}
-            keys.update(map(bytes.fromhex, generation.header.background_words))
-            whole = facts.known(keys) == keys
-        except (GenerationUnreadable, IndexUnreadable):
-            whole = False
-        if not whole:
-            log.warning("generation %s is damaged: it is made anew", name)
-            self._forget(damaged=False)
-            folder = self._data / GENERATIONS / name
-            if os.path.lexists(folder):
-                set_aside(folder)
-
     def _open(self) -> Workshop:
         if self._workshop is not None and not self._workshop.is_current:
             self._forget(damaged=False)
+        if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
+            self._forget(damaged=False)  # somebody found it damaged: what it was made of is looked at, too
         if self._workshop is None:
             self._workshop = self._open_workshop()
         return self._workshop
@@ -192,8 +181,7 @@ class Builder:
             self._workshop.close()
         if damaged:
             discard_facts(self._data)
-        self._workshop = self._state = self._reading = self._built = self._last = None
-        self._rows = {}
+        self._workshop = self._last = None
 
     def _pause(self) -> None:
         if self._stopping():
@@ -201,49 +189,64 @@ class Builder:
 
     # ---- the parts of a build
 
-    def _header(self, shop: Workshop, state: State, reading: Reading, maker: EntryFacts) -> Header:
-        spoken = Spoken.of(state.corpus)
-        matches = shop.signatures.matches(state, spoken)
-        words = maker.background(state.corpus.background, self._pause)
-        logs, ids = state.corpus.samples, tuple(state.entries)
-        samples = self._samples.of(lambda: sample_rows(logs, state.entries), logs, ids)
-        return make_header(state, reading, spoken, matches, words, shop.signatures.counts(state), samples)
-
-    def _written(self, rows: Mapping[str, EntryRow]) -> bytes:
-        """Rows as they are kept, a line each."""
-        before = self._lines
-        self._lines = {
-            entry_id: before[entry_id]
-            if entry_id in before and before[entry_id][0] is row
-            else (row, to_json(row))
-            for entry_id, row in rows.items()
-        }
-        return b"\n".join(line for _, line in self._lines.values())
-
-    def _new_rows(self, state: State, maker: EntryFacts) -> dict[str, EntryRow]:
-        before = self._state
-        kept = before.entries if before and before.vocabulary == state.vocabulary else {}
+    def _rows(self, state: State, maker: EntryFacts) -> dict[str, EntryRow]:
+        last, samples = self._last, state.corpus.samples
+        before = last.state.corpus.samples if last else {}
+        kept = last.state.entries if last and last.state.vocabulary == state.vocabulary else {}
         rows = {}
         for entry_id, prepared in state.entries.items():
-            samples = state.corpus.samples.get(entry_id, ())
-            if (
-                kept.get(entry_id) is prepared
-                and before
-                and before.corpus.samples.get(entry_id, ()) == samples
-            ):
-                rows[entry_id] = self._rows[entry_id]
-            else:
-                rows[entry_id] = maker.row(prepared, state.corpus.published[entry_id], samples)
+            logs = samples.get(entry_id, ())
+            same = last and kept.get(entry_id) is prepared and before.get(entry_id, ()) == logs
+            rows[entry_id] = (
+                last.plan.rows[entry_id]
+                if last and same
+                else maker.row(prepared, state.corpus.published[entry_id], logs)
+            )
         return rows
 
+    def _plan(
+        self, shop: Workshop, state: State, reading: Reading, rows: Mapping[str, EntryRow], maker: EntryFacts
+    ) -> Plan:
+        spoken = Spoken.of(state.corpus)
+        matches = shop.signatures.matches(state, spoken)
+        heads = ((entry_id, entry.head) for entry_id, entry in state.entries.items())
+        header = Header(
+            code=code_version(),
+            engine=engine_name(shop.engine),
+            vocabulary=state.vocabulary,
+            background_words=maker.background(state.corpus.background, self._pause),
+            counts=shop.signatures.counts(state),
+            signatures={entry_id: head.signatures for entry_id, head in heads if head.signatures},
+        )
+        known = self._last.plan if self._last else None
+        digests = {
+            entry_id: known.digests[entry_id]
+            if known and known.rows.get(entry_id) is row
+            else row_digest(row)
+            for entry_id, row in rows.items()
+        }
+        return Plan(header, _lists(state, reading, spoken, matches), rows, digests)
+
     def _kept_generations(self) -> Iterator[Generation]:
-        found = (self._previous(name) for name in generation_names(self._data))
+        found = (read_generation(self._data, name) for name in generation_names(self._data))
         return (generation for generation in found if generation)
 
-    def _previous(self, name: str) -> Generation | None:
-        if self._last is not None and self._last.name == name:
-            return self._last
-        try:
-            return read_generation(self._data, name) if name else None
-        except GenerationUnreadable:
-            return None
+
+def _lists(state: State, reading: Reading, spoken: Spoken, matches: Matches) -> Lists:
+    """What stands beside the entries."""
+    corpus = state.corpus
+    found = [problem for each in state.chosen.values() for problem in each.problems]
+    found += [problem for problems in state.checks.values() for problem in problems]
+    found += [*reading.problems, *state.vocabulary.problems, *state.file_problems]
+    samples = (log for entry_id, logs in corpus.samples.items() if entry_id in state.entries for log in logs)
+    return Lists(
+        samples=tuple(map(_sample_row, (*samples, *corpus.background))),
+        problems=in_order((*found, *check_between(corpus, spoken, matches))),
+        old_ids=state.claims,
+        images={where: image_name(where, each.content) for where, each in corpus.images.items()},
+        drafts=draft_files(corpus.by_id),
+    )
+
+
+def _sample_row(file: SampleFile) -> SampleRow:
+    return SampleRow(file.entry_id, file.where, str(file.path), file.content)

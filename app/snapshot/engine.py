@@ -14,7 +14,7 @@ from app.diagnosis.telling import TellingWords
 from app.search.index.document import Document
 from app.search.index.protocol import Index
 from app.settings import Settings
-from app.snapshot.generation import generation_folder, is_whole
+from app.snapshot.generation import read_generation
 from app.snapshot.records import EntryRow
 from app.snapshot.versions import code_version
 
@@ -88,9 +88,8 @@ def engine_name(engine: Engine | None) -> str:
 
 def is_kept(engine: Engine | None, data: Path, name: str) -> bool:
     """Whether a generation is on disk and, where there is a cluster, its index there. Raises ClusterUnavailable."""
-    return is_whole(data, name) and (
-        engine is None or engine.is_whole(generation_folder(data, name) / "index")
-    )
+    generation = read_generation(data, name)
+    return generation is not None and (engine is None or engine.is_whole(generation.index))
 
 
 def index_digest(engine: str, rows: Mapping[str, EntryRow]) -> str:

@@ -22,10 +22,9 @@ from app.snapshot.making import (
     file_key,
     learned,
 )
-from app.snapshot.records import EntryRow, FileFact, from_json, to_json
+from app.snapshot.records import EntryRow, FileFact, from_json, read_entry, to_json
 from app.snapshot.sources import sample_text
 from app.snapshot.state import Prepared
-from app.snapshot.stored import keys_of, read_entry
 from app.snapshot.versions import code_version
 from app.taxonomy import FACETS, facet_values
 
@@ -184,7 +183,7 @@ class EntryFacts:
         pause: Callable[[], None],
     ) -> None:
         """Makes the facts that `rows` name and that are not there. `pause` is called between entries."""
-        known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in keys_of(row))
+        known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary.taxonomy, self._tools), MakerElsewhere(self._vocabulary)
         for facts in self._helpers.map(orders, here, there, WORTH_HELP, pause):
@@ -201,7 +200,7 @@ class EntryFacts:
         corpus: Corpus,
     ) -> Iterator[Order]:
         for entry_id, row in rows.items():
-            missing = frozenset(key for key in keys_of(row) if bytes.fromhex(key) not in known)
+            missing = frozenset(key for key in row.keys if bytes.fromhex(key) not in known)
             if missing - {row.meaning}:
                 yield Order(
                     row=row,
@@ -222,6 +221,6 @@ class EntryFacts:
             return
         for row in rows:
             pause()
-            meaning = meaning_of(read_entry(self._facts, row), self._embedder)
+            meaning = meaning_of(read_entry(self._facts.get, row), self._embedder)
             self._writer.put(bytes.fromhex(row.meaning), meaning)
         self._writer.flush()

@@ -10,7 +10,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 VERSION = "1"
@@ -21,6 +21,8 @@ SECONDS_TO_WAIT = 10.0
 """For another process that is writing at the moment."""
 BATCH = 500
 """Keys asked for in one statement."""
+KEY_SIZE = 16
+"""Bytes of a key."""
 QUICKLY = 1
 """zlib level: three quarters of what the best level saves, in a fifth of its time."""
 
@@ -68,7 +70,7 @@ def packed(value: bytes) -> bytes:
 
 def fact_key(kind: str, *parts: str) -> bytes:
     """The key of a fact of `kind` that follows from `parts` alone, versions of the code included."""
-    total = hashlib.blake2b(kind.encode(), digest_size=16)
+    total = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
         total.update(b"%d:" % len(encoded) + encoded)
@@ -80,7 +82,7 @@ class FactStore:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self._lock = threading.Lock()
-        with _explained():
+        with explained():
             self._connection = _connect(path, writable=writable)
         # Snapshots share a store for as long as they read from it: it ends with the last of them.
         self._close = weakref.finalize(self, self._connection.close)
@@ -92,7 +94,7 @@ class FactStore:
 
     def get(self, key: bytes) -> bytes | None:
         """A fact, or None where it is not known."""
-        with self._lock, _explained():
+        with self._lock, explained():
             row = self._connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
             return zlib.decompress(row[0]) if row else None
 
@@ -102,11 +104,11 @@ class FactStore:
         for start in range(0, len(wanted), BATCH):
             batch = wanted[start : start + BATCH]
             marks = ",".join("?" * len(batch))
-            with self._lock, _explained():
+            with self._lock, explained():
                 query = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 rows = self._connection.execute(query, batch).fetchall()
             # Outside of the lock: readers of single entries are waiting.
-            with _explained():
+            with explained():
                 found = [(key, zlib.decompress(value)) for key, value in rows]
             yield from found
 
@@ -116,13 +118,13 @@ class FactStore:
         for start in range(0, len(wanted), BATCH):
             batch = wanted[start : start + BATCH]
             marks = ",".join("?" * len(batch))
-            with self._lock, _explained():
+            with self._lock, explained():
                 query = f"SELECT key FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
                 found.update(row[0] for row in self._connection.execute(query, batch))
         return frozenset(found)
 
     def __len__(self) -> int:
-        with self._lock, _explained():
+        with self._lock, explained():
             count: int = self._connection.execute("SELECT COUNT(*) FROM facts").fetchone()[0]
             return count
 
@@ -137,7 +139,7 @@ class FactStore:
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
         """Forgets all facts but these; how many were forgotten."""
-        with self._lock, _explained():
+        with self._lock, explained():
             known = [row[0] for row in self._connection.execute("SELECT key FROM facts")]
         gone = [(key,) for key in known if key not in keys]
         if gone:
@@ -147,7 +149,7 @@ class FactStore:
 
     def files(self) -> list[FileRow]:
         """Every file as it was last seen."""
-        with self._lock, _explained():
+        with self._lock, explained():
             return self._connection.execute("SELECT * FROM files").fetchall()
 
     def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
@@ -158,7 +160,7 @@ class FactStore:
 
     def note(self, name: str) -> bytes | None:
         """What was last noted under a name."""
-        with self._lock, _explained():
+        with self._lock, explained():
             row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
             return zlib.decompress(row[0]) if row else None
 
@@ -174,7 +176,7 @@ class FactStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock, _explained():
+        with self._lock, explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -193,7 +195,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Makes errors of SQLite and of its values FactsUnreadable."""
     try:
         yield
     except (sqlite3.Error, zlib.error) as error:
@@ -236,11 +239,3 @@ def _opened(path: Path, how: str) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
-
-
-def check_facts(path: Path) -> None:
-    """Raises FactsUnreadable where the file is damaged in a way that a quick look shows."""
-    with _explained(), closing(_opened(path, "mode=ro")) as connection:
-        answer = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if answer != ("ok",):
-        raise FactsUnreadable(str(answer[0]))

@@ -2,42 +2,34 @@
 
 data/
   current                  the generation to serve, a name; replaced by rename
-  generations/<name>/      header.json, entries.jsonl, index/; never changed once it is there
+  generations/<name>/      <digest>.sqlite, index/; never changed once it is there
   images/<hash>.<type>     copies of the images, so that what is served is what was read
   facts-1.sqlite           what generations are made from and entries are read from
   build.lock               held while somebody builds
   workers/                 what every worker serves
 """
 
-import hashlib
 import json
 import os
 import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
-from app.errors import IndexUnreadable
-from app.search.index.array_file import Array, read_arrays
-from app.snapshot.records import EntryRow, Header, RecordUnreadable, from_json, to_json
-from app.snapshot.rows import SEAL_LENGTH, StoredRows
+from app.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
+from app.snapshot.tables import GenerationUnreadable, Tables
 
 GENERATIONS = "generations"
 CURRENT = "current"
-ENTRIES, INDEX = "entries.jsonl", "index"
+INDEX = "index"
 IMAGES = "images"
 NAME = re.compile(r"[0-9a-f]{16}")
 """How generations are named."""
 GRACE = 60.0
 """Seconds that a generation outlives being current: workers may still have to leave it."""
-
-
-class GenerationUnreadable(Exception):
-    """A generation that is missing, damaged or made by other code; `str` says why."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,22 +41,15 @@ class Pointer:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """A generation that was found whole. `rows` are in the order of their ids, `index` is a directory."""
+class Generation(Tables):
+    """A generation that was found whole, but for its index, a directory that is checked when it is opened."""
 
-    name: str
-    header: Header
-    rows: Sequence[EntryRow]
-    index: Path
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpenGeneration(Generation):
-    """A generation whose rows stay on disk. `arrays` are those of its catalog."""
-
-    rows: StoredRows
-    arrays: Mapping[str, Array]
+    def __init__(self, data: Path, name: str) -> None:
+        """Raises GenerationUnreadable."""
+        folder = generation_folder(data, name)
+        super().__init__(folder)
+        self.name = name
+        self.index = folder / INDEX
 
 
 def generation_folder(data: Path, name: str) -> Path:
@@ -98,35 +83,12 @@ def point_to(data: Path, name: str) -> None:
     sync(data)
 
 
-def read_generation(data: Path, name: str) -> OpenGeneration:
-    """Reads a generation, but for its rows and its index. Raises GenerationUnreadable."""
-    folder = generation_folder(data, name)
+def read_generation(data: Path, name: str) -> Generation | None:
+    """A generation, None where it is missing, damaged or made by other code."""
     try:
-        header = from_json(_unsealed(folder / "header.json"), Header)
-        _check_seal(folder / ENTRIES)
-        arrays = read_arrays(folder / INDEX, header.catalog)
-        rows = StoredRows(folder / ENTRIES, arrays["rows.starts"], arrays["rows.digests"])
-    except (OSError, RecordUnreadable, IndexUnreadable, KeyError) as error:
-        raise GenerationUnreadable(getattr(error, "strerror", None) or str(error)) from error
-    if header.generation != name:
-        raise GenerationUnreadable(f"is the generation {header.generation}")
-    return OpenGeneration(name, header, rows, folder / INDEX, arrays)
-
-
-def is_whole(data: Path, name: str) -> bool:
-    """Whether the generation is there and can be read."""
-    try:
-        read_generation(data, name)
+        return Generation(data, name) if name else None
     except GenerationUnreadable:
-        return False
-    return True
-
-
-def name_of(version: str, header: bytes, entries: bytes) -> str:
-    """The name of a generation: a digest of all that is in it, and of the code that made it."""
-    total = hashlib.sha256(version.encode())
-    total.update(b"\n%d\n" % len(header) + header + entries)
-    return total.hexdigest()[:16]
+        return None
 
 
 class NewGeneration:
@@ -136,28 +98,26 @@ class NewGeneration:
         """Raises OSError."""
         self._target = data / GENERATIONS / name
         self._target.parent.mkdir(parents=True, exist_ok=True)
-        self._aside = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
+        self.folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
         # Whoever may write the data directory may remove it: another user of the group may be next to build.
-        self._aside.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
-        self.index = self._aside / INDEX
+        self.folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
+        self.index = self.folder / INDEX
         self.index.mkdir()
 
-    def finish(self, header: Header, entries: bytes) -> None:
-        """Writes what is left and gives the directory its name. Raises OSError."""
-        _seal(self._aside / "header.json", to_json(header))
-        _seal(self._aside / ENTRIES, entries)
-        for path in self.index.iterdir():
-            sync(path)
-        sync(self.index)
-        sync(self._aside)
+    def finish(self) -> None:
+        """Gives the directory its name. Raises OSError."""
+        for folder in (self.index, self.folder):
+            for path in folder.iterdir():
+                sync(path)
+            sync(folder)
         if os.path.lexists(self._target):
             set_aside(self._target)
-        self._aside.rename(self._target)
+        self.folder.rename(self._target)
         sync(self._target.parent)
 
     def abandon(self) -> None:
         """Removes what was not finished."""
-        remove(self._aside)
+        remove(self.folder)
 
 
 def clean(data: Path) -> None:
@@ -195,27 +155,3 @@ def _generations(data: Path) -> Iterator[Path]:
     folder = data / GENERATIONS
     if folder.is_dir() and not folder.is_symlink():
         yield from (path for path in folder.iterdir() if NAME.fullmatch(path.name))
-
-
-def _seal(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _unsealed(path: Path) -> bytes:
-    """The content of a sealed file. Raises OSError, RecordUnreadable where it is not what was written."""
-    seal, _, content = read_plain(path).partition(b"\n")
-    if hashlib.sha256(content).hexdigest().encode() != seal:
-        raise RecordUnreadable(f"{path.name} is damaged")
-    return content
-
-
-def _check_seal(path: Path) -> None:
-    """Reads a sealed file piece by piece. Raises OSError, RecordUnreadable where it is not what was written."""
-    with os.fdopen(open_plain(path), "rb") as file:
-        seal = file.readline(SEAL_LENGTH).rstrip(b"\n")
-        total = hashlib.file_digest(file, "sha256")
-    if total.hexdigest().encode() != seal:
-        raise RecordUnreadable(f"{path.name} is damaged")

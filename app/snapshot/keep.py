@@ -7,20 +7,23 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from app.errors import ClusterUnavailable, ContentError
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.built import BuildAbandoned, Built
+from app.snapshot.build import BuildAbandoned, Builder, Built
 from app.snapshot.facts import FactsUnreadable
-from app.snapshot.health import BuilderStatus, reason_of, tell_status
+from app.snapshot.processes import Answer, BuilderStatus, answer, reason_of, tell_status, wanted
+from app.snapshot.threads import Threads
 from app.snapshot.watch import Watch
 
 log = logging.getLogger(__name__)
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 """Seconds until a failed build is tried again; doubled each time."""
+LOOK_AGAIN = 0.05
+"""Seconds between two looks whether a worker wants a build."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """What may go wrong without anything being wrong with the program."""
 
@@ -45,13 +48,19 @@ class Keeper:
         self._may_pass = False
         """Whether the last build failed for a reason that may go away by itself."""
         self._stop = threading.Event()
+        self._threads = Threads(self._stop)
         self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
-        self._requests: queue.SimpleQueue[tuple[Future[Built], str] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Future[Built] | None] = queue.SimpleQueue()
         self._waiting: Future[Built] | None = None
         self._lock = threading.Lock()
         self._works = False
 
-    def request(self, suspect: str = "") -> "Future[Built]":
+    @property
+    def failure(self) -> str:
+        """Which of its threads died of late; empty where none did."""
+        return self._threads.failure
+
+    def request(self) -> "Future[Built]":
         """A build that begins after this call: the one that is waiting already, or a new one.
 
         After `stop` it is abandoned (BuildAbandoned).
@@ -62,27 +71,29 @@ class Keeper:
                 waiting = Future()
                 waiting.set_exception(BuildAbandoned())
                 return waiting
-            if suspect or waiting is None or waiting.running() or waiting.done():
-                waiting = Future()
-                self._waiting = None if suspect else waiting
-                self._requests.put((waiting, suspect))
+            if waiting is None or waiting.running() or waiting.done():
+                waiting = self._waiting = Future()
+                self._requests.put(waiting)
             if not self._works:
                 self._works = True
-                # A daemon: a process that is told to end does not wait for a build, which leaves nothing behind.
-                threading.Thread(target=self._work, name="jieda-build", daemon=True).start()
+                self._threads.start("jieda-build", self._work)
             return waiting
 
-    def build(self, suspect: str = "") -> Built:
+    def build(self) -> Built:
         """`request`, waited for. Raises what `Builder.build` raises."""
-        return self.request(suspect).result()
+        return self.request().result()
 
     def watch(self, watch: Watch, built: Built | None) -> None:
         """Builds from now on whenever the content has changed, and again where a build failed."""
-        threading.Thread(target=self._run, args=(watch, built), name="jieda-watch", daemon=True).start()
+        self._threads.start("jieda-watch", partial(self._run, watch, built))
 
     def persist(self) -> None:
         """Builds again from now on where a build failed for a reason that may go away by itself."""
-        threading.Thread(target=self._persist, name="jieda-retry", daemon=True).start()
+        self._threads.start("jieda-retry", self._persist)
+
+    def serve_requests(self) -> None:
+        """Builds from now on when a worker asks for it."""
+        self._threads.start("jieda-requests", self._answer)
 
     def stop(self) -> None:
         """Abandons what is being built and builds no more."""
@@ -92,19 +103,18 @@ class Keeper:
 
     def _work(self) -> None:
         while (request := self._requests.get()) is not None:
-            future, suspect = request
-            if not future.set_running_or_notify_cancel():
+            if not request.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(self._build(suspect))
+                request.set_result(self._build())
             except BaseException as error:  # noqa: BLE001 - whoever asked is told, and the thread goes on
-                future.set_exception(error)
+                request.set_exception(error)
 
-    def _build(self, suspect: str) -> Built:
+    def _build(self) -> Built:
         self._tell("building")
         started = time.perf_counter()
         try:
-            built = self._builder.build(suspect)
+            built = self._builder.build()
         except BuildAbandoned:
             self._tell("idle")
             raise
@@ -137,6 +147,21 @@ class Keeper:
     def _tell(self, state: str, reason: str = "") -> None:
         self.status = replace(self.status, state=state, reason=reason, note=self._note, at=time.time())
         tell_status(self._data, self.status)
+
+    def _answer(self) -> None:
+        done = wanted(self._data)
+        while not self._stop.wait(LOOK_AGAIN):
+            asked = wanted(self._data)
+            if asked == done:
+                continue
+            try:
+                given = Answer(asked, self.build().generation)
+            except BuildAbandoned:
+                return
+            except Exception as error:  # noqa: BLE001 - whoever asked is told
+                given = Answer(asked, "", str(error) or type(error).__name__)
+            answer(self._data, given)
+            done = asked
 
     def _persist(self) -> None:
         retry = FIRST_RETRY

@@ -2,6 +2,7 @@
 
 import atexit
 import logging
+import os
 import threading
 import time
 from concurrent.futures import Future
@@ -13,22 +14,48 @@ from app.disk import remove, temporary_folders
 from app.errors import JiedaError
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers, analyzers_of
-from app.snapshot.built import BuildAbandoned, Built
+from app.snapshot.build import BuildAbandoned, Built
 from app.snapshot.facts import FactsUnreadable
 from app.snapshot.follow import UNREADABLE, Follower
-from app.snapshot.health import Health, reason_of
+from app.snapshot.generation import current_name
 from app.snapshot.keep import EXPECTED, Keeper
-from app.snapshot.requests import BuildRefused, Outcome, ask, build_on_request
+from app.snapshot.processes import (
+    LOOK_AGAIN,
+    BuilderStatus,
+    BuildRefused,
+    ask,
+    lead,
+    read_status,
+    reason_of,
+    serving_workers,
+)
 from app.snapshot.snapshot import SHOWN, Snapshot
+from app.snapshot.threads import Threads
 from app.snapshot.watch import Watch, WatchMode
 from app.snapshot.watch_cluster import watch_cluster
-from app.snapshot.workers import living_workers
 
 log = logging.getLogger(__name__)
 
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
-LOOK_AGAIN = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a process can say about what it serves. `degraded` is empty where all is well, and names no path."""
+
+    builder: str
+    degraded: str
+    cluster: str | None = None
+    """Why the cluster cannot be searched, empty where it can; None where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What a build that somebody asked for came to."""
+
+    generation: str
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +72,20 @@ class Knowledge:
     """Opens, follows and, unless it is told to follow only, builds what `settings` name."""
 
     def __init__(
-        self, settings: Settings, *, follow_only: bool = False, analyzers: Analyzers | None = None
+        self,
+        settings: Settings,
+        *,
+        follow_only: bool = False,
+        analyzers: Analyzers | None = None,
+        leading: bool = False,
     ) -> None:
-        """`analyzers` where others of this process have some already."""
+        """`analyzers` where others of this process have some already. `leading`: this process is the one that owns the
+        data directory; raises DirectoryTaken where another one does."""
         self._settings = settings
         self._follow_only = follow_only
+        self._leading = leading
         self._stop = threading.Event()
-        self._threads: list[threading.Thread] = []
+        self._threads = Threads(self._stop)
         self._built: Built | None = None
         self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
@@ -59,6 +93,13 @@ class Knowledge:
     def _use(self, data: Path, note: str) -> None:
         self.data = data
         """Where generations are kept: the settings' directory, or another where that one cannot be written."""
+        if self._leading:
+            try:
+                lead(data, f"http://{self._settings.host}:{self._settings.port}")
+            except OSError as error:
+                log.warning(
+                    "%s: it cannot be locked: %s", data, error
+                )  # nor written, which is told when it is built
         processes = self._settings.build_processes
         self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
         self._follower = Follower(data, self._analyzers, self._mend)
@@ -71,11 +112,16 @@ class Knowledge:
     @property
     def ready(self) -> bool:
         """Whether there is a snapshot."""
-        return self._follower.ready
+        return self._follower.opened is not None
 
     def health(self) -> Health:
         """How this process and the builder fare; says nothing that names a path."""
-        return self._follower.health(self._keeper.status)
+        status = max(read_status(self.data), self._keeper.status, key=lambda each: each.at)
+        unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
+        died = self._threads.failure or self._keeper.failure
+        degraded = self._follower.failure or died or _reason(status) or unwritable
+        engine = self._analyzers.engine
+        return Health(status.state, degraded, engine.failure if engine else None)
 
     def open(self) -> None:
         """Brings the current generation up to date with the content and opens it.
@@ -113,10 +159,10 @@ class Knowledge:
     def start(self) -> None:
         """Follows from now on, and builds when the content changes if the settings say so."""
         self._follower.announce()
-        self._thread("jieda-follow", self._follow)
+        self._threads.start("jieda-follow", partial(self._follower.follow, self._stop))
         if self._analyzers.engine is not None:
             watching = partial(watch_cluster, self._follower, self._mend, self._stop)
-            self._thread("jieda-cluster", watching)
+            self._threads.start("jieda-cluster", watching)
         if not self._follow_only:
             self.watch()
 
@@ -131,83 +177,66 @@ class Knowledge:
         """Builds from now on for the processes that follow: when the content changes, if the settings say so, and on
         request."""
         self.watch()
-        self._thread("jieda-requests", self._build_on_request)
+        self._keeper.serve_requests()
 
     def stop(self) -> None:
         """Ends all that `start` began; a build under way is abandoned."""
         self._stop.set()
         self._keeper.stop()
         self._follower.withdraw()
-        for thread in self._threads:
-            thread.join(2.0)
+        self._threads.join(2.0)
 
-    def rebuild(self) -> "Future[Outcome]":
+    def rebuild(self) -> "Future[Rebuilt]":
         """A build that sees the content as it is now, made by the process that this one follows, if there is one.
 
         Its failures are those of `Builder.build`, and BuildRefused.
         """
-        wish: Future[Outcome] = Future()
+        wish: Future[Rebuilt] = Future()
         threading.Thread(target=self._fulfill, args=(wish,), name="jieda-request", daemon=True).start()
         return wish
 
-    def spread(self, built: Outcome) -> ReloadOutcome:
+    def spread(self, built: Rebuilt) -> ReloadOutcome:
         """Waits until every worker serves a generation that was built, or SECONDS_TO_SPREAD have gone by."""
         deadline = time.monotonic() + SECONDS_TO_SPREAD
         self._caught_up()
         while True:
-            workers = living_workers(self.data)
+            workers = serving_workers(self.data)
             behind = tuple(worker.pid for worker in workers if worker.generation != built.generation)
             if not behind or time.monotonic() > deadline or self._stop.is_set():
                 return ReloadOutcome(built.changed, built.generation[:SHOWN], max(1, len(workers)), behind)
             time.sleep(LOOK_AGAIN)
 
-    def _follow(self) -> None:
-        self._follower.follow(self._stop)
-
-    def _thread(self, name: str, target: object) -> None:
-        thread = threading.Thread(target=target, name=name, daemon=True)  # type: ignore[arg-type] # a bound method
-        self._threads.append(thread)
-        thread.start()
-
     def _open_built(self) -> None:
-        try:
-            self._follower.catch_up()
-        except UNREADABLE as error:
-            log.warning("%s: the generation is made anew", error)
-            self._mend(self._built.generation if self._built else "")
+        # What turns out to be damaged is made anew once.
+        if not self._caught_up():
+            self._mend()
 
     def _caught_up(self) -> bool:
         try:
             self._follower.catch_up()
-        except UNREADABLE as error:
-            log.warning("the current generation cannot be opened: %s", error)
+        except UNREADABLE:
             return False
         return True
 
-    def _mend(self, name: str) -> None:
+    def _mend(self) -> None:
         try:
-            self._rebuilt(name)
+            self._rebuilt()
         except (BuildAbandoned, BuildRefused, *EXPECTED):
             return  # told by the keeper
         self._follower.catch_up()
 
-    def _fulfill(self, wish: "Future[Outcome]") -> None:
+    def _fulfill(self, wish: "Future[Rebuilt]") -> None:
         try:
             wish.set_result(self._rebuilt())
         except BaseException as error:  # noqa: BLE001 - whoever asked is told
             wish.set_exception(error)
 
-    def _rebuilt(self, suspect: str = "") -> Outcome:
-        if self._follow_only and (outcome := ask(self.data, suspect)):
-            return outcome
-        self._built = built = self._keeper.build(suspect)
-        return Outcome(built.generation, built.changed)
-
-    def _build_on_request(self) -> None:
-        try:
-            build_on_request(self.data, self._keeper.request, self._stop)
-        except OSError as error:
-            log.warning("no build on request: %s", error)  # workers build for themselves
+    def _rebuilt(self) -> Rebuilt:
+        before = current_name(self.data)
+        if self._follow_only and (generation := ask(self.data)):
+            return Rebuilt(generation, generation != before)
+        self._built = built = self._keeper.build()
+        return Rebuilt(built.generation, built.changed)
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
         """Builds in a temporary directory, which goes with this process. Raises JiedaError where there is none."""
@@ -222,3 +251,9 @@ class Knowledge:
             log.warning("%s cannot be used (%s): using %s", self._settings.data, error, folder)
             return
         raise JiedaError(f"{self._settings.data}: nothing can be kept there: {error}") from error
+
+
+def _reason(status: BuilderStatus) -> str:
+    if status.state == "failed":
+        return f"the last build failed: {status.reason}"
+    return status.note

@@ -1,34 +1,52 @@
-"""The last part of a build: a generation written, and what is not needed any more removed."""
+"""The last part of a build: what a generation consists of, written, and what is not needed any more removed."""
 
+import hashlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from app.content.read.corpus import Image
 from app.content.read.load import content_hash
 from app.disk import make_room, read_plain, write_aside
-from app.search.index.array_file import write_arrays
 from app.search.index.document import Document
-from app.snapshot.catalog import catalog_arrays
 from app.snapshot.engine import Engine, Wanted, index_digest
 from app.snapshot.facts import FactStore, FactsUnreadable
 from app.snapshot.files import Reading
-from app.snapshot.generation import IMAGES, Generation, NewGeneration, generation_folder
+from app.snapshot.generation import IMAGES, Generation, NewGeneration
 from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
 from app.snapshot.making import file_key
-from app.snapshot.records import EntryRow, Header
-from app.snapshot.rows import row_arrays
+from app.snapshot.records import EntryRow, Header, Lists, to_json
 from app.snapshot.sources import image_bytes
-from app.snapshot.stored import keys_of
+from app.snapshot.tables import Change, write_tables
 from app.taxonomy import facet_values
 
 log = logging.getLogger(__name__)
 
 SPARE_FACTS = 1000
 """Facts that nobody needs any more are forgotten once they are more than these, and as many as the others."""
+NAME_DIGITS = 16
 
 Rows = Mapping[str, EntryRow]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a generation consists of. `rows`, by id, are in the order of their ids; `digests` are theirs."""
+
+    header: Header
+    lists: Lists
+    rows: Rows
+    digests: Mapping[str, bytes]
+
+    @cached_property
+    def name(self) -> str:
+        """A digest of all that is in it, and of the code that made it."""
+        total = hashlib.sha256(to_json((self.header, self.lists)))
+        for entry_id, digest in self.digests.items():
+            total.update(entry_id.encode() + digest)
+        return total.hexdigest()[:NAME_DIGITS]
 
 
 def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> None:
@@ -57,119 +75,125 @@ def image_name(where: str, content: str) -> str:
 def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
     data: Path,
     facts: FactStore,
-    header: Header,
-    rows: Rows,
-    entries: bytes,
+    plan: Plan,
     previous: Generation | None,
     engine: Engine | None,
     fold: Callable[[], Callable[[str], str]],
     pause: Callable[[], None],
-) -> Generation:
-    """Writes a generation, taking from `previous` what its index has in common with it, and loads its documents into
-    the cluster of `engine` where there is one.
+) -> None:
+    """Writes a generation, taking from `previous` what it has in common with it, and loads its documents into the
+    cluster of `engine` where there is one.
 
-    `entries` are the rows as they are written; `fold` gives the analyzer's folding where it is needed; `pause` is
-    called now and then, and what it raises leaves nothing behind. Raises OSError, FactsUnreadable, ClusterUnavailable.
+    `fold` gives the analyzer's folding where it is needed; `pause` is called now and then, and what it raises leaves
+    nothing behind. Raises OSError, FactsUnreadable, ClusterUnavailable.
     """
-    # What another engine keeps is of no use to this one.
-    alike = previous if previous and previous.header.engine == header.engine else None
-    old = {row.head.summary.id: _indexed(row) for row in alike.rows} if alike else {}
-    changed = [entry_id for entry_id, row in rows.items() if old.get(entry_id) != _indexed(row)]
-    removed, before = old.keys() - rows.keys(), alike.index if alike else None
-    documents = _Documents(facts, rows, pause)
-    new = NewGeneration(data, header.generation)
+    difference = Difference.of(previous, plan)
+    new = NewGeneration(data, plan.name)
     try:
+        # What another engine keeps is of no use to this one.
+        before = previous.index if previous and previous.header.engine == plan.header.engine else None
+        changed = difference.indexed if before else plan.rows.keys()
+        documents = _Documents(facts, plan.rows, pause)
         if engine is None:
-            update_index(new.index, before, documents, changed, removed)
+            update_index(new.index, before, documents, changed, difference.removed)
         else:
-            wanted = Wanted(index_digest(engine.name, rows), documents, changed, removed)
+            wanted = Wanted(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
             engine.update(data, new.index, before, wanted, pause)
         pause()
-        completions = _complete(new.index, facts, header, rows, previous, fold)
-        catalog = _write_catalog(new.index, header, rows, entries)
-        header = replace(header, completions=completions, catalog=catalog)
-        new.finish(header, entries)
+        completions = _complete(new.index, facts, plan, previous, difference, fold)
+        _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
+        new.finish()
     except BaseException:  # however it ends, nothing half done stays
         new.abandon()
         raise
-    folder = generation_folder(data, header.generation)
-    return Generation(header.generation, header, tuple(rows.values()), folder / "index")
 
 
-def _write_catalog(target: Path, header: Header, rows: Rows, entries: bytes) -> str:
-    """Writes what lists need of all entries; the file's name. Raises OSError."""
-    summaries = [row.head.summary for row in rows.values()]
-    arrays = catalog_arrays(summaries, header.vocabulary.taxonomy)
-    return write_arrays(target, {**arrays, **row_arrays(entries)})
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The entries that two generations do not have alike. `fresh`: those of the new one that are others in the old
+    one or not there; `old`: the rows that the old one has of these and of those that are `removed`."""
+
+    fresh: frozenset[str]
+    removed: frozenset[str]
+    old: Rows
+    indexed: frozenset[str]
+    """Those of `fresh` that an index has otherwise."""
+
+    @classmethod
+    def of(cls, previous: Generation | None, plan: Plan) -> "Difference":
+        """What `plan` changes of a generation."""
+        before = previous.digests() if previous else {}
+        fresh = frozenset(each for each, digest in plan.digests.items() if before.get(each) != digest)
+        removed = frozenset(before.keys() - plan.digests.keys())
+        affected = (fresh & before.keys()) | removed
+        old = {each: previous.row(each) for each in affected} if previous else {}
+        indexed = (e for e in fresh if e not in old or old[e].indexed != plan.rows[e].indexed)
+        return cls(fresh, removed, old, frozenset(indexed))
+
+
+def _write(
+    folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: Plan
+) -> None:
+    """Writes the tables: those of `previous`, changed, unless the order or the form of anything is another one."""
+    before = previous.header if previous else None
+    if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
+        put = {each: plan.rows[each] for each in sorted(difference.fresh)}
+        write_tables(folder, previous, Change(put, tuple(difference.old.values())), header, plan.lists)
+    else:
+        write_tables(folder, None, Change(plan.rows, ()), header, plan.lists)
 
 
 def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
     target: Path,
     facts: FactStore,
-    header: Header,
-    rows: Rows,
+    plan: Plan,
     previous: Generation | None,
+    difference: Difference,
     fold: Callable[[], Callable[[str], str]],
 ) -> str:
     """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
-    if previous and _completes_alike(facts, header, rows, previous):
+    if previous and _completes_alike(facts, plan, previous.header, difference):
         try:
             keep_completions(target, previous.index, previous.header.completions)
         except OSError:
             log.warning("the completions of generation %s are lost: they are made anew", previous.name)
         else:
             return previous.header.completions
-    kept = [
-        value for _, value in sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows.values()))
-    ]
-    summaries = (row.head.summary for row in rows.values())
-    return write_all_completions(target, kept, summaries, header.vocabulary, fold())
+    rows = plan.rows.values()
+    kept = [value for _, value in sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows))]
+    summaries = (row.head.summary for row in rows)
+    return write_all_completions(target, kept, summaries, plan.header.vocabulary, fold())
 
 
-def _completes_alike(facts: FactStore, header: Header, rows: Rows, previous: Generation) -> bool:
+def _completes_alike(facts: FactStore, plan: Plan, before: Header, difference: Difference) -> bool:
     """Whether entries, tags in use and glossary offer what they offered before."""
-    before = {row.head.summary.id: row for row in previous.rows}
-    vocabulary, old = header.vocabulary, previous.header.vocabulary
-    if before.keys() != rows.keys() or (vocabulary.glossary, vocabulary.taxonomy) != (
-        old.glossary,
-        old.taxonomy,
-    ):
+    old, now = before.vocabulary, plan.header.vocabulary
+    if difference.removed or not difference.fresh <= difference.old.keys():
         return False
-    changed = [entry_id for entry_id, row in rows.items() if before[entry_id].completions != row.completions]
-    return all(
-        facet_values(rows[entry_id].head.summary) == facet_values(before[entry_id].head.summary)
-        and _kept(facts, rows[entry_id]) == _kept(facts, before[entry_id])
-        for entry_id in changed
+    return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
+        _offered(facts, difference.old[each]) == _offered(facts, plan.rows[each]) for each in difference.fresh
     )
 
 
-def _kept(facts: FactStore, row: EntryRow) -> bytes | None:
-    return facts.get(bytes.fromhex(row.completions))
+def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
+    return facet_values(row.head.summary), facts.get(bytes.fromhex(row.completions))
 
 
 def forget_old_facts(
-    facts: FactStore,
-    header: Header,
-    rows: Rows,
-    reading: Reading,
-    others: Callable[[], Iterator[Generation]],
+    facts: FactStore, plan: Plan, reading: Reading, others: Callable[[], Iterable[Generation]]
 ) -> None:
     """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
     files = [file for directory in reading.directories for file in directory.editions]
-    if len(facts) <= 2 * (len(files) + 6 * len(rows) + len(header.background_words)) + SPARE_FACTS:
+    words = plan.header.background_words
+    if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
         return
-    kept = {bytes.fromhex(key) for row in rows.values() for key in keys_of(row)}
-    kept.update(map(bytes.fromhex, header.background_words))
+    kept = {bytes.fromhex(key) for row in plan.rows.values() for key in row.keys}
+    kept.update(map(bytes.fromhex, words))
     kept |= {file_key(file.where, file.content) for file in files}
     for other in others():
-        kept |= {bytes.fromhex(key) for row in other.rows for key in keys_of(row)}
+        kept |= {bytes.fromhex(key) for row in other.rows() for key in row.keys}
         kept.update(map(bytes.fromhex, other.header.background_words))
     log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
-
-
-def _indexed(row: EntryRow) -> tuple[str, str, str]:
-    """The facts that an index is written from."""
-    return row.document, row.diagnosis, row.meaning
 
 
 class _Documents(Mapping[str, Document]):
@@ -182,7 +206,7 @@ class _Documents(Mapping[str, Document]):
         """Raises FactsUnreadable where a fact is lost."""
         self._pause()
         row = self._rows[entry_id]
-        document, diagnosis, meaning = (self._facts.get(bytes.fromhex(key)) for key in _indexed(row))
+        document, diagnosis, meaning = (self._facts.get(bytes.fromhex(key)) for key in row.indexed)
         if document is None or diagnosis is None or (row.meaning and meaning is None):
             raise FactsUnreadable(f"the document of {entry_id} is lost")
         return document_from(document, diagnosis, meaning)

@@ -1,6 +1,6 @@
 """The forms in which facts and generations are kept: frozen values to JSON and back, nothing that could run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,7 @@ from app.content.read.assemble import EntryHead
 from app.content.read.gather import Vocabulary
 from app.content.read.outline import FileOutline
 from app.diagnosis.facts import SignatureCount
-from app.entry import Edition, Language, Problem, Signature
+from app.entry import Edition, Entry, Language, Problem, Signature
 
 Value = TypeVar("Value")
 
@@ -45,6 +45,20 @@ class EntryRow:
     diagnosis: str
     meaning: str = ""
 
+    @property
+    def keys(self) -> Iterator[str]:
+        """The facts that it names."""
+        yield from self.editions.values()
+        yield from self.places.values()
+        yield from (self.document, self.completions, self.diagnosis)
+        if self.meaning:
+            yield self.meaning
+
+    @property
+    def indexed(self) -> tuple[str, str, str]:
+        """The facts that an index is written from."""
+        return self.document, self.diagnosis, self.meaning
+
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
@@ -58,26 +72,31 @@ class SampleRow:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a generation has besides its entries. `images`: served name to the name of a file beside the facts.
-    `completions` and `catalog`: the names of files of its index. `background` are the logs that no entry explains,
-    `background_words` the keys of the facts about their words. `counts` says how many logs have which signature;
-    `signatures` are those of the entries that have any."""
+    """What is read of a generation when it is opened. `code` is the version of the code that made it; `engine`, what
+    searches it: empty for the index beside it. `background_words`: the keys of the facts about the words of the logs
+    that no entry explains. `counts` says how many logs have which signature; `signatures` are those of the entries that
+    have any. `completions`: the name of a file of its index."""
 
-    generation: str
+    code: str
+    engine: str
     vocabulary: Vocabulary
-    problems: tuple[Problem, ...]
-    formerly: Mapping[str, str]
-    images: Mapping[str, str]
-    samples: tuple[SampleRow, ...]
-    background: tuple[SampleRow, ...]
     background_words: tuple[str, ...]
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
     completions: str = ""
-    catalog: str = ""
-    drafts: tuple[str, ...] = ()
-    engine: str = ""
-    """What searches it: empty for the index in `index/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What stands beside the entries of a generation. `samples` of no entry are the logs that none explains;
+    `old_ids`: old id to the id of today; `images`: served name to the name of a file beside the facts; `drafts`: the
+    files that readers are not to see."""
+
+    samples: tuple[SampleRow, ...]
+    problems: tuple[Problem, ...]
+    old_ids: Mapping[str, str]
+    images: Mapping[str, str]
+    drafts: tuple[str, ...]
 
 
 def to_json(value: object) -> bytes:
@@ -113,3 +132,15 @@ def _rich(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str):
         return Path(value)
     raise TypeError(f"{kind.__name__} has no place in a record")
+
+
+def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
+    """A whole entry, from its facts. Raises RecordUnreadable, KeyError where its text is lost."""
+    editions: dict[Language, Edition] = {}
+    for lang, key in row.editions.items():
+        value = fact(bytes.fromhex(key))
+        if value is None:
+            raise KeyError(row.head.summary.id)
+        summary = row.head.summary.editions[lang]
+        editions[lang] = edition_from_json(value, summary.path, summary.updated)
+    return row.head.entry(editions)

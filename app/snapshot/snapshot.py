@@ -1,12 +1,8 @@
 """The unit that is served and swapped, opened from a generation or built straight from a library."""
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from app.analysis import pipeline
 from app.analysis.glossary import Glossary
@@ -18,7 +14,7 @@ from app.diagnosis.facts import BackgroundFacts, Known
 from app.diagnosis.signatures import SignatureIndex
 from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
-from app.entry import Sample
+from app.entry import Language, Sample
 from app.log_knowledge import Background
 from app.search.completion import Completer, candidates_of, completion_arrays
 from app.search.index import document
@@ -27,17 +23,23 @@ from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
+from app.search.show.concordance import Places
 from app.search.translation import Dictionary
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.catalog import StoredCatalog
+from app.snapshot.engine import engine_name
 from app.snapshot.facts import FactStore
-from app.snapshot.generation import IMAGES, Generation, GenerationUnreadable, OpenGeneration
+from app.snapshot.generation import IMAGES, Generation
 from app.snapshot.index import OpenIndex, completer_of
-from app.snapshot.records import SampleRow, from_json
-from app.snapshot.stored import read_entry, read_places
+from app.snapshot.records import (
+    EntryRow,
+    Header,
+    RecordUnreadable,
+    SampleRow,
+    from_json,
+    read_entry,
+)
+from app.snapshot.tables import GenerationUnreadable
 
-CHECKED_AT_ONCE = 4096
-"""Rows that are in memory while it is looked whether their texts are there."""
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""
 
@@ -59,14 +61,15 @@ class Snapshot:
 class Opened:
     """A generation as it was read."""
 
-    generation: OpenGeneration
+    generation: Generation
+    facts: FactStore
     index: OpenIndex
     background: CountedWords
     signatures: SignatureIndex
 
 
 def open_snapshot(
-    generation: OpenGeneration,
+    generation: Generation,
     data: Path,
     facts: FactStore,
     analyzers: Analyzers,
@@ -76,76 +79,87 @@ def open_snapshot(
 
     Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
     """
-    _check_texts(generation, facts, before)
-    catalog = StoredCatalog(generation.arrays, generation.rows)
-    library = _library(generation, catalog, data, facts)
+    if before is None or before.facts is not facts:
+        # Later ones are written by a builder that has their texts in the same store.
+        _check_texts(generation, facts)
+    header = generation.header
+    library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
-    engine, completions = analyzers.engine, generation.header.completions
-    if generation.header.engine != (engine.name if engine else ""):
+    engine = analyzers.engine
+    if header.engine != engine_name(engine):
         raise GenerationUnreadable("it was made for another engine")
-    index = OpenIndex.read(generation.index, completions, before.index if before else None, engine)
-    searcher, completer = index.search(
-        library,
-        analyzer,
-        glossary,
-        analyzers,
-        lambda entry_id, lang: read_places(facts, catalog.row(entry_id), lang),
+    index = OpenIndex.read(generation.index, header.completions, before.index if before else None, engine)
+
+    def places(entry_id: str, lang: Language) -> Places | None:
+        return _places(facts, generation.row(entry_id), lang)
+
+    searcher, completer = index.search(library, analyzer, glossary, analyzers, places)
+    old = before.generation.header if before else None
+    same_words = before and old and old.background_words == header.background_words
+    background = before.background if before and same_words else _background_words(facts, header)
+    # To compile thousands takes longer than all the rest.
+    signatures = before.signatures if before and old and old.signatures == header.signatures else None
+    diagnoser = Diagnoser(
+        library, _known(generation, index, background), WordReader(analyzer, glossary), signatures
     )
-    background = _background_words(facts, generation, before)
-    signatures = _signatures(generation, before)
-    known, words = _known(generation, index, background), WordReader(analyzer, glossary)
-    diagnoser = Diagnoser(library, known, words, signatures)
-    opened = Opened(generation, index, background, diagnoser.signatures)
+    opened = Opened(generation, facts, index, background, diagnoser.signatures)
     return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
 
 
-def _check_texts(generation: OpenGeneration, facts: FactStore, before: Opened | None) -> None:
-    """Raises GenerationUnreadable where the text of an edition is lost, which no row of `before` has as well."""
-    rows = generation.rows
-    known = before.generation.rows.digests if before else rows.digests[:0]
-    fresh = np.flatnonzero(np.isin(rows.digests, known, invert=True)).tolist()
-    lost = 0
-    for start in range(0, len(fresh), CHECKED_AT_ONCE):
-        some = rows.once(fresh[start : start + CHECKED_AT_ONCE])
-        keys = {bytes.fromhex(key) for row in some for key in row.editions.values()}
-        lost += len(keys) - len(facts.known(keys))
-    if lost:
+def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
+    header, samples = generation.header, generation.sample_counts()
+    return Known(
+        knowledge=header.vocabulary.logs,
+        signatures=header.signatures,
+        samples={entry_id: samples[entry_id] for entry_id in index.telling(samples)},
+        words=index.index.failure_terms,
+        background=background,
+        counts=header.counts,
+    )
+
+
+def _check_texts(generation: Generation, facts: FactStore) -> None:
+    """Raises GenerationUnreadable where the text of an edition is lost."""
+    keys = generation.texts()
+    if lost := len(keys) - len(facts.known(keys)):
         raise GenerationUnreadable(f"the text of {lost} editions is lost")
 
 
-def _library(generation: Generation, catalog: StoredCatalog, data: Path, facts: FactStore) -> Library:
-    header = generation.header
-    samples: dict[str, list[SampleRow]] = {}
-    for sample in header.samples:
-        samples.setdefault(sample.entry_id, []).append(sample)
+def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
+    lists = generation.lists()
     return Library(
         Holdings(
-            catalog=catalog,
-            read=lambda entry_id: read_entry(facts, catalog.row(entry_id)),
-            vocabulary=header.vocabulary,
-            problems=header.problems,
-            formerly=header.formerly,
-            images={where: data / IMAGES / name for where, name in header.images.items()},
-            sampled=frozenset(samples),
-            samples_of=lambda entry_id: tuple(_samples(samples.get(entry_id, []))),
-            background=lambda: tuple(_background(header.background)),
+            catalog=generation.catalog,
+            read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
+            vocabulary=generation.header.vocabulary,
+            problems=lists.problems,
+            formerly=lists.old_ids,
+            images={where: data / IMAGES / name for where, name in lists.images.items()},
+            sampled=frozenset(generation.sample_counts()),
+            samples_of=lambda entry_id: tuple(
+                Sample(entry_id, Path(row.path), text)
+                for row in generation.samples(entry_id)
+                if (text := _text(row)) is not None
+            ),
+            background=lambda: tuple(
+                Background(row.where, text)
+                for row in generation.samples("")
+                if (text := _text(row)) is not None
+            ),
             digest=generation.name,
-            drafts=header.drafts,
+            drafts=lists.drafts,
         )
     )
 
 
-def _samples(rows: Iterable[SampleRow]) -> Iterator[Sample]:
-    for row in rows:
-        if (text := _text(row)) is not None:
-            yield Sample(row.entry_id, Path(row.path), text)
-
-
-def _background(rows: Iterable[SampleRow]) -> Iterator[Background]:
-    for row in rows:
-        if (text := _text(row)) is not None:
-            yield Background(row.where, text)
+def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
+    """Where terms stand in an edition; None where that is lost. Raises FactsUnreadable, RecordUnreadable."""
+    value = facts.get(bytes.fromhex(row.places[lang]))
+    try:
+        return None if value is None else Places(value)
+    except ValueError as error:
+        raise RecordUnreadable(str(error)) from error
 
 
 def _text(row: SampleRow) -> str | None:
@@ -155,35 +169,12 @@ def _text(row: SampleRow) -> str | None:
     return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None
 
 
-def _background_words(facts: FactStore, generation: Generation, before: Opened | None) -> CountedWords:
-    header = generation.header
-    if before and before.generation.header.background_words == header.background_words:
-        return before.background
+def _background_words(facts: FactStore, header: Header) -> CountedWords:
     keys = [bytes.fromhex(key) for key in header.background_words]
     found = dict(facts.get_all(keys))
     if found.keys() != set(keys):
         raise GenerationUnreadable("facts about the background logs are missing")
     return background_words(from_json(found[key], BackgroundFacts) for key in keys)
-
-
-def _signatures(generation: Generation, before: Opened | None) -> SignatureIndex | None:
-    """Those of `before`, where they are the same: to compile thousands takes longer than all the rest."""
-    same = before and before.generation.header.signatures == generation.header.signatures
-    return before.signatures if before and same else None
-
-
-def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
-    header = generation.header
-    samples = Counter(sample.entry_id for sample in header.samples)
-    telling = index.telling(samples)
-    return Known(
-        knowledge=header.vocabulary.logs,
-        signatures=header.signatures,
-        samples={entry_id: samples[entry_id] for entry_id in telling},
-        words=index.index.failure_terms,
-        background=background,
-        counts=header.counts,
-    )
 
 
 def index_digest(library: Library, embedder: Embedder | None = None) -> str:

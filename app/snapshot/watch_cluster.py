@@ -3,11 +3,12 @@
 import contextlib
 import logging
 import threading
+from collections.abc import Callable
 
 from app.errors import ClusterUnavailable
 from app.search.index.embedded import EmbeddedIndex
 from app.snapshot.engine import RemoteIndex
-from app.snapshot.follow import UNREADABLE, Follower, Mend
+from app.snapshot.follow import UNREADABLE, Follower
 from app.snapshot.snapshot import SHOWN
 
 log = logging.getLogger(__name__)
@@ -16,7 +17,7 @@ LOOK_AGAIN = 2.0
 """Seconds between two looks."""
 
 
-def watch_cluster(follower: Follower, mend: Mend, stop: threading.Event) -> None:
+def watch_cluster(follower: Follower, mend: Callable[[], None], stop: threading.Event) -> None:
     """Until stopped, asks for the index that is served, and has one made anew that the cluster has lost. For a
     thread of its own."""
     while not stop.wait(LOOK_AGAIN):
@@ -27,7 +28,7 @@ def watch_cluster(follower: Follower, mend: Mend, stop: threading.Event) -> None
             name = served.generation.name
             log.warning("the cluster has lost the index of generation %s: it is loaded again", name[:SHOWN])
             with contextlib.suppress(*UNREADABLE):
-                mend(name)
+                mend()
 
 
 def _is_there(index: RemoteIndex) -> bool:

@@ -176,7 +176,7 @@ def test_vectors_are_made_once_and_searched_by_whoever_opens_the_generation(
 
 def slugs(data: Path, analyzers: Analyzers, query: str) -> list[str]:
     """What a process finds that follows the builder of `data`."""
-    follower = Follower(data, analyzers, lambda name: None)
+    follower = Follower(data, analyzers, lambda: None)
     follower.catch_up()
     return found(follower.snapshot, query)
 

@@ -17,43 +17,42 @@ from app.errors import ContentError
 from app.search.answers import SearchRequest
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.built import BuildAbandoned
+from app.snapshot.build import BuildAbandoned, Builder
 from app.snapshot.facts import FILE_NAME
-from app.snapshot.generation import current_name, read_generation
-from app.snapshot.index import check_index
+from app.snapshot.generation import Generation, current_name
+from app.snapshot.index import OpenIndex
 from app.snapshot.knowledge import Knowledge
-from app.snapshot.workers import living_workers
+from app.snapshot.processes import serving_workers
 from tests.support.server import ROOT, environment, until
 from tests.support.small_content import edition, write
 
 
 def titles(data: Path) -> list[str]:
     """What the current generation serves."""
-    generation = read_generation(data, current_name(data))
-    return [each.title for row in generation.rows for each in row.head.summary.editions.values()]
+    rows = Generation(data, current_name(data)).rows()
+    return [each.title for row in rows for each in row.head.summary.editions.values()]
 
 
 def problems(data: Path) -> dict[str, str]:
     """Path and rule of each problem of the current generation that keeps something from being served."""
-    header = read_generation(data, current_name(data)).header
-    return {problem.path: problem.rule for problem in header.problems if not problem.served}
+    found = Generation(data, current_name(data)).problems()
+    return {problem.path: problem.rule for problem in found if not problem.served}
 
 
 def test_what_is_the_same_is_not_built_again(builder: Builder, data: Path) -> None:
     first = builder.build()
-    written = {path: path.stat().st_mtime_ns for path in data.rglob("*.json*")}
+    written = {path: path.stat().st_mtime_ns for path in data.rglob("*.sqlite")}
     second = builder.build()
     assert (first.changed, second.changed) == (True, False)
-    assert {path: path.stat().st_mtime_ns for path in data.rglob("*.json*")} == written
+    assert {path: path.stat().st_mtime_ns for path in data.rglob("*.sqlite")} == written
 
 
 def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
     builder: Builder, content: Path, data: Path
 ) -> None:
     def doubts() -> list[str]:
-        header = read_generation(data, current_name(data)).header
-        return [str(problem) for problem in header.problems if problem.rule == "doubt"]
+        found = Generation(data, current_name(data)).problems()
+        return [str(problem) for problem in found if problem.rule == "doubt"]
 
     path = content / "en/roll/a.md"
     path.write_text(edition("A", draft="true", doubts="['kind: a guess']"))
@@ -113,13 +112,17 @@ def looping_generation(data: Path) -> None:
     folder.symlink_to(folder.name)
 
 
-def damaged_header(data: Path) -> None:
-    path = data / "generations" / current_name(data) / "header.json"
+def tables(data: Path) -> Path:
+    return Generation(data, current_name(data)).path
+
+
+def noise_in_tables(data: Path) -> None:
+    path = tables(data)
     path.write_bytes(path.read_bytes().replace(b"roll", b"r0ll"))
 
 
-def truncated_entries(data: Path) -> None:
-    path = data / "generations" / current_name(data) / "entries.jsonl"
+def truncated_tables(data: Path) -> None:
+    path = tables(data)
     path.write_bytes(path.read_bytes()[:-40])
 
 
@@ -159,8 +162,8 @@ def noise_in_segments(data: Path) -> None:
         path.write_bytes(content[:-200] + bytes(byte ^ 1 for byte in content[-200:]))
 
 
-def pipe_for_header(data: Path) -> None:
-    path = data / "generations" / current_name(data) / "header.json"
+def pipe_for_tables(data: Path) -> None:
+    path = tables(data)
     path.unlink()
     os.mkfifo(path)
 
@@ -185,15 +188,15 @@ DAMAGES = [
     directory_for_pointer,
     dangling_generation,
     looping_generation,
-    damaged_header,
-    truncated_entries,
+    noise_in_tables,
+    truncated_tables,
     empty_index,
     no_facts,
     noise_for_facts,
     directory_for_facts,
     truncated_segments,
     noise_in_segments,
-    pipe_for_header,
+    pipe_for_tables,
     pipes_for_segments,
     pipe_beside_facts,
     nonsense_in_pointer,
@@ -273,7 +276,7 @@ def test_nothing_is_removed_behind_a_link(
     Builder([content], data, analyzers).build()
     remove(data / name)
     (data / name).symlink_to(elsewhere)
-    living_workers(data)
+    serving_workers(data)
     Builder([content], data, analyzers).build()
     (content / "en/roll/c.md").write_text(edition("C"))
     Builder([content], data, analyzers).build()
@@ -465,8 +468,8 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
     noise_in_segments(data)
     (content / "en/roll/c.md").write_text(edition("C"))
     builder.build()
-    generation = read_generation(data, current_name(data))
-    check_index(generation.index, generation.header.completions)
+    generation = Generation(data, current_name(data))
+    OpenIndex.read(generation.index, generation.header.completions, None, None)
 
 
 FULL = """

@@ -16,9 +16,8 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.entries import WORTH_HELP
 from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.generation import current_name, read_generation
+from app.snapshot.generation import Generation, current_name
 from app.snapshot.helpers import CHUNK, Helpers
-from app.snapshot.stored import keys_of
 from tests.support.server import ROOT, until
 from tests.support.small_content import edition, write
 
@@ -48,13 +47,13 @@ Kept = tuple[str, dict[str, bytes], dict[bytes, bytes]]
 
 def kept(data: Path) -> Kept:
     """What a build left: the generation's name, its files, and the facts that it names."""
-    generation = read_generation(data, current_name(data))
+    generation = Generation(data, current_name(data))
     folder = data / "generations" / generation.name
     files = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
     store = FactStore(data / FILE_NAME, writable=False)
-    keys = [bytes.fromhex(key) for row in generation.rows for key in keys_of(row)]
+    keys = [bytes.fromhex(key) for row in generation.rows() for key in row.keys]
     facts = dict(store.get_all(keys))
     store.close()
     assert len(facts) == len(set(keys))
@@ -109,7 +108,7 @@ def test_two_processes_make_the_same_as_one(
     builder.build()
     assert len(watcher.seen) == 2
     assert kept(data) == alone
-    (count,) = read_generation(data, current_name(data)).header.counts
+    (count,) = Generation(data, current_name(data)).header.counts
     assert count.own == LOGS
 
 

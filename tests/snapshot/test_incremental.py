@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.content.library import Library
+from app.entry import Language
+from app.filters import Filters
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.generation import read_generation
-from app.snapshot.stored import read_entry
+from app.snapshot.generation import Generation
+from app.snapshot.records import read_entry
+from app.taxonomy import FACETS
 from tests.support.examples import examples
 from tests.support.small_content import TAXONOMY, edition, load_checked, write
 
@@ -105,20 +108,24 @@ def apply(folder: Path, edit: Edit) -> None:
 
 def served(data: Path, name: str) -> dict[str, object]:
     """Everything that a generation says."""
-    generation = read_generation(data, name)
+    generation = Generation(data, name)
     facts = FactStore(data / FILE_NAME, writable=False)
+    rows = list(generation.rows())
     try:
-        entries = {row.head.summary.id: read_entry(facts, row) for row in generation.rows}
+        entries = {row.head.summary.id: read_entry(facts.get, row) for row in rows}
     finally:
         facts.close()
-    header = generation.header
+    vocabulary, lists = generation.header.vocabulary, generation.lists()
+    listed = (generation.catalog.listed(Filters()), *map(generation.catalog.stale, Language))
     return {
         "entries": entries,
-        "summaries": tuple(row.head.summary for row in generation.rows),
-        "problems": header.problems,
-        "formerly": dict(header.formerly),
-        "vocabulary": (header.vocabulary.taxonomy, header.vocabulary.glossary, header.vocabulary.dictionary),
-        "samples": sorted((row.entry_id, row.where) for row in header.samples),
+        "summaries": tuple(row.head.summary for row in rows),
+        "lists": [[each.id for each in found] for found in listed],
+        "counts": {facet: generation.catalog.counts(Filters(), facet) for facet in FACETS},
+        "problems": lists.problems,
+        "formerly": lists.old_ids,
+        "vocabulary": (vocabulary.taxonomy, vocabulary.glossary, vocabulary.dictionary),
+        "samples": sorted((row.entry_id, row.where) for row in lists.samples),
     }
 
 
@@ -128,6 +135,8 @@ def loaded(library: Library) -> dict[str, object]:
     return {
         "entries": dict(library.entries),
         "summaries": tuple(map(library.summary, library.ids)),
+        "lists": [[each.id for each in found] for found in (library.listed(), *map(library.stale, Language))],
+        "counts": {facet: library.counts(facet) for facet in FACETS},
         "problems": library.problems,
         "formerly": dict(library.formerly),
         "vocabulary": (library.taxonomy, library.glossary, library.dictionary),

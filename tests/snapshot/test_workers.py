@@ -144,7 +144,7 @@ def test_a_build_that_failed_is_tried_again_until_it_succeeds(
 
 def test_a_generation_damaged_under_running_workers_is_made_anew(server: Server, content: Path) -> None:
     before = generations(server)
-    for path in (server.data / "generations").rglob("entries.jsonl"):
+    for path in (server.data / "generations").rglob("*.sqlite"):
         path.write_bytes(b"noise")
     victim = children(server.process.pid)[0]
     os.kill(victim, signal.SIGKILL)
@@ -277,12 +277,28 @@ def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(
     first = start_server(content, workers="2", data=str(data))
     (ours,) = data.glob("metrics-*")
     assert ours != left
-    # A second server on the same directory leaves alone what the first one uses.
-    start_server(content, workers="2", data=str(data)).stop()
-    assert [ours] == list(data.glob("metrics-*"))
     first.stop(signal.SIGKILL)
     start_server(content, workers="1", data=str(data)).stop()
     assert not list(data.glob("metrics-*"))
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_server_on_a_data_directory_is_refused(server: Server, content: Path, workers: str) -> None:
+    given = {"content": content, "data": server.data, "port": servers.free_port(), "workers": workers}
+    settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
+    refused = subprocess.run(
+        [*servers.COMMAND, "serve"],
+        env=servers.environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert f"process {server.process.pid}, http://127.0.0.1:" in refused.stderr
+    assert "JIEDA_DATA" in refused.stderr
+    assert {answer["status"] for answer in answers(server)} == {"ready"}
 
 
 def test_a_stop_does_not_wait_for_a_build(start_server: Callable[..., Server], content: Path) -> None:

@@ -48,7 +48,7 @@ def open_snapshot(data: Path, analyzers: Analyzers, content: Path | None = None)
     if content is None:
         copy_data(data)
     Builder([content or CONTENT], data, analyzers).build()
-    follower = Follower(data, analyzers, lambda name: None)
+    follower = Follower(data, analyzers, lambda: None)
     follower.catch_up()
     return follower.snapshot
 

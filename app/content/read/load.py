@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from app.content.catalog import HeldCatalog
+from app.content.catalog import Catalog
 from app.content.library import Holdings, Library
 from app.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
 from app.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
@@ -92,7 +92,7 @@ class Loaded:
         summaries = {entry_id: head.summary for entry_id, head in heads.items()}
         return Library(
             Holdings(
-                catalog=HeldCatalog(summaries, corpus.taxonomy),
+                catalog=Catalog.of(summaries, corpus.taxonomy),
                 read=lambda entry_id: self._entry(heads[entry_id]),
                 vocabulary=self.vocabulary,
                 problems=in_order(self._problems if problems is None else problems),
