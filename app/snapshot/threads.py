@@ -43,7 +43,7 @@ class Threads:
         while True:
             try:
                 work()
-            except BaseException as error:
+            except BaseException as error:  # MemoryError, too: nobody else would notice
                 self._died[name] = (time.monotonic(), f"the thread {name} died of {type(error).__name__}")
                 log.critical("the thread %s died: it begins again", name, exc_info=True)
             else:
