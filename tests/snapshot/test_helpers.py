@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.snapshot import helper, matches
+from app.snapshot import helpers, matches
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build import Builder
 from app.snapshot.entries import WORTH_HELP
@@ -128,7 +128,7 @@ def test_nothing_is_lost_with_a_process_that_is_killed(
 def test_a_process_that_hangs_is_not_waited_for(
     much: Path, data: Path, analyzers: Analyzers, alone: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helper, "PATIENCE", 5.0)
+    monkeypatch.setattr(helpers, "PATIENCE", 5.0)
     watcher = Watcher(3, lambda pids: os.kill(pids[0], signal.SIGSTOP))
     Builder([much], data, analyzers, watcher, processes=2).build()
     assert kept(data) == alone
@@ -174,15 +174,15 @@ def longer(text: str) -> str:
 
 def test_a_process_that_does_not_listen_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """More is sent to it than fits into a pipe."""
-    monkeypatch.setattr(helper, "PATIENCE", 2.0)
+    monkeypatch.setattr(helpers, "PATIENCE", 2.0)
     texts = [f"{number} ".ljust(50_000) for number in range(4 * CHUNK)]
     watcher = Watcher(1, stopped)
 
     def look() -> None:
         watcher()
 
-    with Helpers(2) as helpers:
-        found = helpers.map(texts, longer, longer, 1, look)
+    with Helpers(2) as processes:
+        found = processes.map(texts, longer, longer, 1, look)
         assert sorted(found) == sorted(map(longer, texts))
 
 
@@ -194,8 +194,8 @@ def halved(number: int) -> int:
 
 def test_what_another_process_cannot_do_is_told_here() -> None:
     even = range(0, 20 * CHUNK, 2)
-    with Helpers(2) as helpers:
-        assert sorted(helpers.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
+    with Helpers(2) as processes:
+        assert sorted(processes.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
         with pytest.raises(ValueError, match=r"^7$"):
-            list(helpers.map([*even, 7], halved, halved, 1, lambda: None))
-        assert sorted(helpers.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
+            list(processes.map([*even, 7], halved, halved, 1, lambda: None))
+        assert sorted(processes.map(even, halved, halved, 1, lambda: None)) == list(range(10 * CHUNK))
