@@ -12,7 +12,7 @@ from app.errors import TooBusy, TooLarge
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import NOBODY, note_of_diagnosis
 from app.usecases.secrets import without_secrets
-from app.usecases.service import Service
+from app.usecases.service import LARGE_LOG, Service
 from app.usecases.tags import check_tag
 
 NONE = "none"
@@ -47,7 +47,7 @@ async def diagnose(
     if framework:
         check_tag("framework", framework, snapshot.library)
     diagnoser = snapshot.diagnoser
-    async with turn(service):
+    async with turn(service, len(text)):
         diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
@@ -57,10 +57,11 @@ async def diagnose(
 
 
 @asynccontextmanager
-async def turn(service: Service) -> AsyncIterator[None]:
-    """Entered when it is one's turn to do work that takes long. Raises TooBusy, which is counted."""
+async def turn(service: Service, size: int) -> AsyncIterator[None]:
+    """Entered when it is one's turn to do work on a text of `size` characters. Raises TooBusy, which is counted."""
+    lane = service.large_logs if size > LARGE_LOG else service.small_logs
     try:
-        async with service.diagnosing.turn():
+        async with lane.turn(size):
             yield
     except TooBusy:
         service.metrics.refused.labels("busy").inc()

@@ -13,10 +13,14 @@ from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import Keeping, Note, Recorder
 from app.usecases.once import Offload, at_once
 
-DIAGNOSES_AT_ONCE = 2
-"""Logs worked on at a time. They share one interpreter lock with the searches, so more would only be slower."""
-DIAGNOSES_WAITING = 16
-"""Logs that wait for their turn: the last of them, all of a megabyte, waits some ten seconds."""
+LARGE_LOG = 1 << 16
+"""Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
+LARGE_LOGS = (1, 17)
+"""Worked on at a time, and waiting. They share one interpreter lock with the searches: more would only be slower, and
+the last of them, all of a megabyte, waits some ten seconds."""
+SMALL_LOGS = (2, 64)
+MOST_CHARACTERS = 16 << 20
+"""Of all the logs in a lane together."""
 
 
 class Turns:
@@ -28,18 +32,21 @@ class Turns:
     def __init__(self, at_once: int, waiting: int) -> None:
         self._free = asyncio.Semaphore(at_once)
         self._room = at_once + waiting
+        self._characters = MOST_CHARACTERS
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Entered when it is one's turn. Raises TooBusy where too many wait already."""
-        if not self._room:
+    async def turn(self, size: int) -> AsyncIterator[None]:
+        """Entered when it is one's turn to work on `size` characters. Raises TooBusy where too much waits already."""
+        if not self._room or size > self._characters:
             raise TooBusy
         self._room -= 1
+        self._characters -= size
         try:
             async with self._free:
                 yield
         finally:
             self._room += 1
+            self._characters += size
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class Service:
     offload: Offload
     recorder: Recorder | None = None
     """Takes down what is asked in vain, where that is wanted and once it is started."""
-    diagnosing: Turns = field(default_factory=lambda: Turns(DIAGNOSES_AT_ONCE, DIAGNOSES_WAITING))
+    large_logs: Turns = field(default_factory=lambda: Turns(*LARGE_LOGS))
+    small_logs: Turns = field(default_factory=lambda: Turns(*SMALL_LOGS))
 
     @classmethod
     def of(cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once) -> "Service":

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import httpx
@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.http.limits import Buckets
+from app.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from tests.support.server import Server
 from tests.support.small_content import edition, write
 
@@ -144,6 +144,60 @@ async def test_more_logs_than_can_be_worked_on_are_refused_at_once(tmp_path: Pat
     assert f'jieda_refused_total{{limit="busy"}} {len(refused)}.0' in counted
     async with client_at(app, "127.0.0.1") as client:
         assert (await client.post("/api/v1/diagnose", content=b"KeyError: 1")).status_code == 200
+
+
+async def test_one_client_has_one_log_worked_on_and_two_waiting(tmp_path: Path) -> None:
+    app = application(tmp_path)
+    log = b"RuntimeError: CUDA error at 0x7f00, rank 3 of 8\n" * 8000
+    async with client_at(app, "203.0.113.5") as greedy, client_at(app, "203.0.113.6") as other:
+        large = [asyncio.create_task(greedy.post("/api/v1/diagnose", content=log)) for _ in range(20)]
+        await asyncio.sleep(0.01)
+        assert (await other.post("/api/v1/diagnose", content=b"KeyError: 1")).status_code == 200
+        assert not all(each.done() for each in large)
+        codes = sorted([(await each).status_code for each in large])
+        assert codes == [200] * 3 + [429] * 17
+        assert (await greedy.post("/api/v1/diagnose", content=b"KeyError: 1")).status_code == 200
+
+
+@pytest.mark.parametrize(("length", "kind"), [("900", "search"), ("70000", "diagnosis"), ("", "diagnosis")])
+async def test_what_an_agent_sends_is_a_log_where_it_is_as_large_as_one(length: str, kind: str) -> None:
+    headers = [(b"content-length", length.encode())]
+    assert kind_of({"type": "http", "method": "POST", "path": "/mcp", "headers": headers}) == kind
+
+
+async def test_one_client_has_no_more_than_its_share_of_half_sent_bodies(tmp_path: Path) -> None:
+    app = application(tmp_path)
+    ended = asyncio.Event()
+
+    async def half() -> AsyncIterator[bytes]:
+        yield b"x"
+        await ended.wait()
+
+    async with client_at(app, "203.0.113.5") as greedy, client_at(app, "203.0.113.6") as other:
+        sent = [
+            asyncio.create_task(greedy.post("/preferences", content=half(), headers={"Content-Length": "9"}))
+            for _ in range(MOST_AT_ONCE + 10)
+        ]
+        assert (await other.get(SEARCH)).status_code == 200
+        done, _ = await asyncio.wait(sent, timeout=5)
+        assert [each.result().status_code for each in done] == [429] * 10
+        ended.set()
+        await asyncio.gather(*sent)
+
+
+@pytest.mark.parametrize("forwarded", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.1, 10.1.2.3"])
+def test_nobody_is_this_machine_because_a_header_says_so(
+    start_server: Callable[..., Server], tmp_path: Path, forwarded: str
+) -> None:
+    server = start_server(
+        write(tmp_path, CONTENT), searches_per_minute="3", trusted_proxies="127.0.0.1 10.0.0.0/8"
+    )
+    with server.client() as client:
+        assert client.get("/metrics").status_code == 200
+        assert [client.get(SEARCH).status_code for _ in range(5)] == [200] * 5
+        client.headers["X-Forwarded-For"] = forwarded
+        assert client.get("/metrics").status_code == 403
+        assert [client.get(SEARCH).status_code for _ in range(5)] == [200] * 3 + [429] * 2
 
 
 def test_the_clients_of_a_trusted_proxy_are_told_apart(

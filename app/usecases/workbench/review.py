@@ -257,7 +257,7 @@ async def review(service: Service, desk: Desk, draft: Draft, log: str, lang: Lan
     A form without an id has nothing to be looked at: its draft must be named.
     """
     snapshot = service.current()
-    async with turn(service):
+    async with turn(service, len(log)):
         return await service.offload(lambda: review_at(snapshot, desk, draft, log, lang))
 
 

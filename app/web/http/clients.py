@@ -15,9 +15,12 @@ Address = IPv4Address | IPv6Address
 
 
 def address_of(scope: Scope) -> Address | None:
-    """The address of a client, or None where something else stands in its place: a proxy hands on what it was told."""
+    """Return the address of a client, or None where something else stands in its place: a proxy hands on what it was
+    told. Only a socket is from this machine: whoever is forwarded as 127.0.0.1 is nobody in particular."""
     host, _ = scope.get("client") or ("", 0)
-    return parse(host)
+    address = parse(host)
+    is_forwarded = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
+    return None if address and address.is_loopback and is_forwarded else address
 
 
 def parse(host: str) -> Address | None:

@@ -1,10 +1,12 @@
-"""How much one client may ask in a minute, by what it costs to answer. Each worker counts for itself."""
+"""How much one client may ask in a minute and at once, by what it costs to answer. Each worker counts for itself."""
 
+import asyncio
 import logging
 import math
 import time
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from enum import StrEnum
 
 from starlette.datastructures import Headers
@@ -24,6 +26,12 @@ log = logging.getLogger(__name__)
 MINUTE = 60.0
 MOST_CLIENTS = 10_000
 """Clients that are remembered for each kind; beyond that those are forgotten who asked longest ago."""
+MOST_AT_ONCE = 50
+"""Requests of one client that are under way, their bodies perhaps still coming, whatever proxy they come through."""
+LOGS_AT_ONCE = 3
+"""Logs of one client, of which one is worked on."""
+LARGE_MESSAGE = 1 << 16
+"""Bytes from which on what an agent sends costs as much as a log."""
 
 
 class Kind(StrEnum):
@@ -52,14 +60,18 @@ FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, pat
 """Probes must never be refused, and files that are ready to be sent cost less than a refusal."""
 
 
-def kind_of(method: str, path: str) -> Kind | None:
-    """What a request costs; None where it is free."""
+def kind_of(scope: Scope) -> Kind | None:
+    """Return what a request costs; None where it is free."""
+    method, path = scope["method"], own_path(scope)
     if any(pattern.match(path) for pattern in FREE):
         return None
-    for asked, pattern, kind in KINDS:
-        if method == asked and pattern.match(path):
-            return kind
-    return Kind.PAGE
+    kind = next(
+        (kind for asked, pattern, kind in KINDS if method == asked and pattern.match(path)), Kind.PAGE
+    )
+    if kind is Kind.SEARCH and method == "POST":
+        length = Headers(scope=scope).get("content-length", "")
+        return Kind.SEARCH if length.isdecimal() and int(length[:9]) <= LARGE_MESSAGE else Kind.DIAGNOSIS
+    return kind
 
 
 class Buckets:
@@ -85,6 +97,38 @@ class Buckets:
         return 0.0
 
 
+class ClientShares:
+    """Counts what each client has under way, and lets one of its logs at a time be worked on.
+
+    Belongs to one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[bytes, bool]] = Counter()
+        self._one_log: dict[bytes, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def share(self, client: bytes, *, is_log: bool) -> AsyncIterator[bool]:
+        """Entered when it is the request's turn; False where its client has enough under way."""
+        key = client, is_log
+        if self._under_way[key] >= (LOGS_AT_ONCE if is_log else MOST_AT_ONCE):
+            yield False
+            return
+        self._under_way[key] += 1
+        try:
+            if is_log:
+                async with self._one_log.setdefault(client, asyncio.Lock()):
+                    yield True
+            else:
+                yield True
+        finally:
+            self._under_way[key] -= 1
+            if not self._under_way[key]:
+                del self._under_way[key]
+                if is_log:
+                    del self._one_log[client]
+
+
 class RateLimits:
     """Refuses what a client asks beyond its limits with 429. Who asks from this machine has none: a developer, a
     test, or a proxy beside us that does not say for whom it asks."""
@@ -93,21 +137,26 @@ class RateLimits:
         self._app = app
         self._buckets = buckets
         self._metrics = metrics
+        self._shares = ClientShares()
         self._warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what is within the limits through."""
-        kind = (
-            kind_of(scope["method"], own_path(scope)) if scope["type"] == "http" and self._buckets else None
-        )
+        kind = kind_of(scope) if scope["type"] == "http" and self._buckets else None
         address = address_of(scope) if kind else None
         if kind is None or (address and address.is_loopback):
             await self._app(scope, receive, send)
             return
-        wait = self._buckets[kind].wait(client_key(address), time.monotonic())
+        client = client_key(address)
+        wait = self._buckets[kind].wait(client, time.monotonic())
         if not wait:
-            await self._app(scope, receive, send)
-            return
+            async with self._shares.share(client, is_log=kind is Kind.DIAGNOSIS) as is_granted:
+                if is_granted:
+                    await self._app(scope, receive, send)
+                    return
+        await self._refuse(kind, wait, scope, receive, send)
+
+    async def _refuse(self, kind: Kind, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))

@@ -117,7 +117,7 @@ async def begin_from_log(
         return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
     snapshot, today = context.served, datetime.now(UTC).date()
     with broken_content_told():
-        async with turn(service):
+        async with turn(service, len(log)):
             draft = await service.offload(
                 lambda: draft_from_log(snapshot, desk.material(snapshot), log, form.framework, today)
             )
