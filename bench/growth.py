@@ -40,7 +40,7 @@ PROBE = """
 import json, os, resource, sys, time
 from pathlib import Path
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
+from app.snapshot.build.builder import Builder
 content, data, edited = map(Path, sys.argv[1:])
 def used():
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

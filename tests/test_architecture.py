@@ -74,11 +74,16 @@ DOORS: dict[str, tuple[str, ...]] = {
     "anyio": WEB,
     "click": ("app.cli.",),
     "uvicorn": ("app.cli.",),
-    "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis.", "app.snapshot."),
+    "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis."),
     "spellchecker": ("app.analysis.english",),
-    "msgspec": ("app.snapshot.records",),
-    "sqlite3": ("app.content.catalog", "app.feedback", "app.snapshot.facts", "app.snapshot.tables"),
-    "watchfiles": ("app.snapshot.watch",),
+    "msgspec": ("app.snapshot.store.records",),
+    "sqlite3": (
+        "app.content.catalog",
+        "app.feedback",
+        "app.snapshot.store.facts",
+        "app.snapshot.store.tables",
+    ),
+    "watchfiles": ("app.snapshot.watch.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""
 
@@ -256,7 +261,7 @@ def test_a_door_is_one_module() -> None:
 
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
-    """It starts faster without; `app.snapshot.engine` opens the door."""
+    """It starts faster without; `app.snapshot.analyzers` opens the door."""
     cluster = re.compile(r"app\.cluster(\..*)?")
     used = {name_of(path): ours(path) for path in MODULES}
     assert not [

@@ -28,8 +28,8 @@ from pathlib import Path
 from app.entry import Language
 from app.search.answers import SearchRequest
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.follow import Follower
+from app.snapshot.build.builder import Builder
+from app.snapshot.watch.follow import Follower
 from trials.damage import DAMAGES
 from trials.servers import attack
 from trials.site import Place, answers

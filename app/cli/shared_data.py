@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 from app.feedback import GAPS, VOTES
-from app.snapshot.facts import FILE_NAME as FACTS
+from app.snapshot.store.facts import FILE_NAME as FACTS
 
 SHARED_FILE = 0o660
 

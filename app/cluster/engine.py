@@ -23,8 +23,8 @@ from app.search.index.document import Document
 from app.search.index.writer import update_index
 from app.search.weights import WEIGHTING
 from app.settings import Settings
-from app.snapshot.engine import OPENSEARCH, Wanted
-from app.snapshot.generation import GENERATIONS
+from app.snapshot.analyzers import OPENSEARCH, Wanted
+from app.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0
 """Seconds after which whoever has not put it off is taken for dead. Clocks of hosts may differ by a part of it."""

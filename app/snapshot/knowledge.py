@@ -14,12 +14,11 @@ from app.disk import remove, temporary_folders
 from app.errors import JiedaError
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers, analyzers_of
-from app.snapshot.build import BuildAbandoned, Built
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.follow import UNREADABLE, Follower
-from app.snapshot.generation import current_name
-from app.snapshot.keep import EXPECTED, Keeper
-from app.snapshot.processes import (
+from app.snapshot.build.builder import BuildAbandoned, Built
+from app.snapshot.snapshot import SHOWN, Snapshot
+from app.snapshot.store.facts import FactsUnreadable
+from app.snapshot.store.generation import current_name
+from app.snapshot.store.processes import (
     LOOK_AGAIN,
     BuilderStatus,
     BuildRefused,
@@ -29,10 +28,10 @@ from app.snapshot.processes import (
     reason_of,
     serving_workers,
 )
-from app.snapshot.snapshot import SHOWN, Snapshot
-from app.snapshot.threads import Threads
-from app.snapshot.watch import Watch, WatchMode
-from app.snapshot.watch_cluster import watch_cluster
+from app.snapshot.watch.follow import UNREADABLE, Follower, watch_cluster
+from app.snapshot.watch.keep import EXPECTED, Keeper
+from app.snapshot.watch.threads import Threads
+from app.snapshot.watch.watch import Watch, WatchMode
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,9 @@
 """The unit that is served and swapped, opened from a generation or built straight from a library."""
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from app.analysis import pipeline
@@ -16,21 +18,29 @@ from app.diagnosis.telling import CountedWords
 from app.diagnosis.words import WordReader
 from app.entry import Language, Sample
 from app.log_knowledge import Background
-from app.search.completion import Completer, candidates_of, completion_arrays
+from app.search.answers import Fit
+from app.search.completion import (
+    Completer,
+    candidates_of,
+    completion_arrays,
+    read_completions,
+)
 from app.search.index import document
+from app.search.index.array_file import Array
 from app.search.index.document import build_documents
+from app.search.index.embedded import EmbeddedIndex
 from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
-from app.search.show.concordance import Places
+from app.search.show.concordance import Places, ReadPlaces
 from app.search.translation import Dictionary
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.engine import engine_name
-from app.snapshot.facts import FactStore
-from app.snapshot.generation import IMAGES, Generation
-from app.snapshot.index import OpenIndex, completer_of
-from app.snapshot.records import (
+from app.search.weights import WEIGHTING
+from app.snapshot.analyzers import Analyzers, Engine, RemoteIndex, engine_name
+from app.snapshot.store.facts import FactStore
+from app.snapshot.store.generation import IMAGES, Generation
+from app.snapshot.store.records import (
+    TELLING,
     EntryRow,
     Header,
     RecordUnreadable,
@@ -38,10 +48,73 @@ from app.snapshot.records import (
     from_json,
     read_entry,
 )
-from app.snapshot.tables import GenerationUnreadable
+from app.snapshot.store.tables import GenerationUnreadable
 
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIndex:
+    """A kept index and its completions, read."""
+
+    index: EmbeddedIndex | RemoteIndex
+    completions: str
+    arrays: Mapping[str, Array]
+
+    @classmethod
+    def read(
+        cls, directory: Path, completions: str, before: "OpenIndex | None", engine: Engine | None
+    ) -> "OpenIndex":
+        """What `before` has of it is not read again. Raises IndexUnreadable."""
+        index = _opened(directory, before, engine)
+        same = before is not None and before.completions == completions
+        arrays = before.arrays if before and same else read_completions(directory, completions)
+        return cls(index, completions, arrays)
+
+    def search(
+        self,
+        library: Library,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        analyzers: Analyzers,
+        read_places: ReadPlaces,
+    ) -> tuple[Searcher, Completer]:
+        """Search and completion over it."""
+        waits = not isinstance(self.index, EmbeddedIndex)
+        searcher = Searcher(
+            library,
+            self.index,
+            analyzer,
+            glossary,
+            # Vectors stay at home: only the index in the process knows what lies near a query.
+            None if waits else analyzers.embedder,
+            dictionary=analyzers.dictionary,
+            read_places=read_places,
+            waits=waits,
+        )
+        return searcher, completer_of(self.arrays, searcher)
+
+    def telling(self, ids: Iterable[str]) -> list[str]:
+        """Those of some entries that tell a failure."""
+        return list(filter(partial(self.index.is_tagged, TELLING), ids))
+
+
+def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:
+    if engine is not None:
+        return engine.open(directory)
+    known = before.index if before and isinstance(before.index, EmbeddedIndex) else None
+    return EmbeddedIndex(directory, WEIGHTING, known)
+
+
+def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
+    """Completion to these candidates, and to words of the glossary where a search for them finds what fits."""
+
+    def leads_on(word: str) -> bool:
+        # Nobody waits for a cluster at every key: what it has is known here, how well that fits is not.
+        return searcher.has_words(word) if searcher.waits else searcher.fit(word) is Fit.GOOD
+
+    return Completer(arrays, searcher.analyzer.fold, leads_on)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from anyio.to_thread import run_sync
 
-from app.snapshot.garbage import THRESHOLDS
+from app.snapshot.build.garbage import THRESHOLDS
 from app.snapshot.knowledge import Knowledge
 
 SECONDS_BETWEEN = 60.0

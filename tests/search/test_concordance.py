@@ -9,7 +9,6 @@ from app.search.answers import SearchRequest
 from app.search.searcher import Searcher
 from app.search.show.concordance import EditionLine, MarkedTerms, Places, lines_of, packed
 from app.search.show.concordance import places_of as places_in
-from app.snapshot.index import places_of
 from app.snapshot.snapshot import Snapshot
 
 QUERIES = (
@@ -33,7 +32,7 @@ def glossary(shipped: Snapshot) -> Glossary:
 def test_what_is_kept_of_an_edition_is_where_its_terms_stand(shipped: Snapshot, glossary: Glossary) -> None:
     for entry in shipped.library.entries.values():
         for edition in entry.editions.values():
-            kept = Places(places_of(edition, glossary))
+            kept = Places(places_in(lines_of(edition), glossary))
             for number, line in enumerate(lines_of(edition)):
                 reading = glossary.read(line.text)
                 tokens = (*reading.analysis.tokens, *reading.concepts)

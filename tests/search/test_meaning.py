@@ -15,9 +15,9 @@ from app.search.meaning.embedder import embedder as installed
 from app.search.meaning.sayings import by_themselves
 from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.follow import Follower
+from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import Snapshot, build_snapshot
+from app.snapshot.watch.follow import Follower
 from tests.search.small import ask, concept, error, files_of, first, found
 from tests.support import small_content
 

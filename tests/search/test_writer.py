@@ -14,8 +14,8 @@ from app.search.index.segment import read_manifest
 from app.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
 from app.search.query.types import Query
 from app.search.weights import WEIGHTING
-from app.snapshot.index import document_from
-from app.snapshot.records import RecordUnreadable, to_json
+from app.snapshot.build.publish import document_from
+from app.snapshot.store.records import RecordUnreadable, to_json
 from tests.search.contract import ALL, document, documents, explain, queries, search, word
 from tests.support.examples import examples
 

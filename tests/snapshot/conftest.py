@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
+from app.snapshot.build.builder import Builder
 from tests.support.small_content import edition, write
 
 

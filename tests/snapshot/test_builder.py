@@ -17,12 +17,12 @@ from app.errors import ContentError
 from app.search.answers import SearchRequest
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import BuildAbandoned, Builder
-from app.snapshot.facts import FILE_NAME
-from app.snapshot.generation import Generation, current_name
-from app.snapshot.index import OpenIndex
+from app.snapshot.build.builder import BuildAbandoned, Builder
 from app.snapshot.knowledge import Knowledge
-from app.snapshot.processes import serving_workers
+from app.snapshot.snapshot import OpenIndex
+from app.snapshot.store.facts import FILE_NAME
+from app.snapshot.store.generation import Generation, current_name
+from app.snapshot.store.processes import serving_workers
 from tests.support.server import ROOT, environment, until
 from tests.support.small_content import edition, write
 

@@ -14,11 +14,11 @@ from app.content.shelf import beside_framework, version_of
 from app.entry import Language, Summary
 from app.filters import Filters
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.generation import Generation, current_name
+from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import open_snapshot
-from app.snapshot.tables import GenerationUnreadable
+from app.snapshot.store.facts import FILE_NAME, FactStore
+from app.snapshot.store.generation import Generation, current_name
+from app.snapshot.store.tables import GenerationUnreadable
 from app.taxonomy import FACETS, facet_values
 from tests.support.small_content import TAXONOMY, edition, write
 

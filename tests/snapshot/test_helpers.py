@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from app.snapshot import helpers, matches
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.entries import WORTH_HELP
-from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.generation import Generation, current_name
-from app.snapshot.helpers import CHUNK, Helpers
+from app.snapshot.build import helpers, signatures
+from app.snapshot.build.builder import Builder
+from app.snapshot.build.entries import WORTH_HELP
+from app.snapshot.build.helpers import CHUNK, Helpers
+from app.snapshot.store.facts import FILE_NAME, FactStore
+from app.snapshot.store.generation import Generation, current_name
 from tests.support.server import ROOT, until
 from tests.support.small_content import edition, write
 
 MANY = 2 * WORTH_HELP + 1
 """Entries of one file each, so that reading them is worth help as well."""
-LOGS = matches.WORTH_HELP + 1
+LOGS = signatures.WORTH_HELP + 1
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_a_small_edit_stays_in_the_process(tmp_path: Path, data: Path, analyzers
 def test_a_builder_that_is_killed_leaves_no_process(much: Path, data: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from app.snapshot.analyzers import Analyzers; from app.snapshot.build import Builder\n"
+        "from app.snapshot.analyzers import Analyzers; from app.snapshot.build.builder import Builder\n"
         "Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers(), processes=2).build()"
     )
     running = subprocess.Popen([sys.executable, "-c", program, str(much), str(data)], cwd=ROOT)

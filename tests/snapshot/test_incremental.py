@@ -14,10 +14,10 @@ from app.content.library import Library
 from app.entry import Language
 from app.filters import Filters
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.generation import Generation
-from app.snapshot.records import read_entry
+from app.snapshot.build.builder import Builder
+from app.snapshot.store.facts import FILE_NAME, FactStore
+from app.snapshot.store.generation import Generation
+from app.snapshot.store.records import read_entry
 from app.taxonomy import FACETS
 from tests.support.examples import examples
 from tests.support.small_content import TAXONOMY, edition, load_checked, write

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.snapshot.helpers import UNKNOWN, free_memory, processors
+from app.snapshot.build.helpers import UNKNOWN, free_memory, processors
 
 
 def shown(folder: Path, **files: str) -> Path:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from app.options import ROOT
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import Builder
-from app.snapshot.follow import Follower
+from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import Snapshot
-from app.snapshot.versions import code_version
+from app.snapshot.store.facts import code_version
+from app.snapshot.watch.follow import Follower
 from tests.support import server as servers
 from tests.support.server import COMMAND, Server, environment
 

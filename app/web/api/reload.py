@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from app.errors import ContentError
 from app.presentation import reports
-from app.snapshot.build import BuildAbandoned
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.processes import BuildRefused
+from app.snapshot.build.builder import BuildAbandoned
+from app.snapshot.store.facts import FactsUnreadable
+from app.snapshot.store.processes import BuildRefused
 from app.web.http.problems import Problem, Refusal
 from app.web.site import site_of
 

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from app.metrics import CONTENT_TYPE, State
-from app.snapshot.generation import CURRENT
 from app.snapshot.knowledge import Knowledge
-from app.snapshot.processes import read_status
+from app.snapshot.store.generation import CURRENT
+from app.snapshot.store.processes import read_status
 from app.usecases.votes import vote_counts
 from app.version import VERSION
 from app.web.http.clients import address_of, is_among

@@ -14,9 +14,9 @@ from app.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from app.content.read.parse import MAX_FILE_BYTES
 from app.entry import Kind, Language
 from app.errors import AuthoringError, ContentError, GitError, UnknownEntry
-from app.snapshot.build import BuildAbandoned
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.processes import BuildRefused
+from app.snapshot.build.builder import BuildAbandoned
+from app.snapshot.store.facts import FactsUnreadable
+from app.snapshot.store.processes import BuildRefused
 from app.usecases.diagnose import excerpt, turn
 from app.usecases.secrets import masked
 from app.usecases.workbench.desk import (

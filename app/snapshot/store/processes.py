@@ -22,8 +22,8 @@ from typing import TypeVar
 
 from app.disk import make_room, read_plain, write_aside
 from app.errors import ClusterUnavailable, ContentError, JiedaError
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.records import RecordUnreadable, from_json, to_json
+from app.snapshot.store.facts import FactsUnreadable
+from app.snapshot.store.records import RecordUnreadable, from_json, to_json
 
 LEADER, LOCK = "leader", "build.lock"
 STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from app.errors import ClusterUnavailable, ContentError
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build import BuildAbandoned, Builder, Built
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.processes import Answer, BuilderStatus, answer, reason_of, tell_status, wanted
-from app.snapshot.threads import Threads
-from app.snapshot.watch import Watch
+from app.snapshot.build.builder import BuildAbandoned, Builder, Built
+from app.snapshot.store.facts import FactsUnreadable
+from app.snapshot.store.processes import Answer, BuilderStatus, answer, reason_of, tell_status, wanted
+from app.snapshot.watch.threads import Threads
+from app.snapshot.watch.watch import Watch
 
 log = logging.getLogger(__name__)
 

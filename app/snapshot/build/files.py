@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.content.read.corpus import Image, SampleFile
 from app.content.read.directory import (
     FoundFile,
     Listing,
@@ -20,9 +21,10 @@ from app.content.read.directory import (
 from app.content.read.gather import encoding_fault
 from app.content.read.image_size import image_size
 from app.content.read.load import content_hash
+from app.content.read.outline import Outline
 from app.content.read.parse import SourceFile
 from app.entry import Problem
-from app.snapshot.facts import FactStore, FileRow
+from app.snapshot.store.facts import FactStore, FileRow
 
 SETTLED = 2_000_000_000
 """Nanoseconds after which a file's times are believed: some file systems count in whole or even seconds."""
@@ -194,3 +196,34 @@ def _note(source: SourceFile) -> str:
         return ""
     size = image_size(source.content)
     return f"{size[0]}x{size[1]}" if size else ""
+
+
+class ContentMoved(Exception):
+    """A file changed while it was being read for the second time: look at everything again."""
+
+
+def same(source: SourceFile, content: str) -> SourceFile:
+    """The source, whose hash must be `content`. Raises ContentMoved."""
+    if content_hash(source.content) != content:
+        raise ContentMoved
+    return source
+
+
+def source_of(file: Outline) -> SourceFile:
+    """The file of an outline. Raises ContentMoved, OSError."""
+    return _read(file.path, file.where, file.content)
+
+
+def sample_text(sample: SampleFile) -> str:
+    """The text of a sample. Raises ContentMoved, OSError."""
+    return _read(sample.path, sample.where, sample.content).content.decode()
+
+
+def image_bytes(image: Image, where: str) -> bytes:
+    """The content of an image. Raises ContentMoved, OSError."""
+    return _read(image.path, where, image.content).content
+
+
+def _read(path: Path, where: str, content: str) -> SourceFile:
+    root = str(path)[: -len(where) - 1]
+    return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.disk import set_aside
-from app.errors import IndexUnreadable, JiedaError
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.facts import FILE_NAME, FactStore, FactsUnreadable
-from app.snapshot.generation import CURRENT, Generation, Pointer, generation_folder, read_pointer
-from app.snapshot.processes import Announcement
-from app.snapshot.records import RecordUnreadable
+from app.errors import ClusterUnavailable, IndexUnreadable, JiedaError
+from app.search.index.embedded import EmbeddedIndex
+from app.snapshot.analyzers import Analyzers, RemoteIndex
 from app.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
-from app.snapshot.tables import GenerationUnreadable
+from app.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
+from app.snapshot.store.generation import CURRENT, Generation, Pointer, generation_folder, read_pointer
+from app.snapshot.store.processes import Announcement
+from app.snapshot.store.records import RecordUnreadable
+from app.snapshot.store.tables import GenerationUnreadable
 
 log = logging.getLogger(__name__)
 
@@ -174,3 +175,28 @@ def _stamp(path: Path) -> object:
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
+
+
+LOOK_AGAIN = 2.0
+"""Seconds between two looks."""
+
+
+def watch_cluster(follower: Follower, mend: Callable[[], None], stop: threading.Event) -> None:
+    """Until stopped, asks for the index that is served, and has one made anew that the cluster has lost. For a
+    thread of its own."""
+    while not stop.wait(LOOK_AGAIN):
+        served = follower.opened
+        if served is None or isinstance(served.index.index, EmbeddedIndex):
+            continue
+        if not _is_there(served.index.index):
+            name = served.generation.name
+            log.warning("the cluster has lost the index of generation %s: it is loaded again", name[:SHOWN])
+            with contextlib.suppress(*UNREADABLE):
+                mend()
+
+
+def _is_there(index: RemoteIndex) -> bool:
+    """A cluster that does not answer may well have it; `Engine.failure` tells the rest."""
+    with contextlib.suppress(ClusterUnavailable):
+        return index.is_there()
+    return True

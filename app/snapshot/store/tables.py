@@ -25,8 +25,16 @@ from app.content import catalog
 from app.content.catalog import Catalog, put_entries, remove_entries
 from app.disk import open_plain, sync
 from app.entry import Problem
-from app.snapshot.facts import KEY_SIZE, explained
-from app.snapshot.records import EntryRow, Header, Lists, RecordUnreadable, SampleRow, from_json, to_json
+from app.snapshot.store.facts import KEY_SIZE, explained
+from app.snapshot.store.records import (
+    EntryRow,
+    Header,
+    Lists,
+    RecordUnreadable,
+    SampleRow,
+    from_json,
+    to_json,
+)
 
 TABLES = f"""{catalog.TABLES}
 CREATE TABLE entries (id TEXT PRIMARY KEY, digest BLOB NOT NULL, texts BLOB NOT NULL, row BLOB NOT NULL);

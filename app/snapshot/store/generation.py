@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.disk import BUILDING, DAMAGED, read_plain, remove, set_aside, sync, write_aside
-from app.snapshot.tables import GenerationUnreadable, Tables
+from app.snapshot.store.tables import GenerationUnreadable, Tables
 
 GENERATIONS = "generations"
 CURRENT = "current"

@@ -9,17 +9,25 @@ from pathlib import Path
 
 from app.content.read.corpus import Image
 from app.content.read.load import content_hash
+from app.diagnosis.facts import DiagnosisFacts
 from app.disk import make_room, read_plain, write_aside
+from app.search.completion import (
+    CompletionCandidate,
+    glossary_candidates,
+    link_completions,
+    tag_candidates,
+    write_completions,
+)
 from app.search.index.document import Document
-from app.snapshot.engine import Engine, Wanted, index_digest
-from app.snapshot.facts import FactStore, FactsUnreadable
-from app.snapshot.files import Reading
-from app.snapshot.generation import IMAGES, Generation, NewGeneration
-from app.snapshot.index import document_from, keep_completions, update_index, write_all_completions
-from app.snapshot.making import file_key
-from app.snapshot.records import EntryRow, Header, Lists, to_json
-from app.snapshot.sources import image_bytes
-from app.snapshot.tables import Change, write_tables
+from app.search.index.writer import update_index
+from app.search.meaning.embedder import Meaning
+from app.snapshot.analyzers import Engine, Wanted
+from app.snapshot.build.entries import file_key
+from app.snapshot.build.files import Reading, image_bytes
+from app.snapshot.store.facts import FactStore, FactsUnreadable, code_version
+from app.snapshot.store.generation import IMAGES, Generation, NewGeneration
+from app.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
+from app.snapshot.store.tables import Change, write_tables
 from app.taxonomy import facet_values
 
 log = logging.getLogger(__name__)
@@ -108,6 +116,14 @@ def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
         raise
 
 
+def index_digest(engine: str, rows: Rows) -> str:
+    """What an index elsewhere is named by: its documents, and the code that made them. The same on every host."""
+    total = hashlib.sha256(f"{code_version()} {engine}".encode())
+    for entry_id, row in sorted(rows.items()):
+        total.update(f"\n{entry_id} {row.document}".encode())
+    return total.hexdigest()[:NAME_DIGITS]
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """The entries that two generations do not have alike. `fresh`: those of the new one that are others in the old
@@ -154,15 +170,18 @@ def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
     """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
     if previous and _completes_alike(facts, plan, previous.header, difference):
         try:
-            keep_completions(target, previous.index, previous.header.completions)
+            link_completions(target, previous.index, previous.header.completions)
         except OSError:
             log.warning("the completions of generation %s are lost: they are made anew", previous.name)
         else:
             return previous.header.completions
     rows = plan.rows.values()
-    kept = [value for _, value in sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows))]
-    summaries = (row.head.summary for row in rows)
-    return write_all_completions(target, kept, summaries, plan.header.vocabulary, fold())
+    kept = sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows))
+    found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
+    vocabulary = plan.header.vocabulary
+    found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
+    found += glossary_candidates(vocabulary.glossary)
+    return write_completions(target, tuple(dict.fromkeys(found)), fold())
 
 
 def _completes_alike(facts: FactStore, plan: Plan, before: Header, difference: Difference) -> bool:
@@ -194,6 +213,18 @@ def forget_old_facts(
         kept |= {bytes.fromhex(key) for row in other.rows() for key in row.keys}
         kept.update(map(bytes.fromhex, other.header.background_words))
     log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
+
+
+def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
+    """A kept document, with what a diagnosis counts of the entry, and its vectors. Raises RecordUnreadable."""
+    made = from_json(document, Document)
+    if meaning is not None:
+        made = replace(made, meaning=from_json(meaning, Meaning))
+    facts = from_json(diagnosis, DiagnosisFacts | None)  # type: ignore[arg-type] # a union is a type to decode to
+    if facts is None:
+        return made
+    tags = {**made.facets, TELLING: (TELLING,)}
+    return replace(made, facets=tags, failure_terms=facts.words)
 
 
 class _Documents(Mapping[str, Document]):

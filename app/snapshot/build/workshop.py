@@ -9,14 +9,11 @@ from app.content.read.gather import ReadFile, Vocabulary, make_vocabulary
 from app.content.read.parse import SourceFile
 from app.disk import make_room, set_aside
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.entries import EntryFacts, Learner, read_files
-from app.snapshot.facts import FILE_NAME, FactStore
-from app.snapshot.files import FileReader, KnownFile, Reading
-from app.snapshot.helpers import Helpers
-from app.snapshot.last import Last
-from app.snapshot.making import Read, Tools
-from app.snapshot.signatures import LogSignatures
-from app.snapshot.sources import same
+from app.snapshot.build.entries import EntryFacts, Learner, Read, Tools, read_files
+from app.snapshot.build.files import FileReader, KnownFile, Reading, same
+from app.snapshot.build.helpers import Helpers
+from app.snapshot.build.signatures import Last, LogSignatures
+from app.snapshot.store.facts import FILE_NAME, FactStore
 
 SUFFIXES = ("", "-wal", "-shm")
 """Of the files that a store consists of."""

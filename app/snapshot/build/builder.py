@@ -13,13 +13,16 @@ from app.content.read.gather import in_order
 from app.disk import clear_the_way
 from app.entry import Problem
 from app.errors import ContentError
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.engine import engine_name, is_kept
-from app.snapshot.entries import EntryFacts
-from app.snapshot.facts import FactsUnreadable
-from app.snapshot.files import Reading
-from app.snapshot.garbage import rarely_searched
-from app.snapshot.generation import (
+from app.snapshot.analyzers import Analyzers, engine_name
+from app.snapshot.build.entries import EntryFacts
+from app.snapshot.build.files import ContentMoved, Reading
+from app.snapshot.build.garbage import rarely_searched
+from app.snapshot.build.helpers import Helpers
+from app.snapshot.build.publish import Plan, copy_images, forget_old_facts, image_name, publish
+from app.snapshot.build.state import State, advance
+from app.snapshot.build.workshop import Workshop, discard_facts
+from app.snapshot.store.facts import FactsUnreadable, code_version
+from app.snapshot.store.generation import (
     GENERATIONS,
     IMAGES,
     Generation,
@@ -31,15 +34,9 @@ from app.snapshot.generation import (
     prune,
     read_generation,
 )
-from app.snapshot.helpers import Helpers
-from app.snapshot.processes import WORKERS, building_alone, serving_workers
-from app.snapshot.publish import Plan, copy_images, forget_old_facts, image_name, publish
-from app.snapshot.records import EntryRow, Header, Lists, SampleRow
-from app.snapshot.sources import ContentMoved
-from app.snapshot.state import State, advance
-from app.snapshot.tables import row_digest
-from app.snapshot.versions import code_version
-from app.snapshot.workshop import Workshop, discard_facts
+from app.snapshot.store.processes import WORKERS, building_alone, serving_workers
+from app.snapshot.store.records import EntryRow, Header, Lists, SampleRow
+from app.snapshot.store.tables import row_digest
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +148,8 @@ class Builder:
         if last and previous and plan.name == previous.name:
             return False
         copy_images(self._data, state.corpus.images, verified=last is None)
-        if is_kept(shop.engine, self._data, plan.name):
+        there = read_generation(self._data, plan.name)
+        if there and (shop.engine is None or shop.engine.is_whole(there.index)):
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}

@@ -22,8 +22,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from app.bound_process import BoundProcess
-from app.snapshot.garbage import THRESHOLDS
-from app.snapshot.versions import code_version
+from app.snapshot.build.garbage import THRESHOLDS
+from app.snapshot.store.facts import code_version
 
 log = logging.getLogger(__name__)
 

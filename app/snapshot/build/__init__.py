@@ -1,0 +1,1 @@
+"""Content directories to a generation."""

@@ -1,0 +1,208 @@
+"""What the logs of a corpus have of its signatures: for the checks, and for how much each of them proves."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from typing import Generic, TypeVar
+
+from app.content.check.samples import Matches, SignatureFinder, Spoken
+from app.content.read.corpus import Corpus, SampleFile
+from app.diagnosis.collect import Events, count_signatures, event_finder
+from app.diagnosis.facts import SignatureCount
+from app.entry import Signature
+from app.log.formats import compile_formats
+from app.log_knowledge import Failures
+from app.snapshot.build.files import sample_text
+from app.snapshot.build.helpers import Helpers
+from app.snapshot.build.state import State
+from app.snapshot.store.facts import FactStore, code_version, fact_key
+from app.snapshot.store.records import RecordUnreadable, from_json, to_json
+
+Value = TypeVar("Value")
+
+
+class Last(Generic[Value]):
+    """Keeps one value with what it was made from. Not safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._made: tuple[tuple[object, ...], Value] | None = None
+
+    def of(self, make: Callable[[], Value], *inputs: object) -> Value:
+        """The value made from `inputs`, which are compared by value: quickly, where most of them are the same objects.
+
+        What `make` raises is raised here.
+        """
+        if self._made is None or self._made[0] != inputs:
+            self._made = (inputs, make())
+        return self._made[1]
+
+
+Find = Callable[[str], Events]
+"""Finds signatures in a log."""
+Finder = Callable[[Iterable[Signature]], Find]
+"""Finds these; it can be pickled."""
+WORTH_HELP = 400
+"""Logs that are looked through before helpers would have started."""
+
+
+class Trial:
+    """Tries signatures on logs, in this process or another one, which makes its own finder."""
+
+    def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
+        self._finder, self._signatures = finder, signatures
+
+    def __call__(self, log: SampleFile) -> tuple[str, Events]:
+        """The hash of a log's content, and what it has. Raises ContentMoved, OSError."""
+        return log.content, self._find(sample_text(log))
+
+    @cached_property
+    def _find(self) -> Find:
+        return self._finder(self._signatures)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMatches:
+    """`found`: of a log, by the hash of its content, the places in `tried` of the signatures it has, and whether they
+    are supported. `version` is that of whatever finds them."""
+
+    version: str
+    tried: tuple[Signature, ...]
+    found: Mapping[str, tuple[tuple[int, bool], ...]]
+
+    def of(self) -> dict[str, frozenset[Signature]]:
+        """The signatures themselves."""
+        return {
+            content: frozenset(self.tried[place] for place, _ in events)
+            for content, events in self.found.items()
+        }
+
+    def events(self, content: str) -> Events:
+        """The signatures of one log, with whether they are supported."""
+        return frozenset((self.tried[place], supported) for place, supported in self.found.get(content, ()))
+
+
+def load_matches(facts: FactStore, name: str, version: str) -> KnownMatches:
+    """What was found last time by the same version."""
+    data, nothing = facts.note(name), KnownMatches(version, (), {})
+    try:
+        known = from_json(data, KnownMatches) if data else nothing
+    except RecordUnreadable:
+        return nothing
+    return known if known.version == version else nothing
+
+
+def save_matches(facts: FactStore, name: str, known: KnownMatches) -> None:
+    """Keeps what was found for the next time."""
+    facts.put_note(name, to_json(known))
+
+
+def match_logs(  # noqa: PLR0913, PLR0917 - what is known, what is new, and how to look
+    known: KnownMatches,
+    corpus: Corpus,
+    wanted: Iterable[Signature],
+    finder: Finder,
+    helpers: Helpers,
+    pause: Callable[[], None],
+) -> KnownMatches:
+    """The matches of a corpus, `known` itself where nothing is new. `pause` is called between logs. Raises
+    ContentMoved, OSError."""
+    signatures = tuple(dict.fromkeys(wanted))
+    logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
+    if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
+        return known
+    places = {signature: place for place, signature in enumerate(signatures)}
+    before = frozenset(known.tried)
+    fresh = [signature for signature in signatures if signature not in before]
+
+    def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
+        return dict(helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, pause))
+
+    new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
+    more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
+    nothing: Events = frozenset()
+    found: dict[str, tuple[tuple[int, bool], ...]] = {}
+    for content in logs:
+        here = new[content] if content in new else known.events(content) | more.get(content, nothing)
+        found[content] = tuple(
+            sorted((places[signature], held) for signature, held in here if signature in places)
+        )
+    return KnownMatches(known.version, signatures, found)
+
+
+class LogSignatures:
+    """Tries signatures on logs, only new ones on known logs. Not safe to share between threads."""
+
+    def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
+        self._facts = facts
+        self._helpers = helpers
+        self._pause = pause
+        self._known: dict[str, KnownMatches] = {}
+        self._matches: Last[Matches] = Last()
+        self._counts: Last[tuple[SignatureCount, ...]] = Last()
+
+    def matches(self, state: State, spoken: Spoken) -> Matches:
+        """By the plain text of the logs."""
+        wanted = tuple(spoken.holders)
+        return self._matches.of(
+            lambda: self._match("matches", code_version(), state, wanted, _plainly).of(),
+            wanted,
+            state.corpus.samples,
+            state.corpus.background,
+        )
+
+    def counts(self, state: State) -> tuple[SignatureCount, ...]:
+        """How many logs have each signature, as a diagnosis finds them."""
+        holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
+        failures = state.vocabulary.logs.failures
+        return self._counts.of(
+            lambda: self._counted(state, holders, failures),
+            holders,
+            failures,
+            state.corpus.samples,
+            state.corpus.background,
+        )
+
+    def _counted(
+        self, state: State, holders: Mapping[str, Sequence[Signature]], failures: Failures
+    ) -> tuple[SignatureCount, ...]:
+        version = fact_key("events", code_version(), to_json(failures).decode()).hex()
+        known = self._match(
+            "events",
+            version,
+            state,
+            chain.from_iterable(holders.values()),
+            partial(_as_read, failures),
+        )
+        samples = (
+            (entry_id, known.events(sample.content))
+            for entry_id, each in state.corpus.samples.items()
+            if entry_id in holders
+            for sample in each
+        )
+        return count_signatures(
+            holders, samples, (known.events(log.content) for log in state.corpus.background)
+        )
+
+    def _match(
+        self, name: str, version: str, state: State, signatures: Iterable[Signature], finder: Finder
+    ) -> KnownMatches:
+        known = self._known.get(name)
+        if known is None or known.version != version:
+            known = load_matches(self._facts, name, version)
+        matches = match_logs(known, state.corpus, signatures, finder, self._helpers, self._pause)
+        if matches is not known:
+            save_matches(self._facts, name, matches)
+        self._known[name] = matches
+        return matches
+
+
+def _plainly(signatures: Iterable[Signature]) -> Find:
+    """Finds signatures in the plain text of a log."""
+    finder = SignatureFinder(signatures)
+    return lambda text: frozenset((signature, False) for signature in finder.find(text))
+
+
+def _as_read(failures: Failures, signatures: Iterable[Signature]) -> Find:
+    """Finds signatures in a log as a diagnosis does."""
+    return event_finder(signatures, compile_formats(failures))
