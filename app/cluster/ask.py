@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.cluster.record import EDITION, ClusterRecord, digests, feature, key_mark, spelled, tag_mark
+from app.cluster.record import ClusterRecord, digests, feature, key_mark, spelled, tag_mark
 from app.filters import Filters
 from app.search.index.document import IndexedText, held
-from app.search.index.fields import ELSEWHERE, ZONES, Weighting
+from app.search.index.fields import EDITION, ELSEWHERE, ZONES, Weighting
 from app.search.index.protocol import (
     WRITTEN_BITS,
     Columns,

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from app.errors import IndexUnreadable
 from app.search.index.document import Document, IndexedText
-from app.search.index.fields import ZONES, Weighting
+from app.search.index.fields import EDITION, ZONES, Weighting
 from app.taxonomy import FACETS
 
 LONGEST = 256
@@ -62,7 +62,6 @@ def feature(term: str) -> str:
     return spelled(term).translate(ESCAPES)
 
 
-EDITION = "edition"
 HEAD = np.dtype("<u4")
 DIGEST = np.dtype("<u8")
 BYTE = np.dtype("u1")

@@ -4,6 +4,7 @@ What all of them hold together is here as well: phrases, tags, the vocabulary, a
 failure, which a diagnosis counts.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from heapq import merge
@@ -16,7 +17,7 @@ from app.errors import IndexUnreadable
 from app.filters import Filters
 from app.search.index.array_file import Array
 from app.search.index.document import JOINERS, Held, between, flags, left_edge, right_edge
-from app.search.index.fields import ELSEWHERE, ZONES, Weighting
+from app.search.index.fields import EDITION, ELSEWHERE, REGIONS, ZONES, Weighting
 from app.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from app.search.index.segment import IndexManifest, Segment
 from app.taxonomy import FACETS
@@ -149,7 +150,7 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
     inner = np.full(len(starts), 3, dtype=np.uint16)
     for number in range(1, last):
         inner &= _looked_up(segment, separators[starts + number], partial(between, typed[number]))
-    regions = segment.slot_regions[starts]
+    regions = segment.slot_places[starts] % REGIONS
     held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
     return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
 
@@ -163,9 +164,6 @@ def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple
         first, second = judge(segment.separators.at(separator))
         bits[separator] = first | second << 1
     return bits[separators]
-
-
-EDITION = "edition"
 
 
 class FacetColumns:
@@ -224,6 +222,14 @@ class FacetColumns:
             passing = self.passing(filters, without=facet)
             counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
         return counted
+
+    def documents(self, facet: str, value: str) -> Array:
+        """The documents that carry a value, ascending."""
+        place = bisect_left(self.values.get(facet, ()), value)
+        if self.values.get(facet, ())[place : place + 1] != (value,):
+            return np.zeros(0, dtype=np.int32)
+        found: Array = np.sort(self._documents[facet][self._numbers[facet] == place])
+        return found
 
     def carriers(self, facet: str) -> Array:
         """The documents that carry any value of a facet, ascending."""

@@ -16,7 +16,7 @@ from app.analysis.pipeline import Analyzer
 from app.analysis.token import Analysis, TokenKind
 from app.content.library import Library
 from app.entry import Edition, Entry, Language
-from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
+from app.search.index.fields import BODIES, EDITION, ELSEWHERE, FRONTS, TITLES, UPDATED, ZONES
 from app.search.meaning.embedder import Meaning
 from app.signature.grammar import literal_text
 from app.taxonomy import FACETS, Taxonomy, facet_values
@@ -55,6 +55,8 @@ class IndexedText:
     """TITLES, BODIES, FRONTS or ELSEWHERE of `fields`."""
     atoms: tuple[str, ...]
     separators: tuple[str, ...]
+    zone: str = "body_en"
+    """One of `fields.ZONES`."""
 
 
 def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
@@ -72,10 +74,12 @@ def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> 
     )
 
 
-def indexed_text(region: int, text: str, analysis: Analysis, fold: Callable[[str], str]) -> IndexedText:
+def indexed_text(
+    zone: str, region: int, text: str, analysis: Analysis, fold: Callable[[str], str]
+) -> IndexedText:
     """An analyzed text that has an atom, as a document keeps it."""
     first, *inner, last = separators_of(text, analysis, fold)
-    return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END))
+    return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END), zone)
 
 
 def _cut(separator: str) -> str:
@@ -125,7 +129,7 @@ def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
     return found
 
 
-SCHEMA_VERSION = "8"
+SCHEMA_VERSION = "9"
 """Part of the digest an index is kept under: raise it when the same entry makes another document."""
 
 ASIDES = frozenset({"see-also"})
@@ -145,7 +149,7 @@ class Document:
     texts: Sequence[IndexedText]
     """Atoms and separators of all its texts: what phrases and exact writings are found in, none across two texts."""
     facets: Mapping[str, tuple[str, ...]]
-    """Tags by facet, and its languages under `edition`."""
+    """Tags by facet, its languages under EDITION, and the day of its last change under UPDATED."""
     failure_terms: Mapping[str, int] = field(default_factory=dict)
     """In how many of the texts that tell its failure each word stands: what a diagnosis counts."""
     meaning: Meaning | None = None
@@ -166,13 +170,17 @@ def document_of(
         glossed = glossary.read(text)
         held[zone] += glossed.terms
         if glossed.analysis.words:
-            texts.append(indexed_text(region, text, glossed.analysis, analyzer.fold))
+            texts.append(indexed_text(zone, region, text, glossed.analysis, analyzer.fold))
     return Document(
         id=entry.id,
         zones={zone: Counter(terms) for zone, terms in held.items()},
         keys=tuple(sorted(_keys(entry, analyzer))),
         texts=texts,
-        facets={**facet_values(entry), "edition": tuple(sorted(entry.editions))},
+        facets={
+            **facet_values(entry),
+            EDITION: tuple(sorted(entry.editions)),
+            UPDATED: (entry.updated.isoformat(),),
+        },
     )
 
 

@@ -25,9 +25,15 @@ ZONES = (
 )
 """What terms are kept by. Asides are links to other entries, whose words are only half about this one."""
 
+EDITION, UPDATED = "edition", "updated"
+"""What documents are filtered by beside their tags."""
+
 TITLES, BODIES, FRONTS, ELSEWHERE = range(4)
 """Where an exact writing may stand: in a title, in the text of a page, in what only search sees (aliases, symptoms,
 signatures), or in what is not the entry's own writing (names of tags, the scope it applies to)."""
+
+
+REGIONS = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ failure   word of the texts that tell a failure → document, number of these te
 lengths   terms by zone and document, shape (zones · documents,)
 atoms     atom → slot: a place in all texts of all documents, end to end, with one more behind each text
 separators      distinct separators between atoms, sorted
-slots.separator, slots.region   of each slot: the separator before it, and the region it is in
+slots.separator, slots.place   of each slot: the separator before it; the number of its zone · REGIONS + its region
 slots.start   the first slot of each document, and the end of the last one
 meaning.rows, meaning.width, meaning.start   vectors (`meaning.vectors`), how long one is, and the first of each
           document; no rows where nobody embeds
@@ -41,7 +41,7 @@ from app.search.index.array_file import (
     write_signed,
 )
 from app.search.index.document import Document, IndexedText
-from app.search.index.fields import ZONES
+from app.search.index.fields import REGIONS, ZONES
 from app.search.meaning.embedder import Kept, Signs, signs_of, words_of
 
 NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)
@@ -62,7 +62,7 @@ class Contents:
     separators: tuple[str, ...]
     """Sorted."""
     slot_separators: Array
-    slot_regions: Array
+    slot_places: Array
     slot_starts: Array
     meaning: Sequence[Kept]
     """The vectors of each document."""
@@ -82,7 +82,7 @@ def write_contents(directory: Path, contents: Contents) -> str:
             **string_arrays("separators", contents.separators),
             "lengths": narrow(contents.lengths.reshape(-1)),
             "slots.separator": narrow(contents.slot_separators),
-            "slots.region": narrow(contents.slot_regions),
+            "slots.place": narrow(contents.slot_places),
             "slots.start": narrow(contents.slot_starts),
             **_vector_arrays(contents.meaning),
         },
@@ -113,7 +113,7 @@ class Segment:
             self.failure_terms = Table(arrays, "failure", 2)
             self.atoms = Table(arrays, "atoms", 1)
             self.separators = Strings(arrays, "separators")
-            self.slot_separators, self.slot_regions = arrays["slots.separator"], arrays["slots.region"]
+            self.slot_separators, self.slot_places = arrays["slots.separator"], arrays["slots.place"]
             self.slot_starts = arrays["slots.start"]
             self.meaning: Kept = arrays["meaning.rows"].reshape(-1, int(arrays["meaning.width"][0]))
             self.signs: Signs = (
@@ -216,7 +216,7 @@ class _Slots:
     def __init__(self) -> None:
         self.atoms = RowCollector(1)
         self._separators = RowCollector(0)
-        self._before, self._regions, self._starts = array(COLUMN), array(COLUMN), array(COLUMN, [0])
+        self._before, self._places, self._starts = array(COLUMN), array(COLUMN), array(COLUMN, [0])
 
     def extend(self, texts: Iterable[IndexedText]) -> None:
         """The texts of the next document."""
@@ -224,7 +224,8 @@ class _Slots:
             first = len(self._before)
             self.atoms.extend(text.atoms, range(first, first + len(text.atoms)))
             self._before.extend(self._separators.numbers(text.separators))
-            self._regions.extend(repeat(text.region, len(text.separators)))
+            place = ZONE_NUMBERS[text.zone] * REGIONS + text.region
+            self._places.extend(repeat(place, len(text.separators)))
         self._starts.append(len(self._before))
 
     def finished(self) -> dict[str, Any]:
@@ -236,7 +237,7 @@ class _Slots:
             "atoms": self.atoms.finished(),
             "separators": names,
             "slot_separators": numbers,
-            "slot_regions": np.frombuffer(self._regions, COLUMN),
+            "slot_places": np.frombuffer(self._places, COLUMN),
             "slot_starts": np.frombuffer(self._starts, COLUMN),
         }
 
@@ -295,11 +296,11 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
     np.cumsum(sizes, out=starts[1:])
     slots = [_moved_slots(one, new, starts) for one, new in zip(segments, numbers, strict=True)]
     separators = RowCollector(0)
-    slot_separators, slot_regions = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
+    slot_separators, slot_places = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
     for one, new in zip(segments, slots, strict=True):
         renamed = np.array(list(separators.numbers(one.separators.all())), dtype=np.int64)
         slot_separators[new[new >= 0]] = renamed[one.slot_separators[new >= 0]]
-        slot_regions[new[new >= 0]] = one.slot_regions[new >= 0]
+        slot_places[new[new >= 0]] = one.slot_places[new >= 0]
     names, separator_numbers = _sorted_separators(separators.finished().strings, slot_separators)
     return Contents(
         ids=tuple(ids),
@@ -311,7 +312,7 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
         lengths=lengths,
         separators=names,
         slot_separators=separator_numbers,
-        slot_regions=slot_regions,
+        slot_places=slot_places,
         slot_starts=starts,
         meaning=_moved_vectors(segments, numbers, len(ids)),
     )
