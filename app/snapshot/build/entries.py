@@ -9,9 +9,10 @@ from app.analysis.pipeline import Analyzer
 from app.content.markdown.links import Link, LinkKind
 from app.content.read.assemble import Decisions
 from app.content.read.corpus import Corpus, SampleFile
+from app.content.read.directory import read_file
 from app.content.read.gather import ReadFile, Vocabulary
 from app.content.read.outline import Outline
-from app.content.read.parse import ParsedFile, SourceFile, parse_file
+from app.content.read.parse import ParsedFile, parse_file
 from app.diagnosis.collect import FactReader
 from app.diagnosis.words import WordReader
 from app.entry import Edition, Entry, Language
@@ -23,7 +24,7 @@ from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import meaning_of
 from app.search.show.concordance import lines_of, places_of
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.files import KnownFile, sample_text, source_of
+from app.snapshot.build.files import KnownFile, same, sample_text, source_of
 from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.state import Prepared
 from app.snapshot.store.facts import FactStore, code_version, fact_key, packed
@@ -36,18 +37,13 @@ from app.snapshot.store.records import (
     read_entry,
     to_json,
 )
-from app.taxonomy import FACETS, Taxonomy, facet_values
+from app.taxonomy import FACETS, facet_values
+
+WORTH_HELP = 200
+"""Entries, each of one or two files, that are done before helpers would have started."""
 
 Facts = dict[bytes, bytes]
 """Values by their keys, `packed`: that takes as long as a tenth of the analysis, and is not left to one process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """An edition's file as it was read, and the hash of its content."""
-
-    source: SourceFile
-    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +85,15 @@ class Tools:
 
 
 class Maker:
-    """Makes what is ordered. `tools` is asked for when the first is needed."""
+    """Makes what is ordered, in this process or another one, which makes its own tools when it needs them."""
 
-    def __init__(self, taxonomy: Taxonomy, tools: Callable[[], Tools]) -> None:
-        self._taxonomy, self._tools = taxonomy, tools
+    def __init__(self, vocabulary: Vocabulary, tools: Callable[[], Tools] | None = None) -> None:
+        """`tools` is asked when the first are needed."""
+        self._vocabulary, self._given = vocabulary, tools
+
+    @cached_property
+    def _tools(self) -> Tools:
+        return self._given() if self._given else Tools.of(self._vocabulary, Analyzers())
 
     def __call__(self, order: Order) -> Facts:
         """The missing facts but for meanings. Raises ContentMoved, OSError."""
@@ -103,33 +104,17 @@ class Maker:
     def _analyzed(self, order: Order, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
         if row.document in missing:
-            tools = self._tools()
-            document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._taxonomy))
+            tools = self._tools
+            document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._vocabulary.taxonomy))
             yield bytes.fromhex(row.document), document
         for lang, key in row.places.items():
             if key in missing:
-                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self._tools().glossary)
+                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self._tools.glossary)
         if row.completions in missing:
             yield bytes.fromhex(row.completions), to_json(tuple(dict.fromkeys(entry_candidates(entry))))
         if row.diagnosis in missing:
-            found = self._tools().reader.entry(entry, [sample_text(sample) for sample in order.samples])
+            found = self._tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
             yield bytes.fromhex(row.diagnosis), to_json(found)
-
-
-class MakerElsewhere:
-    """The same for another process, which gets its own tools when it needs them."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-
-    def __call__(self, order: Order) -> Facts:
-        """As `Maker`."""
-        return self._maker(order)
-
-    @cached_property
-    def _maker(self) -> Maker:
-        tools = Tools.of(self._vocabulary, Analyzers())
-        return Maker(self._vocabulary.taxonomy, lambda: tools)
 
 
 def file_key(where: str, content: str) -> bytes:
@@ -142,25 +127,26 @@ def edition_key(file: Outline, decisions: Decisions) -> bytes:
     return fact_key("edition", code_version(), file.where, file.content, to_json(decisions).decode())
 
 
-def learned(read: Read) -> Facts:
-    """What an edition's file says, and its HTML in the form that it has if no link of its is broken."""
-    source = read.source
+def learned(file: KnownFile) -> Facts:
+    """What an edition's file says, and its HTML in the form that it has if no link of its is broken. Raises
+    ContentMoved, OSError."""
+    source = same(read_file(file.found), file.content)
     parsed, problems = parse_file(source)
     said = to_json(FileFact(parsed.outline if parsed else None, problems))
-    facts = {file_key(source.where, read.content): said}
+    facts = {file_key(file.where, file.content): said}
     if parsed is None or parsed.outline.front.draft:
         return _all_packed(facts)
     links = parsed.outline.links
     if any(link.kind is LinkKind.IMAGE for link in links):
         return _all_packed(facts)
-    file = Outline.of(parsed.outline, source.path, source.modified, read.content)
+    outline = Outline.of(parsed.outline, source.path, source.modified, file.content)
     inner = [link for link in links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
     kept = {
-        link: None if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors else link
+        link: None if link.kind is LinkKind.ANCHOR and link.anchor not in outline.anchors else link
         for link in inner
     }
     decisions = tuple(kept.items())
-    facts[edition_key(file, decisions)] = _rendered(parsed, file, decisions)
+    facts[edition_key(outline, decisions)] = _rendered(parsed, outline, decisions)
     return _all_packed(facts)
 
 
@@ -185,74 +171,19 @@ def _rendered(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
     return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
 
 
-BATCH = 100
-"""Facts that are written at once."""
-MOST_WAITING = 8 << 20
-"""Bytes of files that wait to be read for what they say."""
-WORTH_HELP = 200
-"""Entries, each of one or two files, that are done before helpers would have started."""
-
-
-class FactWriter:
-    """Facts that wait to be written in larger numbers than one."""
-
-    def __init__(self, facts: FactStore) -> None:
-        self._facts = facts
-        self._waiting: dict[bytes, bytes] = {}
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Keeps a fact, now or soon."""
-        self.put_packed({key: packed(value)})
-
-    def put_packed(self, facts: Mapping[bytes, bytes]) -> None:
-        """Keeps facts that are `packed`."""
-        self._waiting.update(facts)
-        if len(self._waiting) >= BATCH:
-            self.flush()
-
-    def flush(self) -> None:
-        """Writes what waits."""
-        if self._waiting:
-            self._facts.put_packed(self._waiting)
-        self._waiting = {}
-
-
-class Learner:
-    """Has files read for what they say, many at once."""
-
-    def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
-        self._facts, self._writer = facts, FactWriter(facts)
-        self._helpers, self._pause = helpers, pause
-        self._waiting: list[Read] = []
-        self._bytes = 0
-
-    def put(self, read: Read) -> None:
-        """Keeps what an edition's file says, now or soon."""
-        self._waiting.append(read)
-        self._bytes += len(read.source.content)
-        if self._bytes > MOST_WAITING:
-            self.flush()
-
-    def flush(self) -> None:
-        """Keeps it now."""
-        waiting, self._waiting, self._bytes = self._waiting, [], 0
-        # A file that was touched a moment ago is read again and again, until its times are believed.
-        known = self._facts.known(file_key(read.source.where, read.content) for read in waiting)
-        reads = [read for read in waiting if file_key(read.source.where, read.content) not in known]
-        reads.sort(key=_twins)
-        for facts in self._helpers.map(reads, learned, learned, 2 * WORTH_HELP, self._pause):
-            self._writer.put_packed(facts)
-        self._writer.flush()
-
-
-def _twins(read: Read) -> str:
+def _twins(file: KnownFile) -> str:
     """Brings the languages of an entry together: the same code stands in both, and is colored once."""
-    return read.source.where.partition("/")[2]
+    return file.where.partition("/")[2]
 
 
-def read_files(facts: FactStore, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-    """What files say, from the facts; those whose facts are lost are left out."""
+def read_files(
+    facts: FactStore, files: Iterable[KnownFile], helpers: Helpers, pause: Callable[[], None]
+) -> dict[KnownFile, ReadFile]:
+    """What files say, from the facts; a file that is new is read for it. Raises ContentMoved, OSError."""
     keys = {file_key(file.where, file.content): file for file in files}
+    known = facts.known(keys)
+    new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
+    facts.put_all(helpers.map(new, learned, learned, 2 * WORTH_HELP, pause))
     found: dict[KnownFile, ReadFile] = {}
     for key, value in facts.get_all(keys):
         file, fact = keys[key], from_json(value, FileFact)
@@ -274,7 +205,6 @@ class EntryFacts:
         embedder: Embedder | None = None,
     ) -> None:
         self._facts = facts
-        self._writer = FactWriter(facts)
         self._vocabulary = vocabulary
         self._tools = tools
         self._helpers = helpers
@@ -295,8 +225,7 @@ class EntryFacts:
             if key not in known:
                 pause()
                 found = self._tools().reader.background(Background(log.where, sample_text(log)))
-                self._writer.put(key, to_json(found))
-        self._writer.flush()
+                self._facts.put(key, to_json(found))
         return tuple(key.hex() for key in keys)
 
     def row(
@@ -342,10 +271,8 @@ class EntryFacts:
         """Makes the facts that `rows` name and that are not there. `pause` is called between entries."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
-        here, there = Maker(self._vocabulary.taxonomy, self._tools), MakerElsewhere(self._vocabulary)
-        for facts in self._helpers.map(orders, here, there, WORTH_HELP, pause):
-            self._writer.put_packed(facts)
-        self._writer.flush()
+        here, there = Maker(self._vocabulary, self._tools), Maker(self._vocabulary)
+        self._facts.put_all(self._helpers.map(orders, here, there, WORTH_HELP, pause))
         if self._embedder is not None:
             self._embed([row for row in rows.values() if bytes.fromhex(row.meaning) not in known], pause)
 
@@ -379,5 +306,4 @@ class EntryFacts:
         for row in rows:
             pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), self._embedder))
-            self._writer.put(bytes.fromhex(row.meaning), meaning)
-        self._writer.flush()
+            self._facts.put(bytes.fromhex(row.meaning), meaning)

@@ -31,9 +31,6 @@ SETTLED = 2_000_000_000
 BATCH = 500
 """Files that are read between two writes to the store."""
 
-Learn = Callable[[SourceFile, str], None]
-"""Called with every edition that was read, and the hash of its content."""
-
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
@@ -85,13 +82,10 @@ class Reading:
 class FileReader:
     """Reads content directories again and again. Not safe to share between threads."""
 
-    def __init__(
-        self, facts: FactStore, directories: Sequence[Path], learn: Learn, pause: Callable[[], None]
-    ):
+    def __init__(self, facts: FactStore, directories: Sequence[Path], pause: Callable[[], None]):
         """`pause` is called between files; what it raises ends the reading."""
         self._facts = facts
         self._directories = tuple(directories)
-        self._learn = learn
         self._pause = pause
         self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in facts.files()}
         self._kept: dict[tuple[str, str], KnownFile] = {}
@@ -147,12 +141,7 @@ class FileReader:
             self._problems.append(unreadable(file, error))
             return None
         content = content_hash(source.content)
-        if row and row[6] == content:
-            note = row[7]
-        else:
-            note = _note(source)
-            if file.where.endswith(".md"):
-                self._learn(source, content)
+        note = row[7] if row and row[6] == content else _note(source)
         if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
             self._remember(file, content, note)
         return KnownFile(file, content, note)

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from app.content.read.directory import read_file
 from app.content.read.gather import ReadFile, Vocabulary, make_vocabulary
-from app.content.read.parse import SourceFile
 from app.disk import make_room, set_aside
 from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.entries import EntryFacts, Learner, Read, Tools, read_files
+from app.snapshot.build.entries import EntryFacts, Tools, read_files
 from app.snapshot.build.files import FileReader, KnownFile, Reading, same
 from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.signatures import Last, LogSignatures
@@ -48,8 +47,8 @@ class Workshop:
         self.engine = analyzers.engine
         """The cluster that what is made is loaded into, where there is one."""
         self._helpers = helpers
-        self._learner = Learner(self.facts, helpers, pause)
-        self._reader = FileReader(self.facts, content, self._learn, pause)
+        self._pause = pause
+        self._reader = FileReader(self.facts, content, pause)
         self._vocabulary: Last[Vocabulary] = Last()
         self._tools: Last[Tools] = Last()
 
@@ -64,9 +63,7 @@ class Workshop:
 
     def read(self) -> Reading:
         """The content as it is now."""
-        reading = self._reader.read()
-        self._learner.flush()
-        return reading
+        return self._reader.read()
 
     def vocabulary(self, reading: Reading) -> Vocabulary:
         """The shared files as one. Raises ContentError where one of them is broken."""
@@ -80,14 +77,7 @@ class Workshop:
 
     def outlines(self, files: Iterable[KnownFile]) -> Mapping[KnownFile, ReadFile]:
         """What files say."""
-        wanted = list(files)
-        found = read_files(self.facts, wanted)
-        for file in wanted:
-            if file not in found:
-                self._learn(same(read_file(file.found), file.content), file.content)
-        self._learner.flush()
-        missing = [file for file in wanted if file not in found]
-        return found | read_files(self.facts, missing) if missing else found
+        return read_files(self.facts, files, self._helpers, self._pause)
 
     def maker(self, vocabulary: Vocabulary) -> EntryFacts:
         """Makes facts of entries."""
@@ -103,6 +93,3 @@ class Workshop:
         """What entries are analyzed with."""
         words = (vocabulary.glossary, vocabulary.dictionary, vocabulary.taxonomy, vocabulary.logs)
         return self._tools.of(lambda: Tools.of(vocabulary, self._analyzers), *words)
-
-    def _learn(self, source: SourceFile, content: str) -> None:
-        self._learner.put(Read(source, content))

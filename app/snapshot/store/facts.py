@@ -25,6 +25,8 @@ SECONDS_TO_WAIT = 10.0
 """For another process that is writing at the moment."""
 BATCH = 500
 """Keys asked for in one statement."""
+WRITTEN_AT_ONCE = 100
+"""Facts of one transaction."""
 KEY_SIZE = 16
 """Bytes of a key."""
 QUICKLY = 1
@@ -132,14 +134,24 @@ class FactStore:
             count: int = self._connection.execute("SELECT COUNT(*) FROM facts").fetchone()[0]
             return count
 
-    def put(self, facts: Mapping[bytes, bytes]) -> None:
-        """Keeps facts; those that are known already stay as they are."""
-        self.put_packed({key: packed(value) for key, value in facts.items()})
+    def put(self, key: bytes, value: bytes) -> None:
+        """Keeps a fact; one that is known already stays as it is."""
+        self.put_all([{key: packed(value)}])
 
-    def put_packed(self, facts: Mapping[bytes, bytes]) -> None:
-        """The same for `packed` ones."""
-        with self._writing():
-            self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
+    def put_all(self, made: Iterable[Mapping[bytes, bytes]]) -> None:
+        """Keeps `packed` facts as they come, many at once."""
+        waiting: dict[bytes, bytes] = {}
+        for facts in made:
+            waiting.update(facts)
+            if len(waiting) >= WRITTEN_AT_ONCE:
+                self._put(waiting)
+                waiting = {}
+        self._put(waiting)
+
+    def _put(self, facts: Mapping[bytes, bytes]) -> None:
+        if facts:
+            with self._writing():
+                self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
         """Forgets all facts but these; how many were forgotten."""
