@@ -25,6 +25,8 @@ from app.values import (
 
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout, or the folder of the image that stands for it."""
+CONTENT, DATA = ROOT / "content", ROOT / ".jieda"
+"""What is shipped, and where its index is kept by default; that of other content lies in a folder of its own below."""
 
 OPTIONS: tuple[Option, ...] = (
     Option("host", HOST, str, "Address to listen on."),
@@ -32,15 +34,16 @@ OPTIONS: tuple[Option, ...] = (
     Option("workers", "1", whole_number(1, 64), "Worker processes."),
     Option(
         "content",
-        str(ROOT / "content"),
+        str(CONTENT),
         directories,
         f"Content directories, separated by '{os.pathsep}'; a later one overrides.",
     ),
     Option(
         "data",
-        str(ROOT / ".jieda"),
+        str(DATA),
         lambda text: Path(text).expanduser().absolute(),
-        "Where the index is kept; made if missing.",
+        "Where the index is kept, by one server at a time; made if missing. By default, other content has a folder "
+        "of its own below this one.",
     ),
     Option(
         "base_url",

@@ -1,14 +1,15 @@
 """Settings, read from the environment and the options of `jieda serve` by the table of `options`."""
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from app.address import set_in
 from app.errors import SettingsError
-from app.options import OPTIONS, ROOT
+from app.options import CONTENT, DATA, OPTIONS, ROOT
 
 UNGUARDED_WRITING = (
     "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set JIEDA_WORKBENCH_TOKEN to "
@@ -101,11 +102,21 @@ class Settings:
             )
         if problems:
             raise SettingsError(problems)
+        if values["data"] == DATA:
+            values["data"] = data_of(values["content"])
         return cls(**values)
 
     def to_environ(self) -> dict[str, str]:
         """The environment from which `load` gives these settings again, for worker processes."""
         return {option.env: _as_text(getattr(self, option.name)) for option in OPTIONS}
+
+
+def data_of(content: Sequence[Path]) -> Path:
+    """The default data directory of some content; that of a team's own is not that of the shipped one."""
+    if list(content) == [CONTENT]:
+        return DATA
+    paths = os.pathsep.join(map(os.path.realpath, content))
+    return DATA / hashlib.sha256(os.fsencode(paths)).hexdigest()[:12]
 
 
 def _as_text(value: object) -> str:

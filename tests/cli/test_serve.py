@@ -178,3 +178,17 @@ def test_another_user_of_the_group_can_go_on_where_the_group_may_write(
     for name in ("build.lock", "facts-1.sqlite", "votes-1.sqlite", "generations", "images", "workers"):
         assert bool(made[name] & stat.S_IWGRP) == shared, name
         assert not (shared and made[name] & stat.S_IRWXO), name
+
+
+def test_other_content_has_a_data_directory_of_its_own_by_default(tmp_path: Path) -> None:
+    def data(*content: Path) -> Path:
+        return Settings.load({"JIEDA_CONTENT": os.pathsep.join(map(str, content))}).data
+
+    shipped = Settings.load({}).data
+    assert data(tmp_path) not in {shipped, data(tmp_path, tmp_path)}
+    assert data(tmp_path) == data(tmp_path)
+    assert shipped in data(tmp_path).parents
+    assert (
+        Settings.load({"JIEDA_CONTENT": str(tmp_path), "JIEDA_DATA": str(tmp_path / "x")}).data
+        == tmp_path / "x"
+    )
