@@ -333,17 +333,28 @@ def test_at_most_five_entries_are_answered(diagnoser_of: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "entries"),
     [
-        "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.20 GiB.",
-        "RuntimeError: NPU out of memory. Tried to allocate 2.32 GiB (NPU 0; 60.97 GiB total capacity)",
-        "RuntimeError: CUDA error: out of memory",
-        "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total capacity)",
+        (
+            "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 1.20 GiB.",
+            ["oom-max-tokens-per-gpu"],
+        ),
+        (
+            "RuntimeError: NPU out of memory. Tried to allocate 2.32 GiB (NPU 0; 60.97 GiB)",
+            ["npu-out-of-memory"],
+        ),
+        ("RuntimeError: CUDA error: out of memory", ["cuda-oom-fsdp", "oom-max-tokens-per-gpu"]),
+        (
+            "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total capacity)",
+            ["cuda-oom-fsdp", "oom-max-tokens-per-gpu"],
+        ),
     ],
 )
-def test_memory_runs_out_on_every_device_alike(line: str, shipped: Snapshot) -> None:
+def test_memory_that_runs_out_has_entries_for_the_devices_they_run_on(
+    line: str, entries: list[str], shipped: Snapshot
+) -> None:
     answers = found(shipped.diagnoser.diagnose(line, Language.EN))
-    assert sorted(slug for slug, _ in answers) == ["cuda-oom-fsdp", "oom-max-tokens-per-gpu"]
+    assert sorted(slug for slug, _ in answers) == entries
     assert {confidence for _, confidence in answers} <= {"likely", "possible"}
 
 
