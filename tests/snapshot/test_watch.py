@@ -9,6 +9,7 @@ import pytest
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.knowledge import Knowledge
+from app.snapshot.watch.watch import Watch
 from tests.support.server import until
 from tests.support.small_content import edition, write
 
@@ -79,3 +80,19 @@ def test_a_folder_that_comes_back_is_watched_again(
     for number in range(3):
         (content / "en/roll/a.md").write_text(edition(f"Edited {number}"), encoding="utf-8")
         until(lambda number=number: titles(knowledge) == {f"Edited {number}", "B"})  # type: ignore[misc] # bound now
+
+
+def test_a_thread_that_dies_of_anything_is_told_of_and_begins_again(
+    knowledge: Knowledge, content: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = Watch.changed
+
+    def exhausted(*_: object) -> bool:
+        raise MemoryError
+
+    monkeypatch.setattr(Watch, "changed", exhausted)
+    until(lambda: knowledge.health().degraded == "the thread jieda-watch died of MemoryError")
+    assert "the thread jieda-watch died: it begins again" in caplog.messages
+    monkeypatch.setattr(Watch, "changed", changed)
+    (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
+    until(lambda: "roll/new" in knowledge.snapshot.library)
