@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout, or the folder of the image that stands for it."""
 BUILDING = ".building-"
 DAMAGED = ".damaged-"
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it

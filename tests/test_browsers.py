@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.options import ROOT
+from app.disk import ROOT
 
 FLOOR = (109, 115, 16.4)
 

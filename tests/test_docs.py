@@ -15,7 +15,7 @@ from app.cli.main import main
 from app.content.markdown.sections import SECTIONS
 from app.content.read.front_matter import FIELDS
 from app.diagnosis.answers import Confidence
-from app.options import OPTIONS
+from app.settings import OPTIONS
 from app.signature.grammar import CLOSED, OPEN
 from app.version import VERSION
 from app.web.pages.agents import SETUPS

@@ -7,9 +7,8 @@ from typing import Any
 
 import yaml
 
-from app.options import OPTIONS
 from app.presentation import paths
-from app.settings import Settings
+from app.settings import OPTIONS, Settings
 from app.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent

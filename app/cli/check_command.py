@@ -17,9 +17,9 @@ from app.cli.running import run
 from app.content.check.everything import Answers, Report, check_content
 from app.content.check.hints import HINTS
 from app.content.check.since import as_of
+from app.disk import ROOT
 from app.entry import Language, Problem
 from app.errors import ContentError
-from app.options import ROOT
 from app.search.answers import Fit
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge

@@ -18,10 +18,8 @@ from app.cli.running import run
 from app.cli.shared_data import share_with_group
 from app.errors import SettingsError
 from app.metrics import DIRECTORY_VARIABLE
-from app.options import OPTIONS
-from app.settings import Settings
+from app.settings import OPTIONS, Option, Settings
 from app.snapshot.knowledge import Knowledge
-from app.values import Option
 from app.web.app import create_app
 
 

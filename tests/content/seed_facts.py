@@ -17,7 +17,7 @@ from pathlib import Path
 
 import yaml
 
-from app.options import ROOT
+from app.disk import ROOT
 
 SOURCES = Path(os.environ.get("JIEDA_TEST_SOURCES") or ROOT.parent / "shared")
 FACTS = Path(__file__).with_name("facts.json")

@@ -8,8 +8,8 @@ import pytest
 
 from app.content.library import Library
 from app.content.markdown.sections import PAGE_IDS
+from app.disk import ROOT
 from app.entry import Edition, Entry, Language
-from app.options import ROOT
 from tests.content import seed_facts
 from tests.support.small_content import load_checked
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.disk import ROOT
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
-from app.options import ROOT
 from app.snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow

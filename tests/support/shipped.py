@@ -9,7 +9,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from app.options import ROOT
+from app.disk import ROOT
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import Snapshot

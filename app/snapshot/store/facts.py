@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from app.options import ROOT
+from app.disk import ROOT
 
 VERSION = "1"
 """Part of the file's name: raise it when the tables change."""
