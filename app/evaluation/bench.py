@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
@@ -11,13 +12,10 @@ from app.errors import JiedaError
 from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, rank_of
 from app.search.answers import SearchAnswer, SearchRequest
 from app.search.index.document import build_documents
-from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder
-from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
 from app.search.translation import Dictionary
-from app.search.weights import WEIGHTING
-from app.snapshot.snapshot import build_snapshot
+from app.snapshot.snapshot import build_index, build_snapshot
 
 SHOWN_INSTEAD = 3
 EXPLAINED = 8
@@ -34,12 +32,14 @@ class Bench:
         dictionary: Dictionary | None = None,
     ) -> None:
         self._directories = directories
-        self._store = IndexStore(folder, WEIGHTING)
+        self._folder = folder
         library = load_library(directories)
         self._analyzer = Analyzer(library.dictionary)
         self._embedder = embedder
         self._dictionary = dictionary
-        self._snapshot = build_snapshot(library, self._analyzer, self._store, embedder, dictionary)
+        self._snapshot = build_snapshot(
+            library, self._analyzer, Path(mkdtemp(dir=folder)), embedder, dictionary
+        )
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
@@ -77,14 +77,8 @@ class Bench:
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
             glossary = Glossary(library.glossary, self._analyzer)
-            index = self._store.open(
-                f"without-{lang}",
-                lambda: with_meaning(
-                    library,
-                    build_documents(library, self._analyzer, glossary, (lang.other,)),
-                    self._embedder,
-                ),
-            )
+            documents = build_documents(library, self._analyzer, glossary, (lang.other,))
+            index = build_index(Path(mkdtemp(dir=self._folder)), library, documents, self._embedder)
             self._without[lang] = Searcher(
                 library, index, self._analyzer, glossary, self._embedder, dictionary=self._dictionary
             )

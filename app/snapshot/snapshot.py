@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from app.analysis import pipeline
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.content.library import Holdings, Library
@@ -25,11 +24,10 @@ from app.search.completion import (
     completion_arrays,
     read_completions,
 )
-from app.search.index import document
 from app.search.index.array_file import Array
-from app.search.index.document import build_documents
+from app.search.index.document import Document, build_documents
 from app.search.index.embedded import EmbeddedIndex
-from app.search.index.writer import IndexStore
+from app.search.index.writer import update_index
 from app.search.meaning.embedder import Embedder
 from app.search.meaning.sayings import with_meaning
 from app.search.searcher import Searcher
@@ -250,29 +248,28 @@ def _background_words(facts: FactStore, header: Header) -> CountedWords:
     return background_words(from_json(found[key], BackgroundFacts) for key in keys)
 
 
-def index_digest(library: Library, embedder: Embedder | None = None) -> str:
-    """What an index of `library` is kept under: content, analysis, schema and embedder."""
-    versions = f"{library.digest} {pipeline.VERSION} {document.SCHEMA_VERSION}"
-    versions += f" {embedder.name}" if embedder else ""
-    return hashlib.sha256(versions.encode()).hexdigest()[:16]
+def build_index(
+    folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
+) -> EmbeddedIndex:
+    """The index of documents of a library, written into an empty folder."""
+    made = {each.id: each for each in with_meaning(library, documents, embedder)}
+    update_index(folder, None, made, (), ())
+    return EmbeddedIndex(folder, WEIGHTING)
 
 
 def build_snapshot(
     library: Library,
     analyzer: Analyzer,
-    store: IndexStore,
+    folder: Path,
     embedder: Embedder | None = None,
     dictionary: Dictionary | None = None,
 ) -> Snapshot:
-    """Everything made from `library` here and now, its index opened from `store` or built there.
+    """Everything made from `library` here and now, its index in an empty folder.
 
     For measurements and tests; what is served is opened from a generation.
     """
-    digest = index_digest(library, embedder)
     glossary = Glossary(library.glossary, analyzer)
-    index = store.open(
-        digest, lambda: with_meaning(library, build_documents(library, analyzer, glossary), embedder)
-    )
+    index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.background())
     searcher = Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary)
@@ -281,5 +278,5 @@ def build_snapshot(
         searcher,
         completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
         Diagnoser(library, known, words),
-        digest[:SHOWN],
+        library.digest[:SHOWN],
     )

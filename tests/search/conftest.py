@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
-from app.search.index.writer import IndexStore
-from app.search.weights import WEIGHTING
 from app.snapshot.snapshot import Snapshot, build_snapshot
 from tests.search.small import MakeSnapshot, files_of
 from tests.support import small_content
@@ -24,6 +23,6 @@ def small(analyzer: Analyzer, tmp_path: Path) -> MakeSnapshot:
         served = {f"{lang}/{entry.id}.md" for entry in library.entries.values() for lang in entry.editions}
         missing = {problem.path for problem in library.problems if not problem.served} - served
         assert not missing, library.problems
-        return build_snapshot(library, analyzer, IndexStore(tmp_path / "data", WEIGHTING))
+        return build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)))
 
     return make

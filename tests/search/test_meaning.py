@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -9,11 +10,9 @@ import pytest
 from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.search.answers import ReasonType
-from app.search.index.writer import IndexStore
 from app.search.meaning.embedder import Embedder, Meaning, Vectors
 from app.search.meaning.embedder import embedder as installed
 from app.search.meaning.sayings import by_themselves
-from app.search.weights import WEIGHTING
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import Snapshot, build_snapshot
@@ -52,16 +51,14 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def semantic(content: Path, embedder: Embedder, analyzer: Analyzer) -> Snapshot:
     """A snapshot whose search embeds."""
-    store = IndexStore(content.parent / "semantic", WEIGHTING)
+    store = Path(mkdtemp(dir=content.parent))
     return build_snapshot(load_library([content]), analyzer, store, embedder)
 
 
 @pytest.fixture(scope="module")
 def lexical(content: Path, analyzer: Analyzer) -> Snapshot:
     """A snapshot that has words only."""
-    return build_snapshot(
-        load_library([content]), analyzer, IndexStore(content.parent / "lexical", WEIGHTING)
-    )
+    return build_snapshot(load_library([content]), analyzer, Path(mkdtemp(dir=content.parent)))
 
 
 ACROSS = {
@@ -212,7 +209,7 @@ def test_a_fact_at_the_end_of_a_long_sentence_is_found(
     }
     content = small_content.write(tmp_path / "content", files_of({"en/told": told, **others}))
     library = load_library([content])
-    snapshot = build_snapshot(library, analyzer, IndexStore(tmp_path / "data", WEIGHTING), embedder)
+    snapshot = build_snapshot(library, analyzer, Path(mkdtemp(dir=tmp_path)), embedder)
     assert found(snapshot, "谁每天晚上烤黑麦面包")[0] == "told"
     pieces = tuple(by_themselves(library.entries["roll/told"]))
     assert "the cook baked fresh bread with rye flour every evening," in pieces

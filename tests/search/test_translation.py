@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -10,9 +11,7 @@ from app.content.read.load import load_library
 from app.errors import SettingsError
 from app.search import translation
 from app.search.answers import Reason, ReasonType
-from app.search.index.writer import IndexStore
 from app.search.translation import FOLDER, Dictionary, open_dictionary
-from app.search.weights import WEIGHTING
 from app.settings import Settings
 from app.snapshot.analyzers import analyzers_of
 from app.snapshot.snapshot import Snapshot, build_snapshot
@@ -59,7 +58,7 @@ def snapshot_of(
 ) -> Snapshot:
     """What searches `files`."""
     content = small_content.write(folder / "content", files_of(files))
-    store = IndexStore(folder / "index", WEIGHTING)
+    store = Path(mkdtemp(dir=folder))
     return build_snapshot(load_library([content]), analyzer, store, dictionary=dictionary)
 
 
