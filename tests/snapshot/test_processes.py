@@ -1,0 +1,70 @@
+"""What processes that share a data directory tell each other."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from app.snapshot.store.processes import (
+    Answer,
+    BuildRefused,
+    DirectoryTaken,
+    answer,
+    ask,
+    is_led,
+    lead,
+    wanted,
+)
+from tests.support.server import until
+
+
+def asked(data: Path, outcomes: list[object]) -> threading.Thread:
+    """Somebody who asks for a build, in a thread; what comes of it is appended."""
+
+    def wait() -> None:
+        try:
+            outcomes.append(ask(data))
+        except BuildRefused as error:
+            outcomes.append(str(error))
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_where_nobody_leads_nobody_is_waited_for(tmp_path: Path) -> None:
+    assert ask(tmp_path) is None
+    assert not is_led(tmp_path)
+
+
+def test_a_directory_is_led_by_one_and_by_nobody_when_that_one_is_gone(tmp_path: Path) -> None:
+    leader = lead(tmp_path, "http://127.0.0.1:1")
+    assert is_led(tmp_path)
+    with pytest.raises(DirectoryTaken, match=f"process {os.getpid()}, http://127.0.0.1:1"):
+        lead(tmp_path, "http://127.0.0.1:2")
+    outcomes: list[object] = []
+    waiting = asked(tmp_path, outcomes)
+    until(lambda: wanted(tmp_path) == 1)
+    os.close(leader)
+    waiting.join()
+    assert outcomes == [None]
+    os.close(lead(tmp_path, "http://127.0.0.1:2"))
+
+
+def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Path) -> None:
+    leader = lead(tmp_path, "x")
+    outcomes: list[object] = []
+    first = [asked(tmp_path, outcomes) for _ in range(3)]
+    until(lambda: wanted(tmp_path) == 3)
+    answer(tmp_path, Answer(3, "new"))
+    for thread in first:
+        thread.join()
+    assert outcomes == ["new"] * 3
+    (tmp_path / "wanted").unlink()
+    later = asked(tmp_path, outcomes)
+    until(lambda: wanted(tmp_path) == 4)
+    answer(tmp_path, Answer(4, "", "a reason"))
+    later.join()
+    assert outcomes[3:] == ["a reason"]
+    os.close(leader)
