@@ -35,6 +35,8 @@ from app.snapshot.watch.watch import Watch, WatchMode
 
 log = logging.getLogger(__name__)
 
+TOLD_FOR = 60.0
+"""Seconds for which it is told that a thread died."""
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
 
@@ -84,7 +86,8 @@ class Knowledge:
         self._follow_only = follow_only
         self._leading = leading
         self._stop = threading.Event()
-        self._threads = Threads(self._stop)
+        self._died = ("", 0.0)
+        self._threads = Threads(self._stop, self._note_death)
         self._built: Built | None = None
         self._analyzers = analyzers or analyzers_of(settings)
         self._use(settings.data, "")
@@ -96,9 +99,8 @@ class Knowledge:
             try:
                 lead(data, f"http://{self._settings.host}:{self._settings.port}")
             except OSError as error:
-                log.warning(
-                    "%s: it cannot be locked: %s", data, error
-                )  # nor written, which is told when it is built
+                # Nor written, which is told when it is built.
+                log.warning("%s: it cannot be locked: %s", data, error)
         processes = self._settings.build_processes
         self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
         self._follower = Follower(data, self._analyzers, self._mend)
@@ -117,10 +119,13 @@ class Knowledge:
         """How this process and the builder fare; says nothing that names a path."""
         status = max(read_status(self.data), self._keeper.status, key=lambda each: each.at)
         unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
-        died = self._threads.failure or self._keeper.failure
-        degraded = self._follower.failure or died or _reason(status) or unwritable
+        died = (name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR)
+        degraded = self._follower.failure or next(died, "") or _reason(status) or unwritable
         engine = self._analyzers.engine
         return Health(status.state, degraded, engine.failure if engine else None)
+
+    def _note_death(self, reason: str) -> None:
+        self._died = (reason, time.time())
 
     def open(self) -> None:
         """Brings the current generation up to date with the content and opens it.

@@ -110,7 +110,7 @@ def _taken(descriptor: int) -> bool:
 class BuilderStatus:
     """`state` is `idle`, `building` or `failed`; `reason` says without a path why it failed; `note` what is unusual
     about where generations are kept; `at`: seconds since the epoch. `builds`: how many new generations were built
-    since the builder started, which took `seconds` together."""
+    since the builder started, which took `seconds` together. `died`: which of its threads died last, and when."""
 
     state: str = "idle"
     reason: str = ""
@@ -118,6 +118,7 @@ class BuilderStatus:
     at: float = 0.0
     builds: int = 0
     seconds: float = 0.0
+    died: tuple[str, float] = ("", 0.0)
 
 
 def tell_status(data: Path, status: BuilderStatus) -> None:

@@ -48,17 +48,12 @@ class Keeper:
         self._may_pass = False
         """Whether the last build failed for a reason that may go away by itself."""
         self._stop = threading.Event()
-        self._threads = Threads(self._stop)
+        self._threads = Threads(self._stop, self._died)
         self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
         self._requests: queue.SimpleQueue[Future[Built] | None] = queue.SimpleQueue()
         self._waiting: Future[Built] | None = None
         self._lock = threading.Lock()
         self._works = False
-
-    @property
-    def failure(self) -> str:
-        """Which of its threads died of late; empty where none did."""
-        return self._threads.failure
 
     def request(self) -> "Future[Built]":
         """A build that begins after this call: the one that is waiting already, or a new one.
@@ -146,6 +141,10 @@ class Keeper:
 
     def _tell(self, state: str, reason: str = "") -> None:
         self.status = replace(self.status, state=state, reason=reason, note=self._note, at=time.time())
+        tell_status(self._data, self.status)
+
+    def _died(self, reason: str) -> None:
+        self.status = replace(self.status, died=(reason, time.time()), at=time.time())
         tell_status(self._data, self.status)
 
     def _answer(self) -> None:

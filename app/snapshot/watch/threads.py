@@ -2,24 +2,21 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds until a thread that died begins again; doubled each time."""
-TOLD_FOR = 60.0
-"""Seconds for which it is told that one died."""
 
 
 class Threads:
     """The threads of one owner, daemons all of them: a process that is told to end waits for none of them."""
 
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
+    def __init__(self, stop: threading.Event, tell: Callable[[str], None]) -> None:
+        """`tell` is called with what to say of one that died."""
+        self._stop, self._tell = stop, tell
         self._threads: list[threading.Thread] = []
-        self._died: dict[str, tuple[float, str]] = {}
 
     def start(self, name: str, work: Callable[[], None]) -> None:
         """Has a thread do some work, again where it dies of it."""
@@ -32,20 +29,14 @@ class Threads:
         for thread in self._threads:
             thread.join(seconds)
 
-    @property
-    def failure(self) -> str:
-        """Which of them died of late, and of what; empty where none did."""
-        now = time.monotonic()
-        return "; ".join(reason for at, reason in self._died.values() if now - at < TOLD_FOR)
-
     def _run(self, name: str, work: Callable[[], None]) -> None:
         pause = FIRST_PAUSE
         while True:
             try:
                 work()
             except BaseException as error:  # MemoryError, too: nobody else would notice
-                self._died[name] = (time.monotonic(), f"the thread {name} died of {type(error).__name__}")
                 log.critical("the thread %s died: it begins again", name, exc_info=True)
+                self._tell(f"the thread {name} died of {type(error).__name__}")
             else:
                 return
             if self._stop.wait(pause):
