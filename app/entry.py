@@ -236,4 +236,11 @@ class Problem:
     """Whether it tells of a draft, which is for those who work on the files and not for readers."""
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.rule}: {self.message}"
+        return printable(f"{self.path}:{self.line}: {self.rule}: {self.message}")
+
+
+def printable(line: str) -> str:
+    """Return a line in which nothing controls a terminal or ends the line: names of files may hold anything."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in line
+    )

@@ -6,7 +6,9 @@ tells who asked. A connection lives as long as one piece of work: workers come a
 
 import contextlib
 import logging
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -237,6 +239,7 @@ class FeedbackStore:
         """A connection to a file, which is made if missing."""
         path = self.directory / name
         which = _identity(path)
+        _make_private(path)
         try:
             with closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
                 for pragma in ("trusted_schema = OFF", *PRAGMAS[name]):
@@ -267,6 +270,14 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def _make_private(path: Path) -> None:
+    """Make a file that is missing, for this user and, where it shares the directory, its group: SQLite would let
+    everybody read it."""
+    with suppress(OSError):
+        mode = 0o660 if path.parent.stat().st_mode & stat.S_IWGRP else 0o600
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode))
 
 
 def _aside(path: Path) -> Path:

@@ -94,7 +94,7 @@ def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None,
         )
     except FileNotFoundError as error:
         raise GitError("the command git is not installed, or not on PATH") from error
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:  # ValueError: an argument with a NUL
         raise GitError(f"git does not answer in {where}: {type(error).__name__}") from error
     if done.returncode:
         told = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-MOST_TOLD:]

@@ -18,7 +18,7 @@ from app.content.check.everything import Answers, Report, check_content
 from app.content.check.hints import HINTS
 from app.content.check.since import as_of
 from app.disk import ROOT
-from app.entry import Language, Problem
+from app.entry import Language, Problem, printable
 from app.errors import ContentError
 from app.search.answers import Fit
 from app.settings import Settings
@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         for problem in report.problems:
             click.echo(str(problem))
         for note in report.notes:
-            click.echo(f"{note.path}:{note.line}: note: {note.rule}: {note.message}")
+            click.echo(printable(f"{note.path}:{note.line}: note: {note.rule}: {note.message}"))
     click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
     context.exit(1 if report.problems else 0)
 

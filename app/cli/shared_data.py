@@ -12,13 +12,21 @@ SHARED_FILE = 0o660
 
 
 def share_with_group(data: Path) -> None:
-    """Lets the group write what this process writes from now on, where it may write the directory itself; what was not
-    for everybody is not for everybody any more."""
+    """Keep a directory that is made here to this user, and what readers leave in one to who may write it.
+
+    Where the group may write the directory, let it write what this process writes from now on; what was not for
+    everybody is not for everybody any more.
+    """
     try:
+        if not data.exists():
+            data.mkdir(0o700, parents=True)
         shared = data.is_dir() and data.stat().st_mode & stat.S_IWGRP
     except OSError:
         return
     if not shared:
+        for name in (VOTES, GAPS):
+            with contextlib.suppress(OSError):
+                (data / name).chmod(0o600)
         return
     os.umask(0o007)
     for name in (FACTS, VOTES, GAPS):

@@ -251,11 +251,14 @@ BLOCKS: Mapping[str, Callable[[Writer, Any, int], Iterator[tuple[str, int]]]] = 
 def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
     """The page as Markdown, and for each of its lines the line of `text` it comes from.
 
-    Raises ImportingError where docutils is not installed.
+    Raises ImportingError where docutils is not installed, or the page is nested too deeply.
     """
     if docutils_core is None:
         raise ImportingError(EXTRA_MISSING.format(name=name))
-    lines = _document(text, 0)
+    try:
+        lines = _document(text, 0)
+    except RecursionError:
+        raise ImportingError(f"{name}: it is nested too deeply to be read") from None
     return "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from app.cli.main import main
 from app.content.authoring.sync import sync_twins
 from app.content.read.load import load_corpus
+from app.entry import Problem
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import TAXONOMY, edition, write
 
@@ -336,3 +337,8 @@ def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:
     assert run.returncode == 1
     assert run.stdout.decode().startswith("zh/roll/c.md:7: field: `related` must be an id: framework/")
     assert "roll/没有" in run.stdout.decode()
+
+
+def test_a_file_name_cannot_write_to_the_terminal_of_who_checks() -> None:
+    problem = Problem("en/roll/a\n\x1b[31m显存.md", 1, "slug", "is none", served=False)
+    assert str(problem) == "en/roll/a\\n\\x1b[31m显存.md:1: slug: is none"

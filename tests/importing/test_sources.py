@@ -160,6 +160,12 @@ def test_a_date_in_front_matter_is_the_day_of_the_page(tmp_path: Path) -> None:
     assert (page.title, page.updated.isoformat(), page.dated) == ("Help", "2025-03-04", True)
 
 
+def test_a_page_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    deep = "".join(f"{'  ' * depth}- item\n\n" for depth in range(300))
+    with pytest.raises(ImportingError, match=r"deep\.rst: it is nested too deeply"):
+        read(ImportSources({}, (write(tmp_path, deep_DOT_rst=deep) / "deep.rst",), {}))
+
+
 @pytest.mark.parametrize(("module", "name"), [("docutils", "faq.rst"), ("babel", "faq.po")])
 def test_a_missing_extra_is_named(module: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import stat
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from app.feedback import VOTES, FeedbackStore
 from app.settings import Settings
 from app.web.app import create_app
+from app.web.http.askers import MOST_VOTES
 from app.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from tests.support.server import Server
 from tests.support.small_content import edition, write
@@ -183,6 +186,20 @@ async def test_one_client_has_no_more_than_its_share_of_half_sent_bodies(tmp_pat
         assert [each.result().status_code for each in done] == [429] * 10
         ended.set()
         await asyncio.gather(*sent)
+
+
+async def test_one_address_votes_on_an_entry_a_few_times_and_nobody_else_reads_the_votes(
+    tmp_path: Path,
+) -> None:
+    app = application(tmp_path)
+    for address in ("203.0.113.5", "203.0.113.6"):
+        for _ in range(20):
+            async with client_at(app, address) as client:
+                said = await client.post("/en/entries/roll/first", data={"solved": "no"})
+                assert said.status_code == 303
+    store = FeedbackStore(tmp_path / "data")
+    assert [each.unsolved for each in store.votes()] == [2 * MOST_VOTES]
+    assert stat.S_IMODE((tmp_path / "data" / VOTES).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("forwarded", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.1, 10.1.2.3"])

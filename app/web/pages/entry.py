@@ -348,6 +348,7 @@ async def take_vote(request: Request) -> Response:
     if said not in {"yes", "no"} or VOTED in request.cookies:
         return response
     shown = context.library.summary(entry_id).shown(context.lang)
-    if await vote_for(context.site.service, entry_id, shown, solved=said == "yes"):
+    is_counted = context.site.askers.may_vote(request, entry_id)
+    if is_counted and await vote_for(context.site.service, entry_id, shown, solved=said == "yes"):
         set_cookie(response, VOTED, said, context.site, path=address)
     return response

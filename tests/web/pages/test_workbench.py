@@ -325,6 +325,7 @@ def test_what_cannot_be_served_is_not_written(bench: httpx.Client, content: Path
     ):
         assert "Nothing was written" in sent(bench, fields, "commit").text, fields
     assert "name and e-mail" in sent(bench, draft(author="x\n--amend", email="nobody"), "commit").text
+    assert sent(bench, draft(message="torn\0shard", **AUTHOR), "commit").status_code == 422
     assert git(content, "rev-parse", "HEAD") == before
     assert git(content, "status", "--porcelain") == ""
     assert not list(content.parent.rglob("evil*"))
