@@ -14,7 +14,7 @@ from app.content.authoring.ordering import in_canonical_order
 from app.content.authoring.steps import Create, Rename, Rewrite, Step, carry_out
 from app.content.read.directory import list_directory
 from app.content.read.load import Loaded, load_corpus
-from app.content.stats import AGES, Figures, figures_of
+from app.content.stats import AGES, ContentFigures, figures_of
 from app.entry import Language
 from app.errors import AuthoringError
 
@@ -120,7 +120,7 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
         click.echo(line)
 
 
-def _table(figures: Figures) -> Iterator[str]:
+def _table(figures: ContentFigures) -> Iterator[str]:
     columns = ("entries", "en", "zh", "stale en", "stale zh", "drafts", "samples", *AGES)
     rows = [("", *columns)]
     for name, group in figures.groups():
@@ -134,7 +134,7 @@ def _table(figures: Figures) -> Iterator[str]:
         yield "  ".join((row[0].ljust(widths[0]), *numbers_)).rstrip()
 
 
-def _as_data(figures: Figures, today: date) -> dict[str, object]:
+def _as_data(figures: ContentFigures, today: date) -> dict[str, object]:
     return {
         "on": today.isoformat(),
         "all": figures.all.as_data(),

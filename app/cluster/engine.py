@@ -23,7 +23,7 @@ from app.search.index.document import Document
 from app.search.index.writer import update_index
 from app.search.weights import WEIGHTING
 from app.settings import Settings
-from app.snapshot.analyzers import OPENSEARCH, Wanted
+from app.snapshot.analyzers import OPENSEARCH, WantedIndex
 from app.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0
@@ -163,7 +163,7 @@ class ClusterEngine:
             return False
 
     def update(
-        self, data: Path, target: Path, previous: Path | None, wanted: Wanted, pause: Callable[[], None]
+        self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
         """Has the cluster hold an index of all documents, and writes into the empty `target` what processes know of
         it. `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""

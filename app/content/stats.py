@@ -44,7 +44,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ContentFigures:
     """All entries, and those of each framework and kind of which there are any."""
 
     all: Group
@@ -58,14 +58,14 @@ class Figures:
         yield "all", self.all
 
 
-def figures_of(corpus: Corpus, today: date) -> Figures:
+def figures_of(corpus: Corpus, today: date) -> ContentFigures:
     """The figures of a corpus; ages are counted from `today`."""
     frameworks: dict[str, list[str]] = {name: [] for name in corpus.taxonomy.framework}
     kinds: dict[str, list[str]] = {kind.value: [] for kind in Kind}
     for entry_id, editions in corpus.by_id.items():
         frameworks[entry_id.partition("/")[0]].append(entry_id)
         kinds[newest(editions).front.kind or Kind.CONCEPT].append(entry_id)
-    return Figures(
+    return ContentFigures(
         _group(corpus, corpus.by_id, today),
         {name: _group(corpus, ids, today) for name, ids in frameworks.items() if ids},
         {name: _group(corpus, ids, today) for name, ids in kinds.items() if ids},

@@ -26,7 +26,7 @@ DOOR = "app.cluster.engine"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedIndex:
     """What an index is to hold, and the `digest` it is named by: `documents` by id, of which the `changed` are not as
     they were in the index before, and the `removed` are there only."""
 
@@ -68,7 +68,7 @@ class Engine(Protocol):
         """Whether it has all that a generation says. Raises ClusterUnavailable."""
 
     def update(
-        self, data: Path, target: Path, previous: Path | None, wanted: Wanted, pause: Callable[[], None]
+        self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
         """Has it hold an index of all documents, and writes into the empty `target` what processes know of it.
         `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.snapshot.store.processes import (
-    Answer,
+    BuildAnswer,
     BuildRefused,
     DirectoryTaken,
     answer,
@@ -57,14 +57,14 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
     outcomes: list[object] = []
     first = [asked(tmp_path, outcomes) for _ in range(3)]
     until(lambda: wanted(tmp_path) == 3)
-    answer(tmp_path, Answer(3, "new"))
+    answer(tmp_path, BuildAnswer(3, "new"))
     for thread in first:
         thread.join()
     assert outcomes == ["new"] * 3
     (tmp_path / "wanted").unlink()
     later = asked(tmp_path, outcomes)
     until(lambda: wanted(tmp_path) == 4)
-    answer(tmp_path, Answer(4, "", "a reason"))
+    answer(tmp_path, BuildAnswer(4, "", "a reason"))
     later.join()
     assert outcomes[3:] == ["a reason"]
     os.close(leader)

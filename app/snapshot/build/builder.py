@@ -18,8 +18,8 @@ from app.snapshot.build.entries import EntryFacts
 from app.snapshot.build.files import ContentMoved, Reading
 from app.snapshot.build.garbage import rarely_searched
 from app.snapshot.build.helpers import Helpers
-from app.snapshot.build.publish import Plan, copy_images, forget_old_facts, image_name, publish
-from app.snapshot.build.state import State, advance
+from app.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
+from app.snapshot.build.state import ContentState, advance
 from app.snapshot.build.workshop import Workshop, discard_facts
 from app.snapshot.store.facts import FactsUnreadable, code_version
 from app.snapshot.store.generation import (
@@ -57,13 +57,13 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class LastBuild:
     """What the last build left: anything can be done without it."""
 
     built: Built
     reading: Reading
-    state: State
-    plan: Plan
+    state: ContentState
+    plan: GenerationPlan
 
 
 class Builder:
@@ -88,7 +88,7 @@ class Builder:
         self._helpers = Helpers(processes)
         self._open_workshop = partial(Workshop, tuple(content), data, analyzers, self._helpers, self._pause)
         self._workshop: Workshop | None = None
-        self._last: Last | None = None
+        self._last: LastBuild | None = None
 
     def build(self) -> Built:
         """Makes the content as it is now the current generation.
@@ -137,11 +137,16 @@ class Builder:
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(shop.facts, plan, reading, self._kept_generations)
         built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)
-        self._last = Last(built, reading, state, plan)
+        self._last = LastBuild(built, reading, state, plan)
         return built
 
     def _publish(
-        self, shop: Workshop, maker: EntryFacts, state: State, plan: Plan, previous: Generation | None
+        self,
+        shop: Workshop,
+        maker: EntryFacts,
+        state: ContentState,
+        plan: GenerationPlan,
+        previous: Generation | None,
     ) -> bool:
         """Writes the generation unless it is there, whole; whether it was written."""
         last = self._last
@@ -187,7 +192,7 @@ class Builder:
 
     # ---- the parts of a build
 
-    def _rows(self, state: State, maker: EntryFacts) -> dict[str, EntryRow]:
+    def _rows(self, state: ContentState, maker: EntryFacts) -> dict[str, EntryRow]:
         last, samples = self._last, state.corpus.samples
         before = last.state.corpus.samples if last else {}
         kept = last.state.entries if last and last.state.vocabulary == state.vocabulary else {}
@@ -203,8 +208,13 @@ class Builder:
         return rows
 
     def _plan(
-        self, shop: Workshop, state: State, reading: Reading, rows: Mapping[str, EntryRow], maker: EntryFacts
-    ) -> Plan:
+        self,
+        shop: Workshop,
+        state: ContentState,
+        reading: Reading,
+        rows: Mapping[str, EntryRow],
+        maker: EntryFacts,
+    ) -> GenerationPlan:
         spoken = Spoken.of(state.corpus)
         matches = shop.signatures.matches(state, spoken)
         heads = ((entry_id, entry.head) for entry_id, entry in state.entries.items())
@@ -223,14 +233,14 @@ class Builder:
             else row_digest(row)
             for entry_id, row in rows.items()
         }
-        return Plan(header, _lists(state, reading, spoken, matches), rows, digests)
+        return GenerationPlan(header, _lists(state, reading, spoken, matches), rows, digests)
 
     def _kept_generations(self) -> Iterator[Generation]:
         found = (read_generation(self._data, name) for name in generation_names(self._data))
         return (generation for generation in found if generation)
 
 
-def _lists(state: State, reading: Reading, spoken: Spoken, matches: Matches) -> Lists:
+def _lists(state: ContentState, reading: Reading, spoken: Spoken, matches: Matches) -> Lists:
     """What stands beside the entries."""
     corpus = state.corpus
     found = [problem for each in state.chosen.values() for problem in each.problems]

@@ -21,13 +21,13 @@ from app.search.completion import (
 from app.search.index.document import Document
 from app.search.index.writer import update_index
 from app.search.meaning.embedder import Meaning
-from app.snapshot.analyzers import Engine, Wanted
+from app.snapshot.analyzers import Engine, WantedIndex
 from app.snapshot.build.entries import file_key
 from app.snapshot.build.files import Reading, image_bytes
 from app.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from app.snapshot.store.generation import IMAGES, Generation, NewGeneration
 from app.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
-from app.snapshot.store.tables import Change, write_tables
+from app.snapshot.store.tables import RowChanges, write_tables
 from app.taxonomy import facet_values
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ Rows = Mapping[str, EntryRow]
 
 
 @dataclass(frozen=True)
-class Plan:
+class GenerationPlan:
     """All that a generation consists of. `rows`, by id, are in the order of their ids; `digests` are theirs."""
 
     header: Header
@@ -83,7 +83,7 @@ def image_name(where: str, content: str) -> str:
 def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
     data: Path,
     facts: FactStore,
-    plan: Plan,
+    plan: GenerationPlan,
     previous: Generation | None,
     engine: Engine | None,
     fold: Callable[[], Callable[[str], str]],
@@ -105,7 +105,7 @@ def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
         if engine is None:
             update_index(new.index, before, documents, changed, difference.removed)
         else:
-            wanted = Wanted(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
+            wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
             engine.update(data, new.index, before, wanted, pause)
         pause()
         completions = _complete(new.index, facts, plan, previous, difference, fold)
@@ -136,7 +136,7 @@ class Difference:
     """Those of `fresh` that an index has otherwise."""
 
     @classmethod
-    def of(cls, previous: Generation | None, plan: Plan) -> "Difference":
+    def of(cls, previous: Generation | None, plan: GenerationPlan) -> "Difference":
         """What `plan` changes of a generation."""
         before = previous.digests() if previous else {}
         fresh = frozenset(each for each, digest in plan.digests.items() if before.get(each) != digest)
@@ -148,21 +148,21 @@ class Difference:
 
 
 def _write(
-    folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: Plan
+    folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: GenerationPlan
 ) -> None:
     """Writes the tables: those of `previous`, changed, unless the order or the form of anything is another one."""
     before = previous.header if previous else None
     if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
         put = {each: plan.rows[each] for each in sorted(difference.fresh)}
-        write_tables(folder, previous, Change(put, tuple(difference.old.values())), header, plan.lists)
+        write_tables(folder, previous, RowChanges(put, tuple(difference.old.values())), header, plan.lists)
     else:
-        write_tables(folder, None, Change(plan.rows, ()), header, plan.lists)
+        write_tables(folder, None, RowChanges(plan.rows, ()), header, plan.lists)
 
 
 def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
     target: Path,
     facts: FactStore,
-    plan: Plan,
+    plan: GenerationPlan,
     previous: Generation | None,
     difference: Difference,
     fold: Callable[[], Callable[[str], str]],
@@ -184,7 +184,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
     return write_completions(target, tuple(dict.fromkeys(found)), fold())
 
 
-def _completes_alike(facts: FactStore, plan: Plan, before: Header, difference: Difference) -> bool:
+def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:
     """Whether entries, tags in use and glossary offer what they offered before."""
     old, now = before.vocabulary, plan.header.vocabulary
     if difference.removed or not difference.fresh <= difference.old.keys():
@@ -199,7 +199,7 @@ def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
 
 
 def forget_old_facts(
-    facts: FactStore, plan: Plan, reading: Reading, others: Callable[[], Iterable[Generation]]
+    facts: FactStore, plan: GenerationPlan, reading: Reading, others: Callable[[], Iterable[Generation]]
 ) -> None:
     """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
     files = [file for directory in reading.directories for file in directory.editions]

@@ -15,7 +15,7 @@ from app.log.formats import compile_formats
 from app.log_knowledge import Failures
 from app.snapshot.build.files import sample_text
 from app.snapshot.build.helpers import Helpers
-from app.snapshot.build.state import State
+from app.snapshot.build.state import ContentState
 from app.snapshot.store.facts import FactStore, code_version, fact_key
 from app.snapshot.store.records import RecordUnreadable, from_json, to_json
 
@@ -141,7 +141,7 @@ class LogSignatures:
         self._matches: Last[Matches] = Last()
         self._counts: Last[tuple[SignatureCount, ...]] = Last()
 
-    def matches(self, state: State, spoken: Spoken) -> Matches:
+    def matches(self, state: ContentState, spoken: Spoken) -> Matches:
         """By the plain text of the logs."""
         wanted = tuple(spoken.holders)
         return self._matches.of(
@@ -151,7 +151,7 @@ class LogSignatures:
             state.corpus.background,
         )
 
-    def counts(self, state: State) -> tuple[SignatureCount, ...]:
+    def counts(self, state: ContentState) -> tuple[SignatureCount, ...]:
         """How many logs have each signature, as a diagnosis finds them."""
         holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
         failures = state.vocabulary.logs.failures
@@ -164,7 +164,7 @@ class LogSignatures:
         )
 
     def _counted(
-        self, state: State, holders: Mapping[str, Sequence[Signature]], failures: Failures
+        self, state: ContentState, holders: Mapping[str, Sequence[Signature]], failures: Failures
     ) -> tuple[SignatureCount, ...]:
         version = fact_key("events", code_version(), to_json(failures).decode()).hex()
         known = self._match(
@@ -185,7 +185,7 @@ class LogSignatures:
         )
 
     def _match(
-        self, name: str, version: str, state: State, signatures: Iterable[Signature], finder: Finder
+        self, name: str, version: str, state: ContentState, signatures: Iterable[Signature], finder: Finder
     ) -> KnownMatches:
         known = self._known.get(name)
         if known is None or known.version != version:

@@ -130,7 +130,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ContentState:
     """`refs`: of every id, the ids and `image:` names that it looks at; `checks`: the problems of every id."""
 
     read: ReadCorpus
@@ -154,7 +154,9 @@ class State:
         return self.read.sample_problems + self.read.background_problems
 
 
-def advance(before: State | None, reading: Reading, vocabulary: Vocabulary, outlines: Outlines) -> State:
+def advance(
+    before: ContentState | None, reading: Reading, vocabulary: Vocabulary, outlines: Outlines
+) -> ContentState:
     """The state of what was read."""
     taxonomy = vocabulary.taxonomy
     afresh = before is None or before.vocabulary.taxonomy != taxonomy
@@ -190,10 +192,10 @@ def advance(before: State | None, reading: Reading, vocabulary: Vocabulary, outl
     prepare = partial(_prepare, corpus, formerly)
     entries = _carried(old.entries if old else {}, corpus.published, shown, prepare)
     checks = _carried(old.checks if old else {}, corpus.by_id, dirty, partial(check_entry, corpus))
-    return State(read, vocabulary, groups, colliding, chosen, claims, refs, entries, checks)
+    return ContentState(read, vocabulary, groups, colliding, chosen, claims, refs, entries, checks)
 
 
-def _groups(reading: Reading, old: State | None) -> dict[str, Group]:
+def _groups(reading: Reading, old: ContentState | None) -> dict[str, Group]:
     """The files of every id."""
     files = [directory.editions for directory in reading.directories]
     before = [directory.editions for directory in old.read.reading.directories] if old else []
@@ -221,7 +223,7 @@ def _carried(
 
 
 def _reach(
-    old: State | None, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
+    old: ContentState | None, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
 ) -> frozenset[str]:
     """The ids that a change can reach: those that changed, those that look at them or at another image, and those
     that old addresses lead to or no longer lead to."""

@@ -166,7 +166,7 @@ def _read(path: Path, kind: type[Value]) -> Value | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BuildAnswer:
     """What came of a build that began after the wish of number `asked` and all before it."""
 
     asked: int
@@ -182,7 +182,7 @@ def wanted(data: Path) -> int:
         return 0
 
 
-def answer(data: Path, given: Answer) -> None:
+def answer(data: Path, given: BuildAnswer) -> None:
     """Tells whoever has asked what came of it."""
     _tell(data / ANSWER, given)
 
@@ -195,7 +195,7 @@ def ask(data: Path) -> str | None:
     except OSError:
         return None
     while is_led(data):
-        found = _read(data / ANSWER, Answer)
+        found = _read(data / ANSWER, BuildAnswer)
         if found and found.asked >= asked:
             if found.failure:
                 raise BuildRefused(found.failure)
@@ -209,7 +209,7 @@ def _ask(data: Path) -> int:
     descriptor = _opened(data / WANTED)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        last = _read(data / ANSWER, Answer)
+        last = _read(data / ANSWER, BuildAnswer)
         asked = max(wanted(data), last.asked if last else 0) + 1
         os.pwrite(descriptor, f"{asked:020}".encode(), 0)
     finally:

@@ -147,14 +147,16 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RowChanges:
     """What an entry file has to take in, `put` by id and `gone`, to be that of another generation."""
 
     put: Mapping[str, EntryRow]
     gone: Sequence[EntryRow]
 
 
-def write_tables(folder: Path, before: Tables | None, change: Change, header: Header, lists: Lists) -> None:
+def write_tables(
+    folder: Path, before: Tables | None, change: RowChanges, header: Header, lists: Lists
+) -> None:
     """Writes the file of a generation into `folder`: that of `before`, changed. `before` was opened a
     moment ago. Raises OSError, FactsUnreadable."""
     path = folder / f"new{SUFFIX}"
@@ -176,7 +178,7 @@ def write_tables(folder: Path, before: Tables | None, change: Change, header: He
     path.rename(path.with_stem(_digest(path)))
 
 
-def _write_entries(connection: sqlite3.Connection, change: Change, header: Header) -> None:
+def _write_entries(connection: sqlite3.Connection, change: RowChanges, header: Header) -> None:
     taxonomy = header.vocabulary.taxonomy
     remove_entries(connection, (row.head.summary for row in change.gone), taxonomy)
     connection.executemany(

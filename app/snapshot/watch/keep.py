@@ -14,7 +14,7 @@ from app.errors import ClusterUnavailable, ContentError
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.builder import BuildAbandoned, Builder, Built
 from app.snapshot.store.facts import FactsUnreadable
-from app.snapshot.store.processes import Answer, BuilderStatus, answer, reason_of, tell_status, wanted
+from app.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, tell_status, wanted
 from app.snapshot.watch.threads import Threads
 from app.snapshot.watch.watch import Watch
 
@@ -154,11 +154,11 @@ class Keeper:
             if asked == done:
                 continue
             try:
-                given = Answer(asked, self.build().generation)
+                given = BuildAnswer(asked, self.build().generation)
             except BuildAbandoned:
                 return
             except Exception as error:  # noqa: BLE001 - whoever asked is told
-                given = Answer(asked, "", str(error) or type(error).__name__)
+                given = BuildAnswer(asked, "", str(error) or type(error).__name__)
             answer(self._data, given)
             done = asked
 
