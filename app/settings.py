@@ -247,9 +247,9 @@ class Settings:
         0,
         64,
     )
-    engine: Literal["embedded", "opensearch"] = row(
-        "embedded",
-        "What searches: embedded, an index in each process; or opensearch, a cluster of your own.",
+    engine: Literal["whoosh", "opensearch"] = row(
+        "whoosh",
+        "What searches: whoosh, an index in each process; or opensearch, a cluster of your own.",
     )
     opensearch_url: Annotated[
         tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(nodes)

@@ -23,7 +23,7 @@ from app.search.index.document import Document
 from app.search.index.writer import update_index
 from app.search.weights import WEIGHTING
 from app.settings import Settings
-from app.snapshot.analyzers import OPENSEARCH, WantedIndex
+from app.snapshot.analyzers import WantedIndex
 from app.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0
@@ -125,7 +125,7 @@ class ClusterEngine:
         self._cluster = Cluster(access)
         self._indexes = Indexes(self._cluster, prefix, shape, WEIGHTING)
         self._lock = f"{prefix}-control"
-        self.name = f"{OPENSEARCH} {prefix} {shape.shards} {shape.replicas}"
+        self.name = f"opensearch {prefix} {shape.shards} {shape.replicas}"
         """Part of a generation: with another one, another generation is built."""
 
     @classmethod
@@ -219,13 +219,13 @@ def _indexes_of(data: Path) -> Iterator[str]:
 
 
 class LeanDocuments(Mapping[str, Document]):
-    """Documents without what only the cluster needs."""
+    """Documents without vectors: those stay where nobody else has to keep them."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
 
     def __getitem__(self, document_id: str) -> Document:
-        return replace(self._documents[document_id], texts=(), meaning=None)
+        return replace(self._documents[document_id], meaning=None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._documents)

@@ -1,10 +1,13 @@
 """An index that an OpenSearch cluster keeps: asked for a window of candidates, which are judged here."""
 
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from app.cluster.ask import (
     PHRASE,
@@ -16,6 +19,7 @@ from app.cluster.ask import (
     candidates,
     counted,
     covered,
+    every,
     hits,
     holding,
     matching,
@@ -30,7 +34,7 @@ from app.search.index.cache import ByteCache
 from app.search.index.document import IndexedText
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import Weighting
-from app.search.index.protocol import Lookup
+from app.search.index.protocol import Lookup, Numbers, Within
 
 FILE = "cluster.json"
 
@@ -113,6 +117,9 @@ RECORD_ROOM, TEXT_ROOM = 64 << 20, 16 << 20
 KNOWN_POOLS = 20_000
 """Words in several forms whose holders are remembered."""
 
+HALF = 0.5
+"""Of all documents: from there on it is shorter to name those that do not pass."""
+
 REQUIRED = "required"
 
 Variants = tuple[str, ...]
@@ -132,8 +139,8 @@ class _First:
 class ClusterIndex:
     """An index in a cluster. Implements `protocol.Index`.
 
-    What every process knows without asking lies in `directory` as an index of the same documents without their texts
-    and vectors: terms, keys, tags, and the words that a diagnosis counts.
+    What every process knows without asking lies in `directory` as an index of the same documents without their
+    vectors: terms, keys, tags, what the query language finds, and the words that a diagnosis counts.
     """
 
     waits = True
@@ -141,10 +148,10 @@ class ClusterIndex:
     def __init__(self, directory: Path, weighting: Weighting, cluster: Cluster, window: int = WINDOW) -> None:
         """Asks the cluster for nothing yet. Raises IndexUnreadable."""
         self.name = read_index_name(directory)
-        self._local = EmbeddedIndex(directory, weighting)
-        self.lexicon, self.failure_terms = self._local.lexicon, self._local.failure_terms
-        self.is_tagged = self._local.is_tagged
-        self._documents = len(self._local.collection)
+        self.local = EmbeddedIndex(directory, weighting)
+        self.lexicon, self.failure_terms = self.local.lexicon, self.local.failure_terms
+        self.is_tagged = self.local.is_tagged
+        self._documents = len(self.local.collection)
         self._weighting, self._cluster, self._window = weighting, cluster, window
         self._records = Kept("record", RECORD_ROOM, read_record, lambda one: one.size)
         self._texts = Kept("texts", TEXT_ROOM, read_texts, _size_of_texts)
@@ -170,13 +177,24 @@ class ClusterIndex:
         holders = self._learned(wanted.pools, first.unknown, counts)
         chosen = wide if dropped else narrowed
         window = CandidateWindow(self._hits(_holding(chosen), wanted), wanted, self._weighting)
+        columns = window.columns([holders[one] for one in wanted.pools], self._documents)
+        if wanted.within and wanted.within.listed:
+            places = [bisect_left(self.local.collection.ids, one.id) for one in window.hits]
+            columns = replace(columns, recency=wanted.within.recency[places])
         coverage, weight = covered(wanted.clauses, self._worth(holders))
         return ClusterResult(
             wanted,
             window,
-            window.columns([holders[one] for one in wanted.pools], self._documents),
-            ClusterCounts(coverage, weight, self._local.facets.values, lambda body: self._search([body])[0]),
+            columns,
+            ClusterCounts(
+                coverage,
+                weight,
+                self.local.facets.values,
+                lambda body: self._search([body])[0],
+                self._among(wanted.within),
+            ),
             complete=not passing(wanted.filters)
+            and wanted.within is None
             and (dropped or not wanted.required)
             and all(len(one["hits"]["hits"]) < size for one in chosen),
             dropped=dropped,
@@ -193,9 +211,12 @@ class ClusterIndex:
         def searches(filters: list[Body]) -> tuple[Body, ...]:
             queries = [matching(words, filters, wanted.phrase)] if words else []
             queries += [matching(words, [must, *filters], wanted.phrase, least=0) for must in musts]
+            queries += [every([latest, *filters])] if latest else []
             return tuple(hits(query, size) for query in queries)
 
-        filters, required = passing(wanted.filters), [holding(one) for one in wanted.required]
+        latest = self._latest(wanted, size)
+        filters = [*passing(wanted.filters), *self._among(wanted.within)]
+        required = [holding(one) for one in wanted.required]
         aggregations: dict[str, Body] = {
             f"pool {n}": {"filter": any_of("terms", [v for v in one if self.lexicon.frequency(v)])}
             for n, one in enumerate(unknown)
@@ -208,6 +229,25 @@ class ClusterIndex:
             (counted({"match_all": {}}, aggregations),) if aggregations else (),
             unknown,
         )
+
+    def _among(self, within: Within | None) -> list[Body]:
+        """What only documents within some pass."""
+        if within is None:
+            return []
+        inside, outside = (self._named(np.flatnonzero(one)) for one in (within.mask, ~within.mask))
+        return [inside] if within.mask.mean() < HALF else [{"bool": {"must_not": [outside]}}]
+
+    def _latest(self, wanted: Lookup, size: int) -> Body | None:
+        """The latest documents, where operators alone list them."""
+        if wanted.within is None or not wanted.within.listed:
+            return None
+        passing_here = self.local.facets.passing(wanted.filters)
+        mask = wanted.within.mask if passing_here is None else wanted.within.mask & passing_here
+        numbers = np.flatnonzero(mask)
+        return self._named(numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size])
+
+    def _named(self, numbers: Numbers) -> Body:
+        return {"terms": {"id": [self.local.collection.ids[number] for number in numbers.tolist()]}}
 
     def _worth(self, holders: Mapping[Variants, int]) -> Worth:
         return Worth(holders, self._documents, self._weighting.k1, self.lexicon)

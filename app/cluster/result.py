@@ -38,6 +38,8 @@ class ClusterCounts:
     values: Mapping[str, Sequence[str]]
     """Of each facet, those that documents have."""
     ask: Count
+    among: Sequence[Body]
+    """What only documents pass that the query language admits."""
 
 
 class ClusterResult:
@@ -107,7 +109,8 @@ class ClusterResult:
     def _count(self, filters: Sequence[Filters]) -> float:
         """All counts that this search may need, in one request; the most that any document covers of the query, 0
         where none passes the bar."""
-        held = [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
+        held = [*self._counting.among]
+        held += [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
         aggregations: dict[str, Body] = {
             f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
         }
@@ -126,6 +129,8 @@ class ClusterResult:
 
     def _all_answers(self) -> Body:
         """Every document that answers, as `rank.ranker.judge` says it of a window."""
+        if self.columns.recency is not None:
+            return {"match_all": {}}
         least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._counting.weight * ROUNDING
         should: list[Body] = []
         if self._counting.coverage:

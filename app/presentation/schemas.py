@@ -92,6 +92,13 @@ class Match(Answer):
     api_url: str
 
 
+class QueryOperator(Answer):
+    """A part of the query that was read as an operator: as typed, and the query without it."""
+
+    text: str
+    without: str
+
+
 class SearchResult(Answer):
     """`correction`: what was searched instead, or empty. `weak`: nothing fits well.
 
@@ -108,6 +115,7 @@ class SearchResult(Answer):
     suggestions: tuple[Suggestion, ...]
     correction: str
     phrase_dropped: bool
+    operators: tuple[QueryOperator, ...] = ()
     weak: bool
     diagnosis: tuple[Match, ...]
     generation: str

@@ -53,6 +53,9 @@ class Shaper:
             suggestions=tuple(self.suggestion(each, request) for each in answer.suggestions),
             correction=answer.correction,
             phrase_dropped=answer.phrase_dropped,
+            operators=tuple(
+                schemas.QueryOperator(text=one.text, without=one.without) for one in answer.operators
+            ),
             weak=answer.weak,
             diagnosis=tuple(self.match(match) for match in found.diagnosis),
             generation=self.snapshot.generation,

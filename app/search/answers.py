@@ -101,6 +101,14 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of the query language that was understood: as typed, and the query without it."""
+
+    text: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchAnswer:
     """`correction`: what was searched instead, or empty. `phrase_dropped`: a quoted phrase occurs nowhere."""
 
@@ -115,6 +123,7 @@ class SearchAnswer:
     """True when nothing fits well."""
     absent_words: tuple[str, ...]
     """Words of a question that no entry has in any way, filters aside."""
+    operators: tuple[Operator, ...] = ()
 
 
 class CompletionType(StrEnum):

@@ -28,6 +28,7 @@ from app.search.show.snippet import (
 )
 from app.search.translation import Dictionary
 from app.search.weights import EXACT_TIER
+from app.search.whoosh.language import QueryLanguage, TypedQuery
 from app.taxonomy import FACETS
 
 NOT_MARKED_BELOW = 0.2
@@ -53,12 +54,14 @@ class Searcher:
         *,
         dictionary: Dictionary | None = None,
         read_places: ReadPlaces | None = None,
-        waits: bool = False,
+        language: QueryLanguage | None = None,
     ) -> None:
         """`embedder` is the one that the index was made with, where there is one; `dictionary` finds entries that lack
-        the language asked in; `read_places` knows where terms stand
-        in editions, which are analyzed for it otherwise; `waits` says that to ask the index is to wait for others."""
-        self.waits = waits
+        the language asked in; `read_places` knows where terms stand in editions, which are analyzed for it otherwise;
+        without a `language` nothing typed is an operator but quotes."""
+        self.waits = index.waits
+        """Whether to search is to wait for others."""
+        self._language = language
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
@@ -83,23 +86,31 @@ class Searcher:
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Raises IndexUnreadable where the index has been damaged under the running process, ClusterUnavailable where
         it is elsewhere and nobody answers."""
+        typed = self._language.read(request.text) if self._language else None
+        typed = typed or TypedQuery(request.text)
         parsed = self._parser.parse(
-            request.text, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
+            typed.free, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
         meaning = self._meaning(parsed.query)
-        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning)
+        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
         (total,) = ranking.totals((request.filters,))
+        corrected = [parsed.corrected] if parsed.corrected and total else []
         return SearchAnswer(
             query=request.text,
             total=total,
             hits=tuple(self._hits(request, parsed, ranking)),
             facets=ranking.facets(),
-            suggestions=tuple(self._suggestions(request, ranking, found=total > 0)),
-            correction=parsed.corrected if total else "",
+            suggestions=tuple(self._suggestions(request, typed, ranking, found=total > 0)),
+            correction=" ".join([*corrected, *(one.text for one in typed.operators)]) if corrected else "",
             phrase_dropped=ranking.phrase_dropped,
             weak=not request.unfinished and ranking.fit() is Fit.WEAK,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
+            operators=typed.operators,
         )
+
+    def completed(self, text: str) -> tuple[str, ...]:
+        """A query that ends in a field of the query language, with each value that it may have."""
+        return tuple(self._language.completed(text)) if self._language else ()
 
     def fit(self, text: str) -> Fit:
         """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
@@ -200,8 +211,12 @@ class Searcher:
         """Whether a term is two characters that mean nothing by themselves, such as those in the middle of a word."""
         return term.startswith(CHARACTERS) and not self._analyzer.is_word(text_of(term))
 
-    def _suggestions(self, request: SearchRequest, ranking: Ranking, *, found: bool) -> Iterator[Suggestion]:
-        if request.verbatim and (corrected := self._parser.parse(request.text, request.filters).corrected):
+    def _suggestions(
+        self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
+    ) -> Iterator[Suggestion]:
+        for query in typed.nearest if not request.unfinished else ():
+            yield Suggestion(SuggestionType.SPELLING, query=query)
+        if request.verbatim and (corrected := self._parser.parse(typed.free, request.filters).corrected):
             yield Suggestion(SuggestionType.SPELLING, query=corrected)
         if found:
             return

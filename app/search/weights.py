@@ -156,6 +156,9 @@ TIER_STEP = 10.0
 HIGHEST = 0.999 * TIER_STEP
 """What a score above it is shown as."""
 
+LATEST = 1e-6
+"""What the latest change adds where operators alone list entries: it decides between entries that words leave equal."""
+
 ANSWER_COVERAGE = 0.12
 """A document that accounts for less of a query is at best near to an answer."""
 ANSWER_SHARE = 0.25

@@ -14,6 +14,7 @@ from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
 from app.diagnosis.telling import TellingWords
 from app.search.index.document import Document
+from app.search.index.embedded import EmbeddedIndex
 from app.search.index.protocol import Index
 from app.search.meaning.embedder import Embedder, embedder
 from app.search.translation import Dictionary, open_dictionary
@@ -21,8 +22,8 @@ from app.settings import Settings
 from app.snapshot.store.facts import code_version
 from app.taxonomy import GlossaryGroup
 
-OPENSEARCH = "opensearch"
-DOOR = "app.cluster.engine"
+ENGINES: Mapping[str, str | None] = {"whoosh": None, "opensearch": "app.cluster.engine"}
+"""What can be searched by: nothing to be asked where the index lies in each process, or the module of who keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,10 @@ class WantedIndex:
 
 class RemoteIndex(Index, Protocol):
     """An index that others keep."""
+
+    @property
+    def local(self) -> EmbeddedIndex:
+        """What every process has of it without asking."""
 
     @property
     def failure_terms(self) -> TellingWords:
@@ -76,9 +81,9 @@ class Engine(Protocol):
 
 def engine_of(settings: Settings) -> Engine | None:
     """The one that settings ask for, if they do. Raises SettingsError where its certificates cannot be read."""
-    if settings.engine != OPENSEARCH:
+    if (door := ENGINES[settings.engine]) is None:
         return None
-    made: Engine = import_module(DOOR).ClusterEngine.of(settings)
+    made: Engine = import_module(door).ClusterEngine.of(settings)
     return made
 
 

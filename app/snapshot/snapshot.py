@@ -34,6 +34,8 @@ from app.search.searcher import Searcher
 from app.search.show.concordance import Places, ReadPlaces
 from app.search.translation import Dictionary
 from app.search.weights import WEIGHTING
+from app.search.whoosh.index import WhooshIndex
+from app.search.whoosh.language import QueryLanguage
 from app.snapshot.analyzers import Analyzers, Engine, RemoteIndex, engine_name
 from app.snapshot.store.facts import FactStore
 from app.snapshot.store.generation import IMAGES, Generation
@@ -79,17 +81,16 @@ class OpenIndex:
         read_places: ReadPlaces,
     ) -> tuple[Searcher, Completer]:
         """Search and completion over it."""
-        waits = not isinstance(self.index, EmbeddedIndex)
         searcher = Searcher(
             library,
             self.index,
             analyzer,
             glossary,
             # Vectors stay at home: only the index in the process knows what lies near a query.
-            None if waits else analyzers.embedder,
+            None if self.index.waits else analyzers.embedder,
             dictionary=analyzers.dictionary,
             read_places=read_places,
-            waits=waits,
+            language=language_of(self.index.local, analyzer, library),
         )
         return searcher, completer_of(self.arrays, searcher)
 
@@ -101,8 +102,12 @@ class OpenIndex:
 def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:
     if engine is not None:
         return engine.open(directory)
-    known = before.index if before and isinstance(before.index, EmbeddedIndex) else None
-    return EmbeddedIndex(directory, WEIGHTING, known)
+    return EmbeddedIndex(directory, WEIGHTING, before.index.local if before else None)
+
+
+def language_of(index: EmbeddedIndex, analyzer: Analyzer, library: Library) -> QueryLanguage:
+    """The query language over an index."""
+    return QueryLanguage(WhooshIndex(index, analyzer), analyzer, library.taxonomy)
 
 
 def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
@@ -272,7 +277,15 @@ def build_snapshot(
     index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
     words = WordReader(analyzer, glossary)
     known = collect(library, words, library.log_knowledge, library.background())
-    searcher = Searcher(library, index, analyzer, glossary, embedder, dictionary=dictionary)
+    searcher = Searcher(
+        library,
+        index,
+        analyzer,
+        glossary,
+        embedder,
+        dictionary=dictionary,
+        language=language_of(index, analyzer, library),
+    )
     return Snapshot(
         library,
         searcher,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from html import escape
-from itertools import islice
+from itertools import chain, islice
 
 from app.analysis.normalize import within
 from app.content.library import Library
@@ -101,8 +101,10 @@ async def suggest(
     typed = clip(service, text)
 
     def fitting() -> tuple[Completion, ...]:
+        operators = (Completion(each, CompletionType.TAG) for each in snapshot.searcher.completed(typed))
         found = snapshot.completer.complete(typed, lang, SPARE * limit)
-        return tuple(islice((each for each in found if _leads_on(snapshot, each, lang)), limit))
+        words = (each for each in found if _leads_on(snapshot, each, lang))
+        return tuple(islice(chain(operators, words), limit))
 
     return await service.offload(fitting)
 

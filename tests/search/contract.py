@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -17,12 +18,12 @@ from app.entry import Language
 from app.filters import Filters
 from app.search.index.document import END, START, Document, IndexedText
 from app.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
-from app.search.index.protocol import Index, ScoredDocument
+from app.search.index.protocol import Index, ScoredDocument, Within
 from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from app.search.rank.ranker import Contribution, Ranker
 from app.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
 from app.taxonomy import FACETS
-from tests.support.engines import ListScan, Results, answer_threshold, passes
+from tests.support.engines import DictionaryIndex, ListScan, Results, answer_threshold, passes
 from tests.support.examples import examples
 
 CLOSE = 1e-9
@@ -146,9 +147,9 @@ def word(*variants: str, weight: float = 1.0) -> Clause:
     return Clause((Alternative((WeightedTerm(variants, variants[0], weight),)),))
 
 
-def search(index: Index, query: Query, window: int = ALL) -> Results:
+def search(index: Index, query: Query, window: int = ALL, within: Within | None = None) -> Results:
     """What is ranked and counted."""
-    ranking = Ranker(index).rank(query, window)
+    ranking = Ranker(index).rank(query, window, within=within)
     return Results(ranking.ranked, ranking.facets(), ranking.near, ranking.phrase_dropped)
 
 
@@ -221,6 +222,27 @@ class IndexContract:
         for one, following in zip(found.ranked, found.ranked[1:], strict=False):
             assert one.score >= following.score
             assert one.tier >= following.tier
+
+    @patient
+    @given(documents(), queries(), st.lists(st.booleans(), min_size=12, max_size=12), st.booleans())
+    def test_operators_narrow_and_list(
+        self, held: list[Document], query: Query, admitted: list[bool], listed: bool
+    ) -> None:
+        """Within some documents, what a plain index of dictionaries says; listed, all of them, the latest first."""
+        mask = np.resize(np.array(admitted), len(held))
+        recency = np.linspace(0, 1, len(held))
+        within = Within(mask, recency, listed)
+        standings = ListScan(held).standings(query)
+        threshold = answer_threshold(standings)
+        assume(all(abs(one.coverage - threshold) > CLOSE for one in standings))
+        with self.index(held) as index:
+            found = search(index, query, within=within)
+        expected = search(DictionaryIndex(held), query, within=within)
+        assert ids(found) == ids(expected)
+        assert found.facets == expected.facets
+        if listed and not query.required and not query.filters:
+            names = sorted(one.id for one in held)
+            assert sorted(ids(found)) == [one for one, here in zip(names, mask.tolist(), strict=True) if here]
 
     def test_equals_come_in_the_order_of_ids(self) -> None:
         held = [document(f"f/{number}", zones={"body_en": "t:a"}) for number in (3, 1, 2)]

@@ -17,9 +17,10 @@ from app.entry import Entry, Language
 from app.search.index.document import Document, document_of, zone_texts
 from app.search.index.embedded import EmbeddedIndex
 from app.search.index.fields import UPDATED
-from app.search.index.whoosh_index import BREAK, ID, TEXTS, AtomAnalyzer, WhooshIndex, schema_of
 from app.search.index.writer import update_index
 from app.search.weights import WEIGHTING
+from app.search.whoosh.index import WhooshIndex
+from app.search.whoosh.schema import BREAK, ID, TEXTS, AtomAnalyzer, schema_of
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS, facet_values
 

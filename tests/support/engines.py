@@ -273,8 +273,11 @@ class DictionaryIndex:
         return any(passage.separators[at + 1] in {" ", "-", "_"} for passage, at in found)
 
     def find(self, wanted: Lookup) -> "DictionaryFound":
-        """Judges the documents that match anything."""
-        return DictionaryFound(self, wanted, [one for one in self.documents if self._matches(one, wanted)])
+        """Judges the documents that match anything, or all that operators list."""
+        listed = wanted.within is not None and wanted.within.listed
+        return DictionaryFound(
+            self, wanted, [one for one in self.documents if listed or self._matches(one, wanted)]
+        )
 
     def _matches(self, document: Document, wanted: Lookup) -> bool:
         keys = {key for group in wanted.keys for key in group}
@@ -295,6 +298,9 @@ class DictionaryFound:
         holders = [one.id for one in index.documents if all(holds(one, p) for p in wanted.required)]
         self.phrases_dropped = bool(wanted.required) and not holders
         self._allowed = {one.id for one in index.documents} if self.phrases_dropped else set(holders)
+        if wanted.within:
+            admitted = zip(index.documents, wanted.within.mask.tolist(), strict=True)
+            self._allowed &= {one.id for one, is_admitted in admitted if is_admitted}
         self.answers = self._best(self._standings.answering.tolist(), wanted.window)
         self.near = self._best(self._standings.near.tolist(), wanted.near)
 
@@ -340,6 +346,7 @@ class DictionaryFound:
             ),
             phrase=np.array(holding, np.intp),
             written=np.array([self._written(self._matching[number]) for number in holding], np.uint16),
+            recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
         )
 
     def _postings(self, variants: Sequence[str]) -> Postings:

@@ -178,10 +178,12 @@ class EmbeddedResult:
         self._pools = judged.pools
         self._standings = standings = judged.standings
         self._filters = wanted.filters
-        held = None if self.phrases_dropped else required
-        self._answering = standings.answering if held is None else standings.answering & held
+        masks = [wanted.within.mask] if wanted.within else []
+        if required is not None and not self.phrases_dropped:
+            masks.append(required)
+        self._answering: Mask = np.logical_and.reduce([standings.answering, *masks])
         passing = facets.passing(wanted.filters)
-        near = standings.near if held is None else standings.near & held
+        near: Mask = np.logical_and.reduce([standings.near, *masks])
         self.answers = self._best(self._answering, passing, wanted.window)
         self.near = self._best(near, passing, wanted.near)
 
@@ -252,6 +254,7 @@ class EmbeddedIndex:
         self.lexicon = EmbeddedLexicon(self.collection)
         self.failure_terms = FailureTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
+        self.local = self
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
@@ -267,12 +270,17 @@ class EmbeddedIndex:
             keyed=tuple(self._keyed(keys) for keys in wanted.keys),
             phrase=phrase,
             written=written,
+            recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
             likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
             lacking=self._lacking,
         )
         required = self._required(wanted.required)
         judged = JudgedColumns(pools, columns, wanted.judge(columns))
         return EmbeddedResult(self.collection.ids, self.facets, wanted, judged, required)
+
+    def is_there(self) -> bool:
+        """True: it lies in this process."""
+        return True
 
     def is_tagged(self, facet: str, document_id: str) -> bool:
         """Whether a document carries any value of a facet."""

@@ -70,6 +70,8 @@ class Columns:
     best_coverage: float = 0.0
     likeness: Likeness | None = None
     """Where `Lookup.meaning` was given."""
+    recency: Scores | None = None
+    """Where `Lookup.within` lists documents: all of them answer, and this ranks what words do not."""
     lacking: Mapping[Language, Mask] = field(default_factory=dict)
     """Documents that have no edition in a language; none where an index does not say."""
 
@@ -97,6 +99,16 @@ Judge = Callable[[Columns], Standings]
 """The ranking. An index in memory applies it to everything it has, another to a window of candidates."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Within:
+    """Where a query with operators looks: `mask` of the documents of an index in the order of their ids, and their
+    `recency`. `listed`: nothing but operators was typed, so all of them answer, the latest first."""
+
+    mask: Mask
+    recency: Scores
+    listed: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """What a search looks up."""
@@ -121,6 +133,8 @@ class Lookup:
     """How many near misses are wanted at most."""
     meaning: Vector | None = None
     """What is asked, embedded; None where words alone decide."""
+    within: Within | None = None
+    """None where all documents may answer."""
 
 
 @dataclass(frozen=True, slots=True)

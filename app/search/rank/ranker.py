@@ -20,6 +20,7 @@ from app.search.index.protocol import (
     Scores,
     Share,
     Standings,
+    Within,
 )
 from app.search.meaning.embedder import Vector
 from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
@@ -39,6 +40,7 @@ from app.search.weights import (
     ANSWER_SHARE,
     HIGHEST,
     K1,
+    LATEST,
     NEAR_MISSES,
     PHRASE_BONUS,
     TIER_STEP,
@@ -166,10 +168,9 @@ class Ranking:
         first = [*map(_lifted, self._found.answers[:2])]
         if not first:
             return Fit.NOTHING
-        best = first[0]
-        if best.tier:
+        best, columns = first[0], self._found.columns
+        if best.tier or columns.recency is not None:
             return Fit.GOOD
-        columns = self._found.columns
         speaking = evidence(
             coverage=best.coverage,
             words=best.score - best.lift,
@@ -212,9 +213,11 @@ class Ranker:
     def __init__(self, index: Index) -> None:
         self._index = index
 
-    def rank(self, query: Query, window: int, meaning: Vector | None = None) -> Ranking:
-        """The best `window` answers; `meaning` is what is asked, embedded, where anybody embeds. Raises IndexUnreadable
-        where the index is damaged."""
+    def rank(
+        self, query: Query, window: int, meaning: Vector | None = None, within: Within | None = None
+    ) -> Ranking:
+        """The best `window` answers, `within` some documents; `meaning` is what is asked, embedded, where anybody
+        embeds. Raises IndexUnreadable where the index is damaged."""
         pools = pools_of(query.clauses)
         # A phrase of one word says nothing that its term does not, unless its writing matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
@@ -231,6 +234,7 @@ class Ranker:
             window=max(window, 2),
             near=NEAR_MISSES,
             meaning=meaning,
+            within=within,
         )
         return Ranking(query, self._index.find(wanted), pools, window)
 
@@ -239,7 +243,7 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     """Where each document of some columns stands in the answer to a query.
 
     Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
-    and those that mean nearly the same.
+    and those that mean nearly the same; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns, pools)
     scored = scorer.combine(weighed(query.clauses, scorer))
@@ -249,6 +253,10 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
     tiers = tiers_of(query, columns)
     best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
     enough = scored.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
+    if columns.recency is not None:
+        everything = np.ones(columns.size, np.bool_)
+        latest = score + LATEST * columns.recency
+        return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
     lift = lift_of(query, columns, score, tiers)
     answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
     near = (score > 0) & ~answering

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from app.disk import set_aside
 from app.errors import ClusterUnavailable, IndexUnreadable, JiedaError
-from app.search.index.embedded import EmbeddedIndex
 from app.snapshot.analyzers import Analyzers, RemoteIndex
 from app.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
 from app.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
@@ -186,7 +185,7 @@ def watch_cluster(follower: Follower, mend: Callable[[], None], stop: threading.
     thread of its own."""
     while not stop.wait(LOOK_AGAIN):
         served = follower.opened
-        if served is None or isinstance(served.index.index, EmbeddedIndex):
+        if served is None or not served.index.index.waits:
             continue
         if not _is_there(served.index.index):
             name = served.generation.name

@@ -65,6 +65,10 @@ def filter_bar(
     active = tuple(
         replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
     )
+    active += tuple(
+        Chip(one.text, "", links.address(one.without, filters), active=True, key=f"operator:{one.text}")
+        for one in answer.operators
+    )
     return FilterBar(
         groups=tuple(group for group in groups if group.chips and not _is_idle(group, answer.total)),
         active=active,

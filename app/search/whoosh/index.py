@@ -12,101 +12,23 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from whoosh import analysis, columns, fields, formats, index, matching, query, reading
+from whoosh import columns, fields, index, matching, query, reading
 from whoosh.util.numeric import byte_to_length
 
 from app.analysis.pipeline import Analyzer
 from app.search.index.array_file import Array, encoded
 from app.search.index.collection import documents_of
 from app.search.index.embedded import EmbeddedIndex
-from app.search.index.fields import EDITION, REGIONS, UPDATED, ZONES
+from app.search.index.fields import REGIONS, UPDATED, ZONES
 from app.search.index.protocol import Mask
+from app.search.whoosh.schema import ID, TAGS, TEXTS, schema_of
 
-BREAK = "\x1e"
-"""Stands between the texts of one field of a document, so that no phrase is found across them."""
-WHOLE = "text"
-"""The field of everything that an entry says."""
-TEXTS: Mapping[str, tuple[str, ...]] = {
-    "title": ("title_en", "title_zh"),
-    "alias": ("alias_en", "alias_zh"),
-    "symptom": ("symptom_en", "symptom_zh"),
-    "heading": ("heading_en", "heading_zh"),
-    "body": ("body_en", "body_zh", "aside_en", "aside_zh"),
-    "code": ("code",),
-    "signature": ("signature",),
-    "tag": ("tag",),
-    WHOLE: ZONES,
-}
-"""Fields of text, and the zones that each joins."""
-TAGS: Mapping[str, str] = {
-    "framework": "framework",
-    "kind": "kind",
-    "topic": "topic",
-    "error_type": "error_type",
-    "lang": EDITION,
-}
-"""Fields whose values are tags, and the facet of each."""
-ID = "id"
 KEPT_TERMS = 256
 """Terms whose occurrences are at hand: a query asks for those of one term several times."""
 
 _LENGTHS = np.array([byte_to_length(number) for number in range(256)])
 """The lengths that Whoosh keeps apart: a field's length in a document takes a byte."""
 _ZONE_MASKS = {field: np.isin(ZONES, zones) for field, zones in TEXTS.items()}
-
-
-class AtomAnalyzer(analysis.Analyzer):  # type: ignore[misc] # it ships no types
-    """Our analysis as Whoosh asks for it: a token for each atom of a text."""
-
-    def __init__(self, analyzer: Analyzer) -> None:
-        self._analyzer = analyzer
-
-    def __call__(
-        self, value: str, *, start_pos: int = 0, start_char: int = 0, **options: Any
-    ) -> Iterator[analysis.Token]:
-        token = analysis.Token(**options)
-        token.stopped, token.boost = False, 1.0
-        position, at = start_pos, start_char
-        for text in value.split(BREAK):
-            found = self._analyzer.analyze(text)
-            for word, (start, end) in zip(found.words, found.spans, strict=True):
-                token.text = token.original = word
-                token.pos, token.startchar, token.endchar = position, at + start, at + end
-                position += 1
-                yield token
-            position, at = position + 1, at + len(text) + len(BREAK)
-
-
-class AtomPositions(formats.Positions):  # type: ignore[misc] # it ships no types
-    """Positions as whole numbers one behind the other; Whoosh's own are pickled."""
-
-    def encode(self, positions: ArrayLike) -> bytes:
-        """Positions, ascending."""
-        return np.asarray(positions, "<u4").tobytes()
-
-    def decode_positions(self, value: bytes) -> list[int]:
-        """What was encoded."""
-        found: list[int] = np.frombuffer(value, "<u4").tolist()
-        return found
-
-    def decode_frequency(self, value: bytes) -> int:
-        """How many they are."""
-        return len(value) // 4
-
-
-def schema_of(analyzer: Analyzer) -> fields.Schema:
-    """The fields of an index by the names that people type."""
-    schema = fields.Schema()
-    for name in TEXTS:
-        field = fields.TEXT(analyzer=AtomAnalyzer(analyzer), phrase=True, multitoken_query="phrase")
-        field.format = AtomPositions()
-        schema.add(name, field)
-    for name in TAGS:
-        schema.add(name, fields.KEYWORD(commas=True, lowercase=True, sortable=True))
-    schema.add(ID, fields.ID(stored=True, sortable=True))
-    schema.add(UPDATED, fields.DATETIME(sortable=True))
-    return schema
 
 
 class Occurrence(NamedTuple):
@@ -198,7 +120,13 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
 
     def terms_from(self, fieldname: str, prefix: bytes) -> Iterator[tuple[str, bytes]]:
         """The terms from one on."""
-        return (term for term in self.all_terms() if term >= (fieldname, prefix))
+        names = (name for name in self.indexed_field_names() if name >= fieldname)
+        return (
+            (name, term)
+            for name in names
+            for term in self.lexicon(name)
+            if name > fieldname or term >= prefix
+        )
 
     def frequency(self, fieldname: str, text: str | bytes) -> float:
         """How often a term occurs."""
@@ -270,7 +198,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         self, fieldname: str, *, reverse: bool = False, translate: bool = False, **_: object
     ) -> ColumnReader:
         """The values of a field by document: of several tags all of them, with commas between."""
-        values = self._values(fieldname)
+        values = self.values(fieldname)
         if fieldname != UPDATED:
             return ColumnReader(values if translate else [value.encode() for value in values])
         field = self.schema[UPDATED]
@@ -358,7 +286,8 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
                 found.setdefault(term, []).append(documents)
         return {term: np.unique(np.concatenate(each)) for term, each in sorted(found.items())}
 
-    def _values(self, field: str) -> list[str]:
+    def values(self, field: str) -> list[str]:
+        """The values of a field that is no text, by document; commas stand between several."""
         if field == ID:
             return list(self._collection.ids)
         held: list[list[str]] = [[] for _ in self._collection.ids]
@@ -389,6 +318,10 @@ class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
     def is_empty(self) -> bool:
         """Whether there are no documents."""
         return self._reader.doc_count() == 0
+
+    def days(self) -> list[str]:
+        """The day of each document's last change, as ISO 8601 writes it."""
+        return self._reader.values(UPDATED)
 
     def matching(self, asked: query.Query) -> Mask:
         """Which documents a query of Whoosh finds."""

@@ -1,0 +1,1 @@
+"""The index as a Whoosh index, and the query language that Whoosh parses and answers."""
