@@ -23,7 +23,7 @@ from typing import Any
 
 from app.analysis.glossary import Glossary
 from app.analysis.pipeline import Analyzer
-from app.content.check.everything import Report, check_content
+from app.content.check.everything import CheckReport, check_content
 from app.content.read.load import load_library
 from app.entry import Language, Problem
 from app.importing.page import MarkdownPage, PagePair, read_page
@@ -182,7 +182,7 @@ def _import(marked: Marked, directory: Path) -> Import:
     return found
 
 
-def check(directory: Path) -> Report:
+def check(directory: Path) -> CheckReport:
     """What `jieda check` says about a content directory."""
     return check_content([directory], lambda dictionary: _analyzer(dictionary).keeps_whole)
 

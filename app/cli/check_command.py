@@ -14,9 +14,8 @@ import click
 from app.analysis.pipeline import Analyzer
 from app.cli.content_commands import content_directories, content_option
 from app.cli.running import run
-from app.content.check.everything import Answers, Report, check_content
-from app.content.check.hints import HINTS
-from app.content.check.since import as_of
+from app.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
+from app.content.check.finding import HINTS
 from app.disk import ROOT
 from app.entry import Language, Problem, printable
 from app.errors import ContentError
@@ -83,14 +82,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
     context.exit(1 if report.problems else 0)
 
 
-def checked(directories: tuple[Path, ...], *, searches: bool) -> Report:
+def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
     """The whole check. Raises ContentError, JiedaError."""
     with answers_of(directories) if searches else nullcontext() as answers:
         return check_content(directories, lambda dictionary: Analyzer(dictionary).keeps_whole, answers)
 
 
 @contextmanager
-def answers_of(directories: tuple[Path, ...]) -> Iterator[Answers]:
+def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
     """What some content answers, by an index in a temporary directory.
 
     Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
@@ -104,10 +103,12 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[Answers]:
         def diagnosed(log: str) -> list[str]:
             return [match.entry.id for match in snapshot.diagnoser.diagnose(log, Language.EN).matches]
 
-        yield Answers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed)
+        yield TriedAnswers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed)
 
 
-def _since(report: Report, directories: tuple[Path, ...], revision: str, *, searches: bool) -> Report:
+def _since(
+    report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
+) -> CheckReport:
     """What of a report the work since a revision is answerable for. Raises GitError."""
     with as_of(directories, revision) as earlier:
         try:
@@ -122,14 +123,14 @@ def _since(report: Report, directories: tuple[Path, ...], revision: str, *, sear
         )
 
 
-def _summary(report: Report, revision: str, older: int) -> str:
+def _summary(report: CheckReport, revision: str, older: int) -> str:
     files = len({problem.path for problem in report.problems})
     found = f"{len(report.problems)} problems in {files} files" if files else "no problems"
     since = f" since {revision}; {older} older ones are not shown" if revision else ""
     return f"{report.entries} entries in {report.editions} editions: {found}{since}"
 
 
-def _as_data(report: Report, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
+def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
     return {
         "entries": report.entries,
         "editions": report.editions,

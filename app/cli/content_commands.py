@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from app.cli.running import run, writing
-from app.content.authoring.sync import sync_twins, twin_ids
+from app.content.authoring.source_text import sync_twins, twin_ids
 from app.content.read.load import load_corpus
 from app.settings import Settings
 

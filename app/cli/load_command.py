@@ -9,7 +9,7 @@ import click
 
 from app.cli.content_commands import content_directories, content_option
 from app.cli.running import run, writing
-from app.content.read.tags import load_taxonomy
+from app.content.read.gather import load_taxonomy
 from app.importing.load import Loader, LoadEvent, LoadOutcome, recorded
 
 

@@ -10,8 +10,8 @@ import click
 from app.cli.content_commands import content_directories, content_option
 from app.cli.running import run, writing
 from app.content.authoring.moving import plan_move
-from app.content.authoring.ordering import in_canonical_order
-from app.content.authoring.steps import Create, Rename, Rewrite, Step, carry_out
+from app.content.authoring.source_text import in_canonical_order
+from app.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
 from app.content.read.directory import list_directory
 from app.content.read.load import Loaded, load_corpus
 from app.content.stats import AGES, ContentFigures, figures_of

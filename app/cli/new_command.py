@@ -10,8 +10,8 @@ from app.cli.asking import ask, local_client
 from app.cli.content_commands import content_directories, content_option
 from app.cli.diagnose import SURE, read_log
 from app.cli.running import run, writing
-from app.content.authoring.scaffold import write_skeletons
-from app.content.authoring.steps import carry_out
+from app.content.authoring.edition_text import write_skeletons
+from app.content.authoring.writing import carry_out
 from app.content.read.load import Loaded, load_corpus
 from app.entry import Kind, Language
 from app.settings import Settings

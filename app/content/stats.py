@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from app.content.read.corpus import Corpus
-from app.content.read.staleness import newest, stale_languages
+from app.content.read.corpus import Corpus, newest, stale_languages
 from app.entry import Kind, Language
 
 AGES: Mapping[str, int | None] = {

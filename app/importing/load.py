@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.content.authoring.edition_text import edition_text
-from app.content.authoring.fields import values_of
-from app.content.authoring.place import Place, digest_of, opened
+from app.content.authoring.source_text import values_of
+from app.content.authoring.writing import ContentFolder, digest_of, opened
 from app.content.read.front_matter import FrontMatter
 from app.content.read.parse import SourceFile, parse_file
 from app.disk import write_aside
@@ -252,7 +252,7 @@ class Loader:
             self.record.settle(given.where, wanted)
         return outcome
 
-    def _write(self, place: Place, where: str, content: bytes) -> None:
+    def _write(self, place: ContentFolder, where: str, content: bytes) -> None:
         try:
             place.write({where: content})
         except AuthoringError as error:
@@ -308,7 +308,7 @@ def _with_stamp(front: FrontMatter, present: bytes) -> FrontMatter:
     return replace(front, synced_with=next(iter(stamps), ""))
 
 
-def _present(place: Place, where: str) -> bytes | None:
+def _present(place: ContentFolder, where: str) -> bytes | None:
     try:
         return place.read(where)
     except AuthoringError as error:

@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path
 
 from app.analysis.pipeline import Analyzer
-from app.content.authoring.scaffold import Known, check_id, known_skeletons
-from app.content.authoring.steps import Create
+from app.content.authoring.edition_text import KnownFailure, check_id, known_skeletons
+from app.content.authoring.writing import Create
 from app.content.read.forms import MAX_TITLE_CHARS
 from app.content.read.load import Loaded
 from app.diagnosis.answers import Diagnosis
@@ -78,10 +78,10 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     return LogDraft(entry_id, _files(content, entry_id, known, doubts, text, wanted.today), text != log)
 
 
-def _known(clues: Clues, content: Loaded) -> Known:
+def _known(clues: Clues, content: Loaded) -> KnownFailure:
     title = clues.line[:MAX_TITLE_CHARS].strip()
     topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
-    return Known(title, topics.find(title), clues.error_types, clues.signatures, title, {})
+    return KnownFailure(title, topics.find(title), clues.error_types, clues.signatures, title, {})
 
 
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
@@ -90,10 +90,10 @@ def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
 
 
 def _files(  # noqa: PLR0913, PLR0917 - what the files are made of
-    content: Loaded, entry_id: str, known: Known, doubts: tuple[Doubt, ...], text: str, today: date
+    content: Loaded, entry_id: str, known: KnownFailure, doubts: tuple[Doubt, ...], text: str, today: date
 ) -> dict[str, str]:
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    whole = Known(known.title, known.topics, known.error_types, known.signatures, known.text, said)
+    whole = KnownFailure(known.title, known.topics, known.error_types, known.signatures, known.text, said)
     texts = known_skeletons(content.corpus.taxonomy, entry_id, whole, today)
     files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
     return files | {f"samples/{entry_id}/{SAMPLE}": text if text.endswith("\n") else f"{text}\n"}

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli.main import main
-from app.content.authoring.sync import sync_twins
+from app.content.authoring.source_text import sync_twins
 from app.content.read.load import load_corpus
 from app.entry import Problem
 from tests.support.server import COMMAND, environment

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.content.check.hints import HINTS
+from app.content.check.finding import HINTS
 from app.content.check.rules import CORPUS_RULES, ENTRY_RULES
 from tests.content.test_check import GOOD, jieda, synced
 from tests.content.test_moving import git

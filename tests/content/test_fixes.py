@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.content.check.editions import dependent_fixes
+from app.content.check.rules import dependent_fixes
 from app.content.read.load import load_corpus
 from tests.support.small_content import TAXONOMY, edition, write
 

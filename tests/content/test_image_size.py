@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.content.read.image_size import image_size
+from app.content.read.directory import image_size
 from app.content.read.load import load_library
 from app.entry import Language
 from tests.support.small_content import edition, write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.content.authoring.moving import plan_move
-from app.content.authoring.steps import carry_out
+from app.content.authoring.writing import carry_out
 from app.content.read.load import load_corpus
 from tests.content.test_check import ERROR, FIX, FIX_ZH, SAMPLES, jieda, synced
 from tests.support import server as servers

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.content.authoring.ordering import in_canonical_order
-from app.content.authoring.source_text import SourceText, canonical_order, plain
+from app.content.authoring.source_text import SourceText, canonical_order, in_canonical_order, plain
 from app.content.read.front_matter import FIELDS
 from app.errors import AuthoringError
 from tests.content.test_check import GOOD, jieda, synced

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.content.authoring.place import opened
+from app.content.authoring.writing import opened
 from app.errors import AuthoringError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.content.read.site_block import read_site
+from app.content.read.shared_files import read_site
 from app.errors import ContentError
 
 SHIPPED = """site:
@@ -25,7 +25,7 @@ def test_a_later_directory_replaces_single_texts() -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("  titel: {en: a, zh: b}", "`titel` is none of name, tagline, lead, summary, paste, examples"),
+        ("  titel: {en: a, zh: b}", "`titel` is not one of name, tagline, lead, summary, paste, examples"),
         ("  name: {en: a}", "`name` must have `en` and `zh`"),
         ("  lead: {en: '{number} answers', zh: 答案}", r"\{number\} is none of \{count\}, \{frameworks\}"),
         ("  examples: {en: why, zh: [为什么]}", "must have a list of questions"),

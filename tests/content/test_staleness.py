@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.content.authoring.sync import sync_twins
+from app.content.authoring.source_text import sync_twins
 from app.content.read.load import load_corpus
 from app.entry import Language
 from tests.support.small_content import edition, load_checked, write

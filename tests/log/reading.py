@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.content.read.log_knowledge import FAILURES, PROGRAMS, read_log_knowledge
+from app.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
 from app.log import lines, traceback
 from app.log.formats import compile_formats
 from app.log_knowledge import LogKnowledge

@@ -1,7 +1,8 @@
 """Commits some files of a content directory: never more than those, and never a push."""
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,3 +56,32 @@ def commit(directory: Path, wheres: Sequence[str], author: Author, message: str)
 def check_repository(directory: Path) -> None:
     """Raises GitError where git is missing or a directory is in no repository."""
     run(directory, "rev-parse", "--git-dir", called=CALLED)
+
+
+NO_END = "\\ No newline at end of file\n"
+_LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file before and after; `before` is None where it is new. `where` is its path with slashes."""
+
+    where: str
+    before: str | None
+    after: str
+
+
+def patch_of(changes: Iterable[FileChange]) -> str:
+    """The patch, empty where nothing changes."""
+    return "".join(line for change in changes if change.before != change.after for line in _file(change))
+
+
+def _file(change: FileChange) -> Iterator[str]:
+    yield f"diff --git a/{change.where} b/{change.where}\n"
+    if change.before is None:
+        yield "new file mode 100644\n"
+    old = "/dev/null" if change.before is None else f"a/{change.where}"
+    # Lines end at line feeds alone: Python knows more ends of lines than git.
+    before, after = _LINES.findall(change.before or ""), _LINES.findall(change.after)
+    for line in difflib.unified_diff(before, after, old, f"b/{change.where}"):
+        yield line if line.endswith("\n") else f"{line}\n{NO_END}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from app.content.check.finding import Finding
+from app.content.check.finding import RuleFinding
 from app.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from app.han import HAN
 
@@ -44,7 +44,7 @@ def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
     )
 
 
-def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[Finding]:
+def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFinding]:
     """Words that stand in an earlier group as well; case, width and the spacing of a word make no difference.
 
     `words` are those of one file: in a later content directory a group adds to a shipped one by naming a
@@ -57,28 +57,30 @@ def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[Finding]
             message = (
                 f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group"
             )
-            yield Finding(where, word.line, message)
+            yield RuleFinding(where, word.line, message)
 
 
-def split_words(where: str, words: Iterable[PlacedWord], is_kept: Callable[[str], bool]) -> Iterator[Finding]:
+def split_words(
+    where: str, words: Iterable[PlacedWord], is_kept: Callable[[str], bool]
+) -> Iterator[RuleFinding]:
     """Chinese words of two to four characters that the tokenizer does not keep whole."""
     for word in words:
         if SHORT_CHINESE.fullmatch(word.text) and not is_kept(word.text):
-            yield Finding(
+            yield RuleFinding(
                 where, word.line, f"{word.text} is split by the tokenizer: add it to dictionary.txt"
             )
 
 
 def unanswered_groups(
     where: str, words: Iterable[PlacedWord], finds: Callable[[str], bool]
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     """Groups none of whose words finds anything. The words of a group are tried until one does."""
     for _, group in groupby(words, key=lambda word: word.group):
         members = tuple(group)
         if not any(finds(word.text) for word in members):
             named = ", ".join(word.text for word in members[:MOST_NAMED])
             more = ", …" if len(members) > MOST_NAMED else ""
-            yield Finding(where, members[0].line, f"no search for {named}{more} finds anything yet")
+            yield RuleFinding(where, members[0].line, f"no search for {named}{more} finds anything yet")
 
 
 def _same(word: str) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from app.anchors import AnchorIndex
-from app.content.check.finding import Finding
-from app.content.read.corpus import Corpus, SampleFile
+from app.content.check.finding import RuleFinding
+from app.content.read.corpus import Corpus, SampleFile, newest
 from app.content.read.outline import Outline
-from app.content.read.staleness import newest
 from app.entry import Kind, Signature
-from app.signature.line import SignatureLine, alike, compile_signature_line
+from app.log_knowledge import SHARED_BY
+from app.signature.line import LONGEST_SURE, SignatureLine, alike, compile_signature_line
 
 SAMPLES_PER_ERROR = 2
 
@@ -75,27 +75,27 @@ class Spoken:
         return cls(speakers, holders)
 
 
-def unhelpful_samples(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[Finding]:
+def unhelpful_samples(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
     """Samples that no signature of their entry finds, and too few samples."""
     for entry_id, file in spoken.speakers.items():
         samples = corpus.samples.get(entry_id, ())
         for sample in samples:
             if matches.get(sample.content, frozenset()).isdisjoint(file.front.signatures):
-                yield Finding(sample.where, 1, f"no signature of {entry_id} finds it")
+                yield RuleFinding(sample.where, 1, f"no signature of {entry_id} finds it")
         if file.front.kind is Kind.ERROR and len(samples) < SAMPLES_PER_ERROR:
             message = f"has {len(samples)} samples in samples/{entry_id}/, needs at least {SAMPLES_PER_ERROR}"
-            yield Finding(file.where, file.line("signatures"), message)
+            yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def ownerless_samples(corpus: Corpus) -> Iterator[Finding]:
+def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
     """Samples of ids that no entry has."""
     for entry_id, samples in corpus.samples.items():
         if entry_id not in corpus.by_id:
             for sample in samples:
-                yield Finding(sample.where, 1, f"there is no entry {entry_id}")
+                yield RuleFinding(sample.where, 1, f"there is no entry {entry_id}")
 
 
-def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[Finding]:
+def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
     """Signatures that find another entry's sample, unless that entry has the very same signature."""
     own = {entry_id: file.front.signatures for entry_id, file in spoken.speakers.items()}
     for entry_id, samples in corpus.samples.items():
@@ -106,10 +106,47 @@ def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) ->
 
 def _overreaching(
     entry_id: str, sample: SampleFile, signature: Signature, spoken: Spoken
-) -> Iterator[Finding]:
+) -> Iterator[RuleFinding]:
     files = spoken.holders.get(signature, ())
     if any(file.id == entry_id for file in files):
         return
     for file in files:
         message = f"{' + '.join(signature.all)!r} also finds {sample.where}"
-        yield Finding(file.where, file.line("signatures"), message)
+        yield RuleFinding(file.where, file.line("signatures"), message)
+
+
+MOST_NAMED = 3
+
+
+def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
+    """Signatures that several entries have, or that logs of the background have, and that do not say so: what other
+    programs print gives `likely` at most. One with `any` says so of logs that have none of these lines."""
+    behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for log in corpus.background:
+        for lines in {signature.all for signature in matches.get(log.content, ())}:
+            behind[lines].append(log.where)
+    holders: dict[tuple[str, ...], list[tuple[Outline, Signature]]] = defaultdict(list)
+    for signature, files in spoken.holders.items():
+        holders[signature.all] += [(file, signature) for file in files]
+    for lines, held in holders.items():
+        behind_it = behind[lines] if len(behind[lines]) >= SHARED_BY else []
+        holding = [file.id for file, _ in held] if len(held) > 1 else []
+        for file, signature in held:
+            others = [*(() if signature.any else behind_it), *holding]
+            if signature.likely or not others:
+                continue
+            named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
+            message = f"{' + '.join(lines)!r} is in {named} too, so it gives `likely` at most: say `confidence: likely`"
+            yield RuleFinding(file.where, file.line("signatures"), message)
+
+
+def long_signatures(spoken: Spoken) -> Iterator[RuleFinding]:
+    """Lines that are not found everywhere: a log's line of thousands of characters is read in pieces."""
+    for signature, files in spoken.holders.items():
+        for line in (*signature.all, *signature.any):
+            if len(line) > LONGEST_SURE:
+                message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"
+                yield from (
+                    RuleFinding(file.where, file.line("signatures"), f"{message}; it is '{line[:40]}…'")
+                    for file in files
+                )

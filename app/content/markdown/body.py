@@ -15,10 +15,9 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-from app.content.markdown.emphasis import can_open_close
 from app.content.markdown.html_writer import Keep, write_html
 from app.content.markdown.links import Link, read_image, read_link
-from app.content.markdown.plain_text import BREAKS, CODE_BLOCKS, inline_text, lines_of_text
+from app.content.markdown.plain_text import BREAKS, CODE_BLOCKS, can_open_close, inline_text, lines_of_text
 from app.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, section_key, slug
 from app.entry import Heading, Language, Section
 

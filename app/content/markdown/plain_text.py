@@ -1,9 +1,38 @@
-"""Tokens of Markdown to plain text, and what a token is to those that write one out."""
+"""Tokens of Markdown to plain text; what a token is to those that write one out; and emphasis beside Han text."""
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from app.content.markdown.emphasis import joins_without_space
+from app.han import is_east_asian
+
+
+def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bool]:
+    """Whether the run between the characters `before` and `after` may open and may close emphasis.
+
+    A text's start and end count as a space. `inside_word`: whether the marker works within a word
+    (`*` does, `_` does not).
+    """
+    space_before, space_after = before.isspace(), after.isspace()
+    cjk_before, cjk_after = is_east_asian(before), is_east_asian(after)
+    punctuation_before = _is_punctuation(before)
+    punctuation_after = _is_punctuation(after)
+    hard_before, hard_after = punctuation_before and not cjk_before, punctuation_after and not cjk_after
+    left = not space_after and (not hard_after or space_before or hard_before or cjk_before)
+    right = not space_before and (not hard_before or space_after or hard_after or cjk_after)
+    if inside_word:
+        return left, right
+    return left and (not right or punctuation_before), right and (not left or punctuation_after)
+
+
+def joins_without_space(before: str, after: str) -> bool:
+    """Whether a line break between the two characters stands for nothing (Han text has no spaces)."""
+    return is_east_asian(before) and is_east_asian(after)
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
 
 BREAKS = frozenset({"softbreak", "hardbreak"})
 CODE_BLOCKS = frozenset({"fence", "code_block"})

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from app.content.markdown.links import Link, LinkKind
-from app.content.read.corpus import Corpus, link_fault
+from app.content.read.corpus import Corpus, link_fault, newest, stale_languages
 from app.content.read.outline import Outline
-from app.content.read.staleness import newest, stale_languages
 from app.entry import Edition, EditionSummary, Entry, Kind, Language, Signature, Summary
 
 Decisions = tuple[tuple[Link, Link | None], ...]

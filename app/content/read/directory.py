@@ -11,9 +11,10 @@ leads out of the directory is refused. Whatever cannot be read is a problem of i
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from struct import error, unpack_from
 from typing import NamedTuple
 
 from app.content.markdown.links import IMAGE_TYPES
@@ -45,7 +46,7 @@ class FoundFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class DirectoryListing:
     """Files by what they are for, each list sorted by `where`; `problems` about those passed over.
 
     `folders` are all that were listed, the root first: a change below them is a change of the content.
@@ -66,13 +67,13 @@ class Listing:
         return (*self.shared, *self.editions, *self.images, *self.samples, *self.background)
 
 
-def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> Listing:
+def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
     """Everything that belongs in a content directory; editions and images of `languages` only."""
     walk = _Walk(os.path.realpath(directory))
     shared = walk.shared()
     wanted = [language.value for language in Language if language in languages]
     found = _sorted(file for lang in wanted for file in walk.editions_and_images(lang))
-    return Listing(
+    return DirectoryListing(
         root=Path(walk.root),
         shared=shared,
         editions=tuple(file for file in found if file.where.endswith(".md")),
@@ -208,3 +209,63 @@ class _Walk:
 
     def _complain(self, where: str, rule: str, message: str) -> None:
         self.problems.append(Problem(_printable(where), 1, rule, message, served=False))
+
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
+
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG's markers that begin a frame; the three among them left out begin something else."""
+
+
+def image_size(content: bytes) -> Size | None:
+    """The size of a PNG, GIF, JPEG or WebP; None where the bytes are none of these or say nothing useful."""
+    reader = next((read for start, read in _READERS.items() if content.startswith(start)), None)
+    try:
+        size = reader(content) if reader else None
+    except error:
+        return None
+    return size if size and all(size) else None
+
+
+def _png(content: bytes) -> Size:
+    width, height = unpack_from(">II", content, 16)
+    return width, height
+
+
+def _gif(content: bytes) -> Size:
+    width, height = unpack_from("<HH", content, 6)
+    return width, height
+
+
+def _jpeg(content: bytes) -> Size | None:
+    place = 2
+    while place + 4 <= len(content) and content[place] == 0xFF:
+        marker, length = unpack_from(">xBH", content, place)
+        if marker in FRAMES:
+            height, width = unpack_from(">HH", content, place + 5)
+            return width, height
+        place += 2 + length
+    return None
+
+
+def _webp(content: bytes) -> Size | None:
+    if content[8:16] == b"WEBPVP8 ":
+        width, height = unpack_from("<HH", content, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    if content[8:16] == b"WEBPVP8L":
+        (bits,) = unpack_from("<I", content, 21)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if content[8:16] == b"WEBPVP8X":
+        width, height = unpack_from("<I", content, 24)[0], unpack_from("<I", content, 26)[0] >> 8
+        return (width & 0xFFFFFF) + 1, height + 1
+    return None
+
+
+_READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
+    b"\x89PNG\r\n\x1a\n": _png,
+    b"GIF87a": _gif,
+    b"GIF89a": _gif,
+    b"\xff\xd8": _jpeg,
+    b"RIFF": _webp,
+}

@@ -11,12 +11,20 @@ from pathlib import Path, PurePosixPath
 
 from app.content.check.glossary import placed_words, repeated_words
 from app.content.read.corpus import Editions, SampleFile
+from app.content.read.directory import list_directory, read_file
 from app.content.read.forms import ENTRY_ID
-from app.content.read.log_knowledge import FAILURES, PROGRAMS, read_log_knowledge
 from app.content.read.outline import Outline
 from app.content.read.parse import SourceFile, UnservableError, decode
-from app.content.read.site_block import read_site
-from app.content.read.vocabulary import merge_taxonomies, read_dictionary, read_glossary, read_taxonomy
+from app.content.read.shared_files import (
+    FAILURES,
+    PROGRAMS,
+    merge_taxonomies,
+    read_dictionary,
+    read_glossary,
+    read_log_knowledge,
+    read_site,
+    read_taxonomy,
+)
 from app.entry import Language, Problem
 from app.errors import ContentError
 from app.log_knowledge import LogKnowledge
@@ -171,3 +179,13 @@ def by_place(logs: Iterable[SampleFile]) -> tuple[SampleFile, ...]:
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Problems as they are shown: by file and line, each once."""
     return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
+
+
+TAXONOMY = "taxonomy.yaml"
+
+
+def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
+    """The tags of all directories, later ones over earlier. Raises ContentError where they are missing or broken."""
+    listings = [list_directory(directory, frozenset()) for directory in directories]
+    found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
+    return make_vocabulary(listings[0].root, found).taxonomy

@@ -15,7 +15,14 @@ from app.content.catalog import Catalog
 from app.content.library import Holdings, Library
 from app.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
 from app.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
-from app.content.read.directory import FoundFile, Listing, list_directory, read_file, unreadable
+from app.content.read.directory import (
+    DirectoryListing,
+    FoundFile,
+    image_size,
+    list_directory,
+    read_file,
+    unreadable,
+)
 from app.content.read.gather import (
     GLOSSARY,
     ReadFile,
@@ -30,7 +37,6 @@ from app.content.read.gather import (
     not_utf8,
     sample_owner,
 )
-from app.content.read.image_size import image_size
 from app.content.read.outline import Outline
 from app.content.read.parse import SourceFile, parse_file
 from app.entry import Entry, Language, Problem, Sample
@@ -138,7 +144,7 @@ class Loaded:
             samples=logs,
         )
 
-    def _read(self, number: int, listing: Listing) -> dict[str, list[SourceFile]]:
+    def _read(self, number: int, listing: DirectoryListing) -> dict[str, list[SourceFile]]:
         self._problems += listing.problems
         return {
             kind: [source for file in getattr(listing, kind) if (source := self._take(number, file))]

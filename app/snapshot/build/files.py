@@ -11,15 +11,15 @@ from pathlib import Path
 
 from app.content.read.corpus import Image, SampleFile
 from app.content.read.directory import (
+    DirectoryListing,
     FoundFile,
-    Listing,
     Stamp,
+    image_size,
     list_directory,
     read_file,
     unreadable,
 )
 from app.content.read.gather import encoding_fault
-from app.content.read.image_size import image_size
 from app.content.read.load import content_hash
 from app.content.read.outline import Outline
 from app.content.read.parse import SourceFile
@@ -107,7 +107,7 @@ class FileReader:
             folders=frozenset(folder for listing in listings for folder in listing.folders),
         )
 
-    def _read_listing(self, listing: Listing) -> DirectoryReading:
+    def _read_listing(self, listing: DirectoryListing) -> DirectoryReading:
         # Images before editions: a page knows the size of its images.
         shared, images, samples, background, editions = (
             self._known(files)

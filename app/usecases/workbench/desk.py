@@ -7,11 +7,10 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from app.content.authoring.fields import with_list
-from app.content.authoring.patch import Change, patch_of
-from app.content.authoring.place import digest_of, opened
-from app.content.authoring.repository import Author, check_repository, commit
-from app.content.authoring.scaffold import skeleton
+from app.content.authoring.edition_text import skeleton
+from app.content.authoring.repository import Author, FileChange, check_repository, commit, patch_of
+from app.content.authoring.source_text import with_list
+from app.content.authoring.writing import digest_of, opened
 from app.content.check.samples import Matches, SignatureFinder, Spoken
 from app.content.read.load import Loaded
 from app.content.read.parse import UnservableError, decode
@@ -192,7 +191,7 @@ def patch(desk: Desk, draft: Draft) -> str:
     with opened(desk.directory_of(draft.id)) as place:
         before = {where: place.read(where) for where in files}
     return patch_of(
-        Change(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
+        FileChange(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
         for where, had in before.items()
     )
 

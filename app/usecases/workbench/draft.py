@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.content.authoring.fields import values_of, with_item, with_list, with_value
-from app.content.authoring.sync import stamped
+from app.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
 from app.content.read.forms import ENTRY_ID
 from app.content.read.outline import FileOutline
 from app.content.read.parse import SourceFile, parse_file
@@ -121,7 +120,7 @@ def agreed(texts: Texts, entry_id: str) -> dict[Language, str]:
         raise AuthoringError("only two editions can agree")
     read = {lang: _outline(texts[lang], where_of(entry_id, lang)) for lang in Language}
     return {
-        lang: stamped(
+        lang: with_stamp(
             texts[lang].encode(), read[lang].lines.get("synced_with", 0), read[lang.other].digest
         ).decode()
         for lang in Language

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from app.content.authoring.fields import values_of
+from app.content.authoring.source_text import values_of
 from app.entry import Kind, Language, Problem, Summary
 from app.presentation.outward import filled
 from app.usecases.entries import ReadEntry
