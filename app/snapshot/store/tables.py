@@ -16,8 +16,9 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ CREATE TABLE images (place TEXT PRIMARY KEY, name TEXT);
 CREATE TABLE drafts (path TEXT);
 CREATE TABLE header (value BLOB);
 """
+SAMPLE_COLUMNS = attrgetter("entry_id", "where", "path", "content")
+PROBLEM_COLUMNS = attrgetter("path", "line", "rule", "message", "served", "draft")
 SUFFIX = ".sqlite"
 KEPT_ROWS = 4096
 """Rows that stay read; each takes some 3 KB."""
@@ -195,8 +198,10 @@ def _write_entries(connection: sqlite3.Connection, change: RowChanges, header: H
 def _write_lists(connection: sqlite3.Connection, lists: Lists) -> None:
     for name in ("samples", "problems", "old_ids", "images", "drafts"):
         connection.execute(f"DELETE FROM {name}")  # noqa: S608 - one of these names
-    connection.executemany("INSERT INTO samples VALUES (?, ?, ?, ?)", map(astuple, lists.samples))
-    connection.executemany("INSERT INTO problems VALUES (?, ?, ?, ?, ?, ?)", map(astuple, lists.problems))
+    connection.executemany("INSERT INTO samples VALUES (?, ?, ?, ?)", map(SAMPLE_COLUMNS, lists.samples))
+    connection.executemany(
+        "INSERT INTO problems VALUES (?, ?, ?, ?, ?, ?)", map(PROBLEM_COLUMNS, lists.problems)
+    )
     connection.executemany("INSERT INTO old_ids VALUES (?, ?)", lists.old_ids.items())
     connection.executemany("INSERT INTO images VALUES (?, ?)", lists.images.items())
     connection.executemany("INSERT INTO drafts VALUES (?)", ((path,) for path in lists.drafts))
