@@ -9,16 +9,18 @@ from pathlib import Path
 from app.content.check.rules import check_between
 from app.content.check.samples import Matches, Spoken
 from app.content.read.corpus import SampleFile, draft_files
-from app.content.read.gather import in_order
+from app.content.read.directory import read_file
+from app.content.read.gather import Vocabulary, in_order, make_vocabulary
 from app.disk import clear_the_way
 from app.entry import Problem
 from app.errors import ContentError
 from app.snapshot.analyzers import Analyzers, engine_name
-from app.snapshot.build.entries import EntryFacts
-from app.snapshot.build.files import ContentMoved, Reading
+from app.snapshot.build.entries import EntryFacts, read_files
+from app.snapshot.build.files import ContentMoved, FileReader, Reading, same
 from app.snapshot.build.garbage import rarely_searched
 from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
+from app.snapshot.build.signatures import Last, LogSignatures
 from app.snapshot.build.state import ContentState, advance
 from app.snapshot.build.workshop import Workshop, discard_facts
 from app.snapshot.store.facts import FactsUnreadable, code_version
@@ -66,6 +68,31 @@ class LastBuild:
     plan: GenerationPlan
 
 
+class Means:
+    """What a builder has at hand as long as the store is the same."""
+
+    def __init__(self, shop: Workshop, content: Sequence[Path]) -> None:
+        self.shop = shop
+        self.reader = FileReader(shop, content)
+        self.signatures = LogSignatures(shop)
+        self._vocabulary: Last[Vocabulary] = Last()
+        self._maker: Last[EntryFacts] = Last()
+
+    def vocabulary(self, reading: Reading) -> Vocabulary:
+        """The shared files as one. Raises ContentError where one of them is broken."""
+        shared = tuple(file for directory in reading.directories for file in directory.shared)
+        root = reading.directories[0].root
+        return self._vocabulary.of(
+            lambda: make_vocabulary(root, [same(read_file(file.found), file.content) for file in shared]),
+            shared,
+            root,
+        )
+
+    def maker(self, vocabulary: Vocabulary) -> EntryFacts:
+        """Makes facts of entries."""
+        return self._maker.of(lambda: EntryFacts(self.shop, vocabulary), vocabulary)
+
+
 class Builder:
     """Builds generations of some content directories, one after another, each from what the last one left.
 
@@ -86,8 +113,8 @@ class Builder:
         self._data = data
         self._stopping = stopping
         self._helpers = Helpers(processes)
-        self._open_workshop = partial(Workshop, tuple(content), data, analyzers, self._helpers, self._pause)
-        self._workshop: Workshop | None = None
+        self._content, self._analyzers = tuple(content), analyzers
+        self._means: Means | None = None
         self._last: LastBuild | None = None
 
     def build(self) -> Built:
@@ -117,36 +144,31 @@ class Builder:
             return self._build()
 
     def _build(self) -> Built:
-        shop = self._open()
-        reading = shop.read()
+        means = self._open()
+        reading = means.reader.read()
         before = current_name(self._data)
         last = self._last
         if last and last.built.generation == before and reading == last.reading:
             return replace(last.built, changed=False)
-        vocabulary = shop.vocabulary(reading)
-        state = advance(last.state if last else None, reading, vocabulary, shop.outlines)
-        maker = shop.maker(vocabulary)
+        vocabulary, outlines = means.vocabulary(reading), partial(read_files, means.shop)
+        state = advance(last.state if last else None, reading, vocabulary, outlines)
+        maker = means.maker(vocabulary)
         rows = self._rows(state, maker)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.catalog.ids:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        plan = self._plan(shop, state, reading, rows, maker)
-        if self._publish(shop, maker, state, plan, previous) or plan.name != before:
+        plan = self._plan(means, state, reading, rows)
+        if self._publish(means, state, plan, previous) or plan.name != before:
             # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
             point_to(self._data, plan.name)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
-        forget_old_facts(shop.facts, plan, reading, self._kept_generations)
+        forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
         built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)
         self._last = LastBuild(built, reading, state, plan)
         return built
 
     def _publish(
-        self,
-        shop: Workshop,
-        maker: EntryFacts,
-        state: ContentState,
-        plan: GenerationPlan,
-        previous: Generation | None,
+        self, means: Means, state: ContentState, plan: GenerationPlan, previous: Generation | None
     ) -> bool:
         """Writes the generation unless it is there, whole; whether it was written."""
         last = self._last
@@ -154,37 +176,32 @@ class Builder:
             return False
         copy_images(self._data, state.corpus.images, verified=last is None)
         there = read_generation(self._data, plan.name)
-        if there and (shop.engine is None or shop.engine.is_whole(there.index)):
+        engine = self._analyzers.engine
+        if there and (engine is None or engine.is_whole(there.index)):
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        maker.ensure(fresh, state.entries, state.corpus, self._pause)
-        publish(
-            self._data,
-            shop.facts,
-            plan,
-            previous,
-            shop.engine,
-            lambda: shop.tools(state.vocabulary).analyzer.fold,
-            self._pause,
-        )
+        maker = means.maker(state.vocabulary)
+        maker.ensure(fresh, state.entries, state.corpus)
+        publish(means.shop, plan, previous, lambda: maker.tools.analyzer.fold)
         return True
 
-    def _open(self) -> Workshop:
-        if self._workshop is not None and not self._workshop.is_current:
+    def _open(self) -> Means:
+        if self._means is not None and not self._means.shop.is_current:
             self._forget(damaged=False)
         if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
             self._forget(damaged=False)  # somebody found it damaged: what it was made of is looked at, too
-        if self._workshop is None:
-            self._workshop = self._open_workshop()
-        return self._workshop
+        if self._means is None:
+            shop = Workshop.open(self._data, self._analyzers, self._helpers, self._pause)
+            self._means = Means(shop, self._content)
+        return self._means
 
     def _forget(self, *, damaged: bool) -> None:
-        if self._workshop is not None:
-            self._workshop.close()
+        if self._means is not None:
+            self._means.shop.facts.close()
         if damaged:
             discard_facts(self._data)
-        self._workshop = self._last = None
+        self._means = self._last = None
 
     def _pause(self) -> None:
         if self._stopping():
@@ -208,22 +225,17 @@ class Builder:
         return rows
 
     def _plan(
-        self,
-        shop: Workshop,
-        state: ContentState,
-        reading: Reading,
-        rows: Mapping[str, EntryRow],
-        maker: EntryFacts,
+        self, means: Means, state: ContentState, reading: Reading, rows: Mapping[str, EntryRow]
     ) -> GenerationPlan:
         spoken = Spoken.of(state.corpus)
-        matches = shop.signatures.matches(state, spoken)
+        matches = means.signatures.matches(state, spoken)
         heads = ((entry_id, entry.head) for entry_id, entry in state.entries.items())
         header = Header(
             code=code_version(),
-            engine=engine_name(shop.engine),
+            engine=engine_name(self._analyzers.engine),
             vocabulary=state.vocabulary,
-            background_words=maker.background(state.corpus.background, self._pause),
-            counts=shop.signatures.counts(state),
+            background_words=means.maker(state.vocabulary).background(state.corpus.background),
+            counts=means.signatures.counts(state),
             signatures={entry_id: head.signatures for entry_id, head in heads if head.signatures},
         )
         known = self._last.plan if self._last else None

@@ -25,9 +25,9 @@ from app.search.meaning.sayings import meaning_of
 from app.search.show.concordance import lines_of, places_of
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.files import KnownFile, same, sample_text, source_of
-from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.state import Prepared
-from app.snapshot.store.facts import FactStore, code_version, fact_key, packed
+from app.snapshot.build.workshop import Workshop
+from app.snapshot.store.facts import code_version, fact_key, packed
 from app.snapshot.store.records import (
     EntryRow,
     FileFact,
@@ -176,16 +176,14 @@ def _twins(file: KnownFile) -> str:
     return file.where.partition("/")[2]
 
 
-def read_files(
-    facts: FactStore, files: Iterable[KnownFile], helpers: Helpers, pause: Callable[[], None]
-) -> dict[KnownFile, ReadFile]:
+def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
     """What files say, from the facts; a file that is new is read for it. Raises ContentMoved, OSError."""
     keys = {file_key(file.where, file.content): file for file in files}
-    known = facts.known(keys)
+    known = shop.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
-    facts.put_all(helpers.map(new, learned, learned, 2 * WORTH_HELP, pause))
+    shop.facts.put_all(shop.helpers.map(new, learned, learned, 2 * WORTH_HELP, shop.pause))
     found: dict[KnownFile, ReadFile] = {}
-    for key, value in facts.get_all(keys):
+    for key, value in shop.facts.get_all(keys):
         file, fact = keys[key], from_json(value, FileFact)
         said = fact.outline
         outline = Outline.of(said, file.path, file.modified, file.content) if said else None
@@ -194,21 +192,12 @@ def read_files(
 
 
 class EntryFacts:
-    """Makes the facts of entries that are not there yet. `tools` is asked for when the first is missing."""
+    """Makes the facts of entries that are not there yet, for the words of a vocabulary."""
 
-    def __init__(
-        self,
-        facts: FactStore,
-        vocabulary: Vocabulary,
-        tools: Callable[[], Tools],
-        helpers: Helpers,
-        embedder: Embedder | None = None,
-    ) -> None:
-        self._facts = facts
+    def __init__(self, shop: Workshop, vocabulary: Vocabulary) -> None:
+        self._shop, self._facts = shop, shop.facts
         self._vocabulary = vocabulary
-        self._tools = tools
-        self._helpers = helpers
-        self._embedder = embedder
+        self._embedder = shop.analyzers.embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
         self._words = fact_key("words", code_version(), words).hex()
         logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs)).decode()
@@ -216,15 +205,19 @@ class EntryFacts:
         formats = to_json(vocabulary.logs.failures).decode()
         self._formats = fact_key("formats", self._words, formats).hex()
 
-    def background(self, logs: Sequence[SampleFile], pause: Callable[[], None]) -> tuple[str, ...]:
-        """The keys of the facts about the words of `logs`, which are there afterwards. `pause` is called between
-        logs."""
+    @cached_property
+    def tools(self) -> Tools:
+        """What entries are analyzed with."""
+        return Tools.of(self._vocabulary, self._shop.analyzers)
+
+    def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
+        """The keys of the facts about the words of `logs`, which are there afterwards."""
         keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
-                pause()
-                found = self._tools().reader.background(Background(log.where, sample_text(log)))
+                self._shop.pause()
+                found = self.tools.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
         return tuple(key.hex() for key in keys)
 
@@ -266,15 +259,16 @@ class EntryFacts:
         rows: Mapping[str, EntryRow],
         prepared: Mapping[str, Prepared],
         corpus: Corpus,
-        pause: Callable[[], None],
     ) -> None:
-        """Makes the facts that `rows` name and that are not there. `pause` is called between entries."""
+        """Makes the facts that `rows` name and that are not there."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
-        here, there = Maker(self._vocabulary, self._tools), Maker(self._vocabulary)
-        self._facts.put_all(self._helpers.map(orders, here, there, WORTH_HELP, pause))
+        here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
+        self._facts.put_all(self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause))
         if self._embedder is not None:
-            self._embed([row for row in rows.values() if bytes.fromhex(row.meaning) not in known], pause)
+            self._embed(
+                self._embedder, (row for row in rows.values() if bytes.fromhex(row.meaning) not in known)
+            )
 
     def _orders(
         self,
@@ -299,11 +293,9 @@ class EntryFacts:
                     },
                 )
 
-    def _embed(self, rows: Sequence[EntryRow], pause: Callable[[], None]) -> None:
+    def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
         # Here alone: in each helper the weights would take more memory than all the rest of it.
-        if self._embedder is None:
-            return
         for row in rows:
-            pause()
-            meaning = to_json(meaning_of(read_entry(self._facts.get, row), self._embedder))
+            self._shop.pause()
+            meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
             self._facts.put(bytes.fromhex(row.meaning), meaning)

@@ -5,7 +5,7 @@ within the last moments is read again next time: it could change once more witho
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,8 @@ from app.content.read.load import content_hash
 from app.content.read.outline import Outline
 from app.content.read.parse import SourceFile
 from app.entry import Problem
-from app.snapshot.store.facts import FactStore, FileRow
+from app.snapshot.build.workshop import Workshop
+from app.snapshot.store.facts import FileRow
 
 SETTLED = 2_000_000_000
 """Nanoseconds after which a file's times are believed: some file systems count in whole or even seconds."""
@@ -82,12 +83,10 @@ class Reading:
 class FileReader:
     """Reads content directories again and again. Not safe to share between threads."""
 
-    def __init__(self, facts: FactStore, directories: Sequence[Path], pause: Callable[[], None]):
-        """`pause` is called between files; what it raises ends the reading."""
-        self._facts = facts
+    def __init__(self, shop: Workshop, directories: Sequence[Path]) -> None:
+        self._shop = shop
         self._directories = tuple(directories)
-        self._pause = pause
-        self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in facts.files()}
+        self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in shop.facts.files()}
         self._kept: dict[tuple[str, str], KnownFile] = {}
         """Those of last time: a file that stays is the same value, so that readings are quickly compared."""
         self._new: list[FileRow] = []
@@ -133,7 +132,7 @@ class FileReader:
         if row and _stamp_of(row) == file.stamp:
             kept = self._kept[key] = KnownFile(file, row[6], row[7])
             return kept
-        self._pause()
+        self._shop.pause()
         now = time.time_ns()
         try:
             source = read_file(file)
@@ -169,7 +168,7 @@ class FileReader:
             del self._rows[key]
             self._kept.pop(key, None)
         if self._new or gone:
-            self._facts.put_files(self._new, gone)
+            self._shop.facts.put_files(self._new, gone)
         self._new = []
 
 

@@ -21,9 +21,10 @@ from app.search.completion import (
 from app.search.index.document import Document
 from app.search.index.writer import update_index
 from app.search.meaning.embedder import Meaning
-from app.snapshot.analyzers import Engine, WantedIndex
+from app.snapshot.analyzers import WantedIndex
 from app.snapshot.build.entries import file_key
 from app.snapshot.build.files import Reading, image_bytes
+from app.snapshot.build.workshop import Workshop
 from app.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from app.snapshot.store.generation import IMAGES, Generation, NewGeneration
 from app.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
@@ -80,40 +81,47 @@ def image_name(where: str, content: str) -> str:
     return f"{content}{Path(where).suffix.lower()}"
 
 
-def publish(  # noqa: PLR0913, PLR0917 - what to write, what there is, and where
-    data: Path,
-    facts: FactStore,
+def publish(
+    shop: Workshop,
     plan: GenerationPlan,
     previous: Generation | None,
-    engine: Engine | None,
     fold: Callable[[], Callable[[str], str]],
-    pause: Callable[[], None],
 ) -> None:
     """Writes a generation, taking from `previous` what it has in common with it, and loads its documents into the
-    cluster of `engine` where there is one.
+    cluster where there is one.
 
-    `fold` gives the analyzer's folding where it is needed; `pause` is called now and then, and what it raises leaves
-    nothing behind. Raises OSError, FactsUnreadable, ClusterUnavailable.
+    `fold` gives the analyzer's folding where it is needed. What ends this leaves nothing behind. Raises OSError,
+    FactsUnreadable, ClusterUnavailable.
     """
     difference = Difference.of(previous, plan)
-    new = NewGeneration(data, plan.name)
+    new = NewGeneration(shop.data, plan.name)
     try:
-        # What another engine keeps is of no use to this one.
-        before = previous.index if previous and previous.header.engine == plan.header.engine else None
-        changed = difference.indexed if before else plan.rows.keys()
-        documents = _Documents(facts, plan.rows, pause)
-        if engine is None:
-            update_index(new.index, before, documents, changed, difference.removed)
-        else:
-            wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
-            engine.update(data, new.index, before, wanted, pause)
-        pause()
-        completions = _complete(new.index, facts, plan, previous, difference, fold)
+        _write_index(shop, new.index, plan, previous, difference)
+        shop.pause()
+        completions = _complete(shop.facts, new.index, plan, previous, difference, fold)
         _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
         new.finish()
     except BaseException:  # however it ends, nothing half done stays
         new.abandon()
         raise
+
+
+def _write_index(
+    shop: Workshop,
+    target: Path,
+    plan: GenerationPlan,
+    previous: Generation | None,
+    difference: "Difference",
+) -> None:
+    # What another engine keeps is of no use to this one.
+    before = previous.index if previous and previous.header.engine == plan.header.engine else None
+    changed = difference.indexed if before else plan.rows.keys()
+    documents, engine = _Documents(shop, plan.rows), shop.analyzers.engine
+    if engine is None:
+        update_index(target, before, documents, changed, difference.removed)
+    else:
+        wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
+        engine.update(shop.data, target, before, wanted, shop.pause)
 
 
 def index_digest(engine: str, rows: Rows) -> str:
@@ -159,9 +167,9 @@ def _write(
         write_tables(folder, None, RowChanges(plan.rows, ()), header, plan.lists)
 
 
-def _complete(  # noqa: PLR0913, PLR0917 - as for `publish`
-    target: Path,
+def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compared with
     facts: FactStore,
+    target: Path,
     plan: GenerationPlan,
     previous: Generation | None,
     difference: Difference,
@@ -230,14 +238,14 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
 class _Documents(Mapping[str, Document]):
     """Documents by id, each read when it is asked for and held by nobody here."""
 
-    def __init__(self, facts: FactStore, rows: Rows, pause: Callable[[], None]) -> None:
-        self._facts, self._rows, self._pause = facts, rows, pause
+    def __init__(self, shop: Workshop, rows: Rows) -> None:
+        self._shop, self._rows = shop, rows
 
     def __getitem__(self, entry_id: str) -> Document:
         """Raises FactsUnreadable where a fact is lost."""
-        self._pause()
+        self._shop.pause()
         row = self._rows[entry_id]
-        document, diagnosis, meaning = (self._facts.get(bytes.fromhex(key)) for key in row.indexed)
+        document, diagnosis, meaning = (self._shop.facts.get(bytes.fromhex(key)) for key in row.indexed)
         if document is None or diagnosis is None or (row.meaning and meaning is None):
             raise FactsUnreadable(f"the document of {entry_id} is lost")
         return document_from(document, diagnosis, meaning)

@@ -14,8 +14,8 @@ from app.entry import Signature
 from app.log.formats import compile_formats
 from app.log_knowledge import Failures
 from app.snapshot.build.files import sample_text
-from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.state import ContentState
+from app.snapshot.build.workshop import Workshop
 from app.snapshot.store.facts import FactStore, code_version, fact_key
 from app.snapshot.store.records import RecordUnreadable, from_json, to_json
 
@@ -92,21 +92,14 @@ def load_matches(facts: FactStore, name: str, version: str) -> KnownMatches:
     return known if known.version == version else nothing
 
 
-def save_matches(facts: FactStore, name: str, known: KnownMatches) -> None:
-    """Keeps what was found for the next time."""
-    facts.put_note(name, to_json(known))
-
-
-def match_logs(  # noqa: PLR0913, PLR0917 - what is known, what is new, and how to look
+def match_logs(
     known: KnownMatches,
     corpus: Corpus,
     wanted: Iterable[Signature],
     finder: Finder,
-    helpers: Helpers,
-    pause: Callable[[], None],
+    shop: Workshop,
 ) -> KnownMatches:
-    """The matches of a corpus, `known` itself where nothing is new. `pause` is called between logs. Raises
-    ContentMoved, OSError."""
+    """The matches of a corpus, `known` itself where nothing is new. Raises ContentMoved, OSError."""
     signatures = tuple(dict.fromkeys(wanted))
     logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
     if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
@@ -116,7 +109,7 @@ def match_logs(  # noqa: PLR0913, PLR0917 - what is known, what is new, and how 
     fresh = [signature for signature in signatures if signature not in before]
 
     def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
-        return dict(helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, pause))
+        return dict(shop.helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, shop.pause))
 
     new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
     more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
@@ -133,10 +126,8 @@ def match_logs(  # noqa: PLR0913, PLR0917 - what is known, what is new, and how 
 class LogSignatures:
     """Tries signatures on logs, only new ones on known logs. Not safe to share between threads."""
 
-    def __init__(self, facts: FactStore, helpers: Helpers, pause: Callable[[], None]) -> None:
-        self._facts = facts
-        self._helpers = helpers
-        self._pause = pause
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
         self._known: dict[str, KnownMatches] = {}
         self._matches: Last[Matches] = Last()
         self._counts: Last[tuple[SignatureCount, ...]] = Last()
@@ -189,10 +180,10 @@ class LogSignatures:
     ) -> KnownMatches:
         known = self._known.get(name)
         if known is None or known.version != version:
-            known = load_matches(self._facts, name, version)
-        matches = match_logs(known, state.corpus, signatures, finder, self._helpers, self._pause)
+            known = load_matches(self._shop.facts, name, version)
+        matches = match_logs(known, state.corpus, signatures, finder, self._shop)
         if matches is not known:
-            save_matches(self._facts, name, matches)
+            self._shop.facts.put_note(name, to_json(matches))
         self._known[name] = matches
         return matches
 
