@@ -24,7 +24,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     found = search(client, "node2pg", lang="en")
     assert set(found) == {
         *("query", "total", "limit", "offset", "hits", "facets", "suggestions", "correction", "weak"),
-        *("generation", "phrase_dropped", "diagnosis"),
+        *("generation", "phrase_dropped", "operators", "diagnosis"),
     }
     assert (found["query"], found["limit"], found["offset"]) == ("node2pg", 10, 0)
     assert set(found["hits"][0]) == {
@@ -35,6 +35,17 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     assert set(found["hits"][0]["editions"][0]) == {"lang", "title", "url", "stale"}
     assert set(found["facets"]) == {"framework", "kind", "topic", "error_type"}
     assert set(found["facets"]["framework"][0]) == {"value", "label", "count"}
+
+
+def test_operators_narrow_and_are_told(client: httpx.Client) -> None:
+    found = search(client, "memory framework:slime -host")
+    assert {hit["framework"] for hit in found["hits"]} == {"slime"}
+    assert found["operators"] == [
+        {"text": "framework:slime", "without": "memory -host"},
+        {"text": "-host", "without": "memory framework:slime"},
+    ]
+    completed = client.get("/api/v1/suggest", params={"q": "memory framework:sl"}).json()
+    assert completed[0]["text"] == "memory framework:slime"
 
 
 @pytest.mark.parametrize(

@@ -309,6 +309,13 @@ def test_a_filter_is_a_link_and_can_be_taken_off(client: httpx.Client) -> None:
     assert {link.get("href") for link in on} == {"/en/search?q=oom"}
 
 
+def test_an_operator_is_a_chip_and_can_be_taken_off(client: httpx.Client) -> None:
+    page = parse(client.get("/en/search?q=memory+framework:slime&kind=error").text)
+    on = [link for link in page.iter("a") if link.get("aria-current") == "true" and link.get("data-key", "")]
+    operator = next(link for link in on if link.get("data-key") == "operator:framework:slime")
+    assert operator.get("href") == "/en/search?q=memory&kind=error"
+
+
 def test_filters_without_words_list_what_passes_them(client: httpx.Client, lang: str) -> None:
     page = parse(client.get(f"/{lang}/frameworks/slime").text)
     chips = [
