@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install semantic run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz week lock sbom audit clean FORCE
+.PHONY: help install semantic run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -96,6 +96,9 @@ soak: install ## Serve under load and a content change a second (ARGS, see trial
 
 fuzz: install ## Give nonsense to everything that reads what others write (ARGS, see trials/fuzz.py)
 	$(BIN)/python -m trials.fuzz $(ARGS)
+
+attacks: install ## Take another reader's turn in seven ways; what he sees of it is printed (ARGS, see trials/attacks.py)
+	$(BIN)/python -m trials.attacks $(ARGS)
 
 week: install ## Ask for a week in some minutes, partly in vain; the report must name what is missing (ARGS, see trials/week.py)
 	$(BIN)/python -m trials.week $(ARGS)

@@ -1,0 +1,216 @@
+"""Take another's turn: attacks from this machine on a server of this machine, and what another reader sees of them.
+
+    python -m trials.attacks [--seconds 20] [--workers 1] [--only NAME …]
+
+Prints, for each attack, how long `/healthz` and the diagnosis of one line take another reader, beside what they take
+alone, and how many of his requests failed. Ends with 1 where one failed or an attack got what it should not get.
+"""
+
+import argparse
+import http.client
+import json
+import multiprocessing
+import multiprocessing.pool
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from statistics import quantiles
+
+from trials.running import COMMAND, Running
+from trials.site import Place
+
+Attack = Callable[[int, float], None]
+"""Goes on until a moment of the monotonic clock, against a port."""
+
+READER = "127.0.0.200"
+HALF = b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx"
+FORWARDED_HALF = (
+    b"POST /preferences HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\nContent-Length: 1000\r\n\r\nx"
+)
+UNREAD = b"GET /en/llms-full.txt HTTP/1.1\r\nHost: x\r\n\r\n" * 50
+LINE = "RuntimeError: CUDA error at 0x7f00, rank {} of 8, step {}\n"
+MEBIBYTE = 1 << 20
+FEW_FILES = 256
+PAUSE = 0.02
+
+
+def hold(said: bytes, addresses: int, of_each: int, port: int, until: float) -> None:
+    """Keep sockets open that have said so much, from some addresses (0: the one of a trusted proxy)."""
+    hosts = [f"127.0.1.{number + 1}" for number in range(addresses)] or ["127.0.0.1"]
+    held: list[socket.socket] = []
+    for number in range(of_each * len(hosts)):
+        with suppress(OSError):
+            each = socket.create_connection(("127.0.0.1", port), 5, (hosts[number % len(hosts)], 0))
+            held.append(each)
+            each.sendall(said)
+            each.setblocking(False)
+    while time.monotonic() < until:
+        time.sleep(0.2)
+        for each in held:
+            with suppress(OSError):
+                each.send(b"x" if b"Content-Length" not in said and said else b"")
+
+
+def send(path: str, kind: str, body: bytes, port: int, until: float) -> None:
+    """Send a body again and again, for one client that a trusted proxy names."""
+    headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": kind}
+    while time.monotonic() < until:
+        with suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("POST", path, body, headers)
+            connection.getresponse().read()
+            connection.close()
+
+
+def threads_of(times: int, attack: Attack, port: int, until: float) -> None:
+    """Attack on several connections at once: waiting for answers takes no processor."""
+    from_threads = multiprocessing.pool.ThreadPool(times)
+    from_threads.map(lambda _: attack(port, until), range(times))
+
+
+def log() -> bytes:
+    """A log of a mebibyte, each line another."""
+    lines: list[str] = []
+    size = 0
+    while size < MEBIBYTE - 100:
+        lines.append(LINE.format(len(lines) % 8, len(lines)))
+        size += len(lines[-1])
+    return "".join(lines).encode()
+
+
+def call() -> bytes:
+    """A message of an agent with such a log in it."""
+    arguments = {"name": "diagnose", "arguments": {"text": log().decode()}}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}).encode()
+
+
+ATTACKS: Mapping[str, Attack] = {
+    "half-sent bodies, 11 addresses": partial(hold, HALF, 11, 100),
+    "half-sent bodies, one client by a proxy": partial(hold, FORWARDED_HALF, 0, 1100),
+    "silent, 12 addresses": partial(hold, b"", 12, 100),
+    "headers by the byte, 12 addresses": partial(hold, b"GET / HTTP/1.1\r\nX: ", 12, 100),
+    "answers that nobody reads": partial(hold, UNREAD, 4, 100),
+    "20 large logs at a time": partial(
+        threads_of, 20, partial(send, "/api/v1/diagnose", "text/plain", log())
+    ),
+    "20 large logs by an agent": partial(threads_of, 20, partial(send, "/mcp", "application/json", call())),
+}
+
+
+def ask(port: int, path: str, body: bytes | None, headers: Mapping[str, str]) -> int:
+    """The status of an answer to the other reader; 0 where there is none."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(READER, 0))
+    try:
+        connection.request("POST" if body else "GET", path, body, dict(headers))
+        answer = connection.getresponse()
+        answer.read()
+    except (OSError, http.client.HTTPException):
+        return 0
+    else:
+        return answer.status
+    finally:
+        connection.close()
+
+
+def seen(port: int, until: float) -> tuple[list[float], list[float], int]:
+    """How long `/healthz` and a diagnosis take, in seconds, and how many failed."""
+    times: tuple[list[float], list[float]] = ([], [])
+    failed = number = 0
+    while time.monotonic() < until:
+        number += 1
+        for path, body, kept in (
+            ("/healthz", None, times[0]),
+            ("/api/v1/diagnose", LINE.format(1, number).encode(), times[1]),
+        ):
+            if body and number % 5:
+                continue
+            began = time.monotonic()
+            failed += ask(port, path, body, {"Content-Type": "text/plain"}) != 200
+            kept.append(time.monotonic() - began)
+        time.sleep(PAUSE)
+    return *times, failed
+
+
+def p99(times: list[float]) -> float:
+    """In milliseconds."""
+    return 1000 * quantiles(times, n=100, method="inclusive")[98]
+
+
+def forged(port: int) -> list[str]:
+    """What somebody gets who is forwarded as this machine, and should not."""
+    found = []
+    for forwarded in ("127.0.0.1", "::1", "127.0.0.1, 10.1.2.3"):
+        headers = {"X-Forwarded-For": forwarded}
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/metrics", headers=headers)
+        if connection.getresponse().status != 403:
+            found.append(f"/metrics for {forwarded}")
+        connection.close()
+    return found
+
+
+def starts_with(files: int, place: Place, port: int) -> bool:
+    """Whether a server starts that may open so many files."""
+    environment = place.environment(port=str(port))
+    command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *COMMAND]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        return process.wait(30) == 0
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        process.wait(30)
+        return True
+
+
+def main() -> None:
+    """Attacks one after another."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--port", type=int, default=8790)
+    parser.add_argument("--only", nargs="*", default=list(ATTACKS))
+    given = parser.parse_args()
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place.make(Path(folder), 60, 1)
+        if starts_with(FEW_FILES - 1, place, given.port):
+            faults.append(f"it starts with {FEW_FILES - 1} files")
+        running = Running.start(place, given.port, given.workers, limits="1", reload_content="0")
+        try:
+            running.until_ready()
+            faults += [f"a forged address gets {each}" for each in forged(given.port)]
+            seen(given.port, time.monotonic() + 2)
+            for name in given.only:
+                alone = seen(given.port, time.monotonic() + given.seconds / 2)
+                until = time.monotonic() + given.seconds
+                process = multiprocessing.get_context("spawn").Process(
+                    target=ATTACKS[name], args=(given.port, until + 1)
+                )
+                process.start()
+                time.sleep(3)
+                attacked = seen(given.port, until)
+                process.join(30)
+                process.kill()
+                row = [
+                    f"{p99(one):.0f} → {p99(other):.0f} ms"
+                    for one, other in zip(alone[:2], attacked[:2], strict=True)
+                ]
+                print(
+                    f"{name}: healthz p99 {row[0]}, one line p99 {row[1]}, failed {attacked[2]}", flush=True
+                )
+                if attacked[2]:
+                    faults.append(f"{name}: {attacked[2]} failed")
+        finally:
+            running.bury()
+    print("\n".join(faults) or "faults 0")
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()
