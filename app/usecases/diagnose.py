@@ -5,6 +5,7 @@ shown of it has no secrets in it. Where gaps are kept, the type of an unexplaine
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from app.diagnosis.answers import Diagnosis
 from app.entry import Language
@@ -46,14 +47,21 @@ async def diagnose(
     snapshot = service.current()
     if framework:
         check_tag("framework", framework, snapshot.library)
-    diagnoser = snapshot.diagnoser
     async with turn(service, len(text)):
-        diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, lang, framework)))
+        diagnosis = await service.offload(partial(explain, service, snapshot, text, lang, framework))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
     if service.recorder:
         service.note(note_of_diagnosis(asker, diagnosis, lang))
     return found
+
+
+def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:
+    """Return the diagnosis of a log without secrets: a large one from its process, where there is one."""
+    found = None
+    if service.log_process and len(text) > LARGE_LOG:
+        found = service.log_process.explain((snapshot.generation, text, lang, framework), service.knowledge)
+    return found or without_secrets(snapshot.diagnoser.diagnose(text, lang, framework))
 
 
 @asynccontextmanager

@@ -11,13 +11,13 @@ from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import Keeping, Note, Recorder
+from app.usecases.log_process import LogProcess
 from app.usecases.once import Offload, at_once
 
 LARGE_LOG = 1 << 16
 """Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
 LARGE_LOGS = (1, 17)
-"""Worked on at a time, and waiting. They share one interpreter lock with the searches: more would only be slower, and
-the last of them, all of a megabyte, waits some ten seconds."""
+"""Worked on at a time, by a process of their own, and waiting: the last, all of a megabyte, waits some ten seconds."""
 SMALL_LOGS = (2, 64)
 MOST_CHARACTERS = 16 << 20
 """Of all the logs in a lane together."""
@@ -70,12 +70,16 @@ class Service:
     offload: Offload
     recorder: Recorder | None = None
     """Takes down what is asked in vain, where that is wanted and once it is started."""
+    log_process: LogProcess | None = None
+    """Where large logs are explained; None: here."""
     large_logs: Turns = field(default_factory=lambda: Turns(*LARGE_LOGS))
     small_logs: Turns = field(default_factory=lambda: Turns(*SMALL_LOGS))
 
     @classmethod
-    def of(cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once) -> "Service":
-        """The service of one process."""
+    def of(
+        cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once, *, alone: bool = False
+    ) -> "Service":
+        """The service of one process. `alone`: it does nothing else, and may start another for large logs."""
         metrics = Metrics.create()
         keeping = Keeping(settings.gaps_days, settings.gaps_megabytes)
         recorder = Recorder(keeping, lambda: knowledge.data, lambda: knowledge.snapshot, metrics)
@@ -85,6 +89,7 @@ class Service:
             limits=Limits(settings.max_query_chars, settings.max_log_bytes),
             offload=offload,
             recorder=recorder if settings.gaps else None,
+            log_process=LogProcess(settings) if alone else None,
         )
 
     def note(self, note: Note | None) -> None:

@@ -48,7 +48,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
 
     `app.state` holds `site` for whoever has the application in hand, and nothing else.
     """
-    site = create_site(settings, knowledge or Knowledge(settings))
+    site = create_site(settings, knowledge or Knowledge(settings), alone=alone)
     app = FastAPI(
         lifespan=lifespan(site, alone=alone),
         middleware=middleware.stack(site.service, settings),
@@ -68,10 +68,13 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
     return app
 
 
-def create_site(settings: Settings, knowledge: Knowledge) -> Site:
+def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
     """The parts of an application."""
     translations, urls = Translations.load(), Urls.of(settings)
-    service, shapers = Service.of(settings, knowledge, run_sync), Shapers(urls, translations.words)
+    service, shapers = (
+        Service.of(settings, knowledge, run_sync, alone=alone),
+        Shapers(urls, translations.words),
+    )
     context = Context(Local(service, shapers), translations.words)
     most_bytes = most_json_bytes(settings.max_log_bytes)
     return Site(
@@ -101,6 +104,8 @@ def lifespan(site: Site, *, alone: bool) -> Lifespan:
         agents = site.agents.running() if site.agents else nullcontext()
         async with agents, short_pauses(site.knowledge) if alone else nullcontext():
             yield
+        if site.service.log_process:
+            await run_sync(site.service.log_process.end)
         if site.service.recorder:
             await run_sync(site.service.recorder.stop)
         await run_sync(site.knowledge.stop)

@@ -1,0 +1,55 @@
+"""Large logs in a process of their own: the same answers, and what happens where that process does not live."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.entry import Language
+from app.settings import Settings
+from app.snapshot.knowledge import Knowledge
+from app.usecases.diagnose import explain
+from app.usecases.log_process import LogProcess
+from app.usecases.service import LARGE_LOG, Service
+from tests.support.small_content import edition, write
+
+pytestmark = pytest.mark.slow
+
+LOG = "step 1\n" * LARGE_LOG + "RuntimeError: torn shard 7\npassword=hunter2secret\n"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """Of a process that serves one entry and does nothing else."""
+    torn = edition("Torn shard", "## Fix\n\nMend it.\n", kind="error", signatures="['torn shard {int}']")
+    content = write(tmp_path / "content", {"en/roll/torn.md": torn})
+    settings = Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "data")})
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    service = Service.of(settings, knowledge, alone=True)
+    yield service
+    assert service.log_process
+    service.log_process.end()
+    knowledge.stop()
+
+
+def test_the_answer_is_the_same_and_a_process_that_died_is_done_without(service: Service) -> None:
+    snapshot, elsewhere = service.current(), service.log_process
+    assert elsewhere
+    here = explain(replace(service, log_process=None), snapshot, LOG, Language.EN, "")
+    assert [match.entry.id for match in here.matches] == ["roll/torn"]
+    question = (snapshot.generation, LOG, Language.EN, "")
+    assert elsewhere.explain(question, service.knowledge) == here
+    assert elsewhere.explain(("another", *question[1:]), service.knowledge) is None
+    _kill(elsewhere)
+    assert elsewhere.explain(question, service.knowledge) is None
+    assert elsewhere.explain(question, service.knowledge) == here
+    _kill(elsewhere)
+    assert explain(service, snapshot, LOG, Language.EN, "") == here
+
+
+def _kill(elsewhere: LogProcess) -> None:
+    assert elsewhere._process
+    elsewhere._process.kill()
+    elsewhere._process.join()
