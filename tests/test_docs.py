@@ -16,7 +16,7 @@ from app.content.markdown.sections import SECTIONS
 from app.content.read.front_matter import FIELDS
 from app.diagnosis.answers import Confidence
 from app.settings import OPTIONS
-from app.signature.grammar import CLOSED, OPEN
+from app.signature.grammar import SIGNATURES
 from app.version import VERSION
 from app.web.pages.agents import SETUPS
 from bench import figures
@@ -151,7 +151,7 @@ FORMAT = ("docs/content-format.md", "docs/content-format.zh-CN.md")
 def test_the_tables_of_the_content_format_are_what_is_read(name: str) -> None:
     fields = [field.name for field in FIELDS]
     sections = [row.key for row in SECTIONS]
-    placeholders = [f"{{{each}}}" for each in (*CLOSED, *OPEN)]
+    placeholders = [f"{{{each}}}" for each in (*SIGNATURES.closed, *SIGNATURES.open)]
     listed = re.findall(r"^\| `([^`]+)` \|", read(name), re.MULTILINE)
     assert sorted(listed) == sorted([*fields, *sections, *placeholders, *Confidence])
     assert "".join(f"| `{row.key}` | {row.en} | {row.zh} |\n" for row in SECTIONS) in read(name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.signature.grammar import CLOSED, OPEN, SignatureSyntaxError, literal_text
+from app.signature.grammar import SIGNATURES, SignatureSyntaxError, literal_text
 from app.signature.line import compile_signature_line
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -87,7 +87,7 @@ def test_a_line_that_any_log_may_hold_is_not_specific(line: str, specific: bool)
 
 
 PIECES = st.sampled_from(
-    [f"{{{name}}}" for name in (*CLOSED, *OPEN)]
+    [f"{{{name}}}" for name in (*SIGNATURES.closed, *SIGNATURES.open)]
     + ["a", "b ", " ", "1", "ab", ": ", ".", "/", "'", "[", "{{", "}}"]
 )
 

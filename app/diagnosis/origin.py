@@ -11,6 +11,7 @@ from itertools import chain
 
 from app.log.traceback import ParsedLog
 from app.log_knowledge import Program, Programs, Role
+from app.signature.grammar import FOLDERS, expression, folder_line, parts_of
 from app.taxonomy import Tag
 
 # Log-odds that an entry explains a log, beforehand; 0 where nothing tells whose log it is.
@@ -72,7 +73,7 @@ class Detective:
         self._other_folders = _Folders(self._others)
         self._shared_folders = _Folders(program for program in rest if program.role is Role.COMPONENT)
         self._standard = _paths(programs.standard)
-        self._installed = _paths(programs.installed, r"/(?P<package>[\w.-]{1,80})")
+        self._installed = _paths(programs.installed, package=r"/(?P<package>[\w.-]{1,80})")
 
     def origin(self, parsed: ParsedLog, told: str = "") -> Origin:
         """Count what speaks for whom; `told` is the framework that the log's owner names, if any."""
@@ -110,28 +111,23 @@ class _Folders:
         self._owners = {folder: program.id for program in programs for folder in program.folders}
         self._plain = _paths((folder for folder in self._owners if "*" not in folder), "(?=[/.])")
         self._wild = [
-            (re.compile(_path(folder) + "(?=[/.])"), owner)
-            for folder, owner in self._owners.items()
-            if "*" in folder
+            (_paths([folder], "(?=[/.])"), owner) for folder, owner in self._owners.items() if "*" in folder
         ]
 
     def first(self, path: str) -> str:
         """The program whose folder a path has, that of the outermost one, or empty."""
         if found := self._plain.search(path):
-            return self._owners[found["folder"]]
+            return self._owners.get(found["folder"], "")
         return next((owner for pattern, owner in self._wild if pattern.search(path)), "")
 
 
-def _path(folder: str) -> str:
-    return r"(?:^|(?<=/))(?P<folder>" + re.escape(folder).replace(r"\*", r"[^/]{0,80}") + ")"
-
-
-def _paths(folders: Iterable[str], behind: str = "") -> re.Pattern[str]:
-    """Any of some folders in a path, the longer ones first."""
-    escaped = (
-        re.escape(each).replace(r"\*", r"[^/]{0,200}") for each in sorted(folders, key=len, reverse=True)
+def _paths(folders: Iterable[str], behind: str = "", package: str = "") -> re.Pattern[str]:
+    """Any of some folders in a path, the longer ones first, with `behind` and `package` behind it."""
+    patterns = (
+        expression(parts_of(folder_line(each), FOLDERS), FOLDERS, behind)
+        for each in sorted(folders, key=len, reverse=True)
     )
-    return re.compile(rf"(?:^|(?<=/))(?P<folder>{'|'.join(escaped) or '(?!)'}){behind}")
+    return re.compile(rf"(?:^|(?<=/))(?P<folder>{'|'.join(patterns) or '(?!)'}){package}")
 
 
 def _as_program(tag: Tag) -> Program:

@@ -5,30 +5,19 @@ Everything that is Python's own stands here, for every field needs it; everythin
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.log_knowledge import Failures
+from app.signature.grammar import PREFIXES, REMOTE, REPEATS, Grammar, expression, parts_of
 from app.signature.line import SignatureLine, compile_signature_line
 
-# What prefixes may hold beside literal text. All are bounded, so that a prefix costs the same wherever it is tried.
-PLACEHOLDERS = {
-    "int": r"\d{1,10}",
-    "num": r"\d{1,10}(?:\.\d{1,9})?",
-    "word": r"[\w.<>+-]{1,60}",
-    "any": r"[\w.:<>=+\[\] ,()-]{0,80}?",
-    "addr": r"[\w.:%-]{1,45}",
-    "date": r"\d{4}[-/]\d{1,2}[-/]\d{1,2}",
-    "month": r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
-    "clock": r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?",
-    "place": r"\[?[\w./<>-]{1,80}(?::[\w.<>]{1,60})?:\d{1,6}\]?",
-}
-_REMOTE = {"int": r"\d{1,10}", "word": r"[\w.<>]{1,160}", "exception": r"(?P<exception>\w{1,80})"}
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # What tells that nothing happened: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
 _AT_ZERO = (
     r"^\s{0,20}\w{1,80} \.{3,100} .*|^\s{0,20}(?-i:[A-Z])[\w /-]{1,40}:\s{0,20}$|\(no [^()]{0,60}\)"
     r"|(?<![\w#-])[A-Za-z#-][\w #-]{0,60}['\"]?\s{0,4}[:=]\s{0,8}0(?:\.0{1,8})?%?(?![\w.])"
 )
+_SPACES_BEHIND = ("", r"(?=\s)", r"[^\S\n]{1,40}(?=\s)")
+"""The pattern of no, one and more spaces at the end of a line."""
 _MESSAGE = 300
 """Characters of a message that are kept."""
 
@@ -58,8 +47,9 @@ class FamilyLine:
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """What reading a log needs to know. `prefix` and `repeats` have groups `source` and `times`; `exception` finds the
-    type and the message where a line names an exception, `raises` the type where it is one of source."""
+    """What reading a log needs to know. `prefix` has the group `source`; the last group of `repeats` is how often, that
+    of `remote` an exception. `exception` finds the type and the message where a line names an exception, `raises` the
+    type where it is one of source."""
 
     prefix: re.Pattern[str] | None
     repeats: re.Pattern[str] | None
@@ -87,12 +77,10 @@ def compile_formats(failures: Failures) -> Formats:
     name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
     return Formats(
         prefix=_prefixes(failures, level),
-        repeats=_any_of(
-            re.escape(line).replace(r"\{int\}", r"(?P<times>\d{1,9})") for line in failures.repeats
-        ),
+        repeats=_any_of(_matched(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
         wrappers=frozenset(failures.wrappers),
-        remote=tuple(re.compile(r"\s{0,40}" + _prefix(line, _REMOTE)) for line in failures.remote),
+        remote=tuple(re.compile(r"\s{0,40}" + _matched(line, REMOTE)) for line in failures.remote),
         families=tuple(
             FamilyLine(family.name, compile_signature_line(line), family.start)
             for family in failures.families
@@ -121,21 +109,18 @@ def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
 
 def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
     """One pattern of all prefixes; those that name who wrote the line are its group `source`."""
-    known = PLACEHOLDERS | {"level": level}
+    grammar = replace(PREFIXES, closed={**PREFIXES.closed, "level": level})
 
     def pattern(lines: Iterable[str]) -> str:
-        return "|".join(_prefix(line, known) for line in sorted(lines, key=len, reverse=True))
+        return "|".join(_matched(line, grammar) for line in sorted(lines, key=len, reverse=True))
 
     naming = pattern(line for each in failures.prefixes if each.source for line in each.lines)
     others = pattern(line for each in failures.prefixes if not each.source for line in each.lines)
     return _any_of(filter(None, (f"(?P<source>{naming})" if naming else "(?P<source>(?!))", others)))
 
 
-def _prefix(line: str, known: Mapping[str, str]) -> str:
-    """The pattern of one prefix. A space at its end must be there, but is not taken: it may be an indentation."""
-    pieces = _PLACEHOLDER.split(line.removesuffix(" "))
-    written = "".join(
-        known.get(piece, "(?!)") if number % 2 else re.sub(r"(?:\\?\s)+", r"[ \\t]{1,20}", re.escape(piece))
-        for number, piece in enumerate(pieces)
-    )
-    return f"{written}(?=\\s)" if line.endswith(" ") else written
+def _matched(line: str, grammar: Grammar) -> str:
+    """The pattern of a line. A space at its end must be there, but is not taken: it may be an indentation."""
+    written = line.rstrip(" ")
+    end = _SPACES_BEHIND[min(len(line) - len(written), 2)]
+    return expression(parts_of(written, grammar), grammar, end)

@@ -68,7 +68,7 @@ def classify(line: str, folded: str, formats: Formats, families: Sequence[Family
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
         return frame
     if "(" in line and (found := next(filter(None, (each.match(line) for each in formats.remote)), None)):
-        return LineRead(LineKind.REMOTE, found.groupdict().get("exception") or "")
+        return LineRead(LineKind.REMOTE, found[found.lastindex] if found.lastindex else "")
     if " raise " in line and (found := formats.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):

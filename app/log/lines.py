@@ -156,7 +156,9 @@ def _prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
 
 def _without_repeats(line: str, repeats: re.Pattern[str] | None) -> tuple[str, int]:
     found = repeats.search(line) if repeats else None
-    return (line[: found.start()].rstrip(), int(found["times"])) if found else (line, 1)
+    if found is None:
+        return line, 1
+    return line[: found.start()].rstrip(), int(found[found.lastindex]) if found.lastindex else 1
 
 
 def _says_something(line: str) -> bool:

@@ -16,7 +16,16 @@ from app.content.read.yaml_reader import Fields, Items, Node, YamlError, read_fi
 from app.entry import Kind, Language
 from app.errors import ContentError
 from app.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
-from app.signature.grammar import SignatureSyntaxError
+from app.signature.grammar import (
+    FOLDERS,
+    PREFIXES,
+    REMOTE,
+    REPEATS,
+    Grammar,
+    SignatureSyntaxError,
+    folder_line,
+    parts_of,
+)
 from app.signature.line import compile_signature_line
 from app.site_texts import SiteTexts
 from app.taxonomy import GlossaryGroup, Tag, Taxonomy
@@ -174,21 +183,37 @@ def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowl
     )
 
 
-def _words(fields: Fields, key: str) -> tuple[str, ...]:
+def _words(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
     node = fields.values.get(key)
     if node is None:
         return ()
     if not isinstance(node, Items):
         raise WrongValueError(node, f"`{key}` must be a list")
-    return tuple(word_of(child) for child in node.items)
+    return tuple(_parsed(child, word_of(child), parse) for child in node.items)
 
 
-def _lines(fields: Fields, key: str = "lines") -> tuple[str, ...]:
-    """Texts with their white space: it may be part of what is looked for."""
+def _folders(fields: Fields, key: str) -> tuple[str, ...]:
+    return _words(fields, key, lambda folder: parts_of(folder_line(folder), FOLDERS))
+
+
+def _lines(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
+    """Texts with their white space: it may be part of what is looked for. `parse` raises SignatureSyntaxError."""
     node = fields.values.get(key)
     if not isinstance(node, Items) or not node.items:
         raise WrongValueError(node or fields, f"`{key}` must be a list of texts")
-    return tuple(text_of(child) for child in node.items)
+    return tuple(_parsed(child, text_of(child), parse) for child in node.items)
+
+
+def _parsed(node: Node, text: str, parse: Callable[[str], object]) -> str:
+    try:
+        parse(text)
+    except SignatureSyntaxError as error:
+        raise WrongValueError(node, f"{error.message}; it is {text!r}") from error
+    return text
+
+
+def _in(grammar: Grammar) -> Callable[[str], object]:
+    return lambda text: parts_of(text, grammar)
 
 
 def _switch(fields: Fields, key: str, *, default: bool) -> bool:
@@ -212,7 +237,7 @@ def _programs(fields: Fields) -> Programs:
     if not isinstance(programs, Fields):
         raise WrongValueError(programs, "`programs` must have an id on each line")
     by_id = {name: _program(name, node) for name, node in programs.values.items()}
-    return Programs(by_id, _words(fields, "installed"), _words(fields, "standard"))
+    return Programs(by_id, _folders(fields, "installed"), _folders(fields, "standard"))
 
 
 def _program(name: str, node: Node) -> Program:
@@ -223,7 +248,7 @@ def _program(name: str, node: Node) -> Program:
     if role not in list(Role):
         raise WrongValueError(node.values["role"], f"`role` must be one of {', '.join(Role)}; it is {role!r}")
     names = _words(node, "names") or (name,)
-    folders = _words(node, "folders") or names
+    folders = _folders(node, "folders") or names
     return Program(
         id=name,
         role=Role(role),
@@ -252,10 +277,10 @@ def _failures(fields: Fields) -> Failures:
     return Failures(
         levels=_words(fields, "levels"),
         prefixes=tuple(_prefix(node) for node in _items(fields, "prefixes")),
-        repeats=_lines(fields, "repeats") if "repeats" in fields.values else (),
+        repeats=_lines(fields, "repeats", _in(REPEATS)) if "repeats" in fields.values else (),
         message_fields=_words(fields, "message_fields"),
         wrappers=_words(fields, "wrappers"),
-        remote=_lines(fields, "remote") if "remote" in fields.values else (),
+        remote=_lines(fields, "remote", _in(REMOTE)) if "remote" in fields.values else (),
         exception_endings=_words(fields, "exception_endings"),
         families=tuple(_family(node) for node in _items(fields, "families")),
         troubled=_spoken(fields, "troubled"),
@@ -278,19 +303,16 @@ def _name(node: Fields) -> str:
 
 def _prefix(node: Fields) -> Prefix:
     _only(node, ("name", "source", "lines", "examples"))
-    return Prefix(_name(node), _lines(node), _switch(node, "source", default=False), _lines(node, "examples"))
+    lines = _lines(node, "lines", _in(PREFIXES))
+    return Prefix(_name(node), lines, _switch(node, "source", default=False), _lines(node, "examples"))
 
 
 def _family(node: Fields) -> Family:
     _only(node, ("name", "meaning", "start", "lines", "examples"))
-    for child in getattr(node.values.get("lines"), "items", ()):
-        try:
-            compile_signature_line(text_of(child))
-        except SignatureSyntaxError as error:
-            raise WrongValueError(child, f"{error.message}; it is {text_of(child)!r}") from error
+    lines = _lines(node, "lines", compile_signature_line)
     meaning = text_of(node.values["meaning"]) if "meaning" in node.values else ""
     return Family(
-        _name(node), _lines(node), meaning, _switch(node, "start", default=False), _lines(node, "examples")
+        _name(node), lines, meaning, _switch(node, "start", default=False), _lines(node, "examples")
     )
 
 
