@@ -165,7 +165,7 @@ class Knowledge:
         self._follower.announce()
         self._threads.start("jieda-follow", partial(self._follower.follow, self._stop))
         if self._analyzers.engine is not None:
-            watching = partial(watch_cluster, self._follower, self._mend, self._stop)
+            watching = partial(watch_cluster, self._follower, self._stop)
             self._threads.start("jieda-cluster", watching)
         if not self._follow_only:
             self.watch()

@@ -9,6 +9,7 @@ import pytest
 from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.knowledge import Knowledge
+from app.snapshot.store.generation import current_name
 from app.snapshot.watch.watch import Watch
 from tests.support.server import until
 from tests.support.small_content import edition, write
@@ -96,3 +97,17 @@ def test_a_thread_that_dies_of_anything_is_told_of_and_begins_again(
     monkeypatch.setattr(Watch, "changed", changed)
     (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
     until(lambda: "roll/new" in knowledge.snapshot.library)
+
+
+def test_what_is_rejected_is_made_anew(
+    knowledge: Knowledge, data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As where a cluster has lost the index of a generation."""
+    before = current_name(data)
+    (made,) = (data / "generations").iterdir()
+    stamp = made.stat().st_ino
+    knowledge._follower.reject("lost")
+    until(lambda: made.is_dir() and made.stat().st_ino != stamp and not knowledge.health().degraded)
+    assert current_name(data) == before
+    assert titles(knowledge) == {"A", "B"}
+    assert f"generation {before[:12]} cannot be opened: lost" in caplog.messages

@@ -142,12 +142,16 @@ class Follower:
 
     def _is_changed(self) -> bool:
         """Whether files are others than those that were opened; the generation is put away then."""
-        with self._swap:
-            if stamps(self._data, self._at.name) == self._files:
-                return False
-            self._put_away(self._at, GenerationUnreadable("it was changed on disk"))
-            self._at = Pointer(name=self._at.name)
+        if stamps(self._data, self._at.name) == self._files:
+            return False
+        self.reject("it was changed on disk")
         return True
+
+    def reject(self, reason: str) -> None:
+        """Puts away what is served, where it is still what is to be served: `follow` has it made anew."""
+        with self._swap:
+            self._put_away(self._at, GenerationUnreadable(reason))
+            self._at = Pointer(name=self._at.name)
 
     def _store(self) -> FactStore:
         path = self._data / FILE_NAME
@@ -180,18 +184,13 @@ LOOK_AGAIN = 2.0
 """Seconds between two looks."""
 
 
-def watch_cluster(follower: Follower, mend: Callable[[], None], stop: threading.Event) -> None:
+def watch_cluster(follower: Follower, stop: threading.Event) -> None:
     """Until stopped, asks for the index that is served, and has one made anew that the cluster has lost. For a
     thread of its own."""
     while not stop.wait(LOOK_AGAIN):
         served = follower.opened
-        if served is None or not served.index.index.waits:
-            continue
-        if not _is_there(served.index.index):
-            name = served.generation.name
-            log.warning("the cluster has lost the index of generation %s: it is loaded again", name[:SHOWN])
-            with contextlib.suppress(*UNREADABLE):
-                mend()
+        if served and served.index.index.waits and not _is_there(served.index.index):
+            follower.reject("the cluster has lost its index")
 
 
 def _is_there(index: RemoteIndex) -> bool:
