@@ -11,9 +11,8 @@ from app.client.client import Client
 from app.diagnosis.answers import Confidence, Verdict
 from app.entry import Language
 from app.errors import BadParameter
-from app.presentation import reports, schemas
+from app.presentation import schemas
 from app.presentation.diagnosis_text import printable
-from app.presentation.sections import sections_of
 from app.search.answers import SearchRequest
 from app.taxonomy import FACETS
 from app.usecases.window import Window
@@ -61,7 +60,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answe
     )
 
 
-def _matches(client: Client, found: reports.Diagnosis) -> Iterator[answers.Match]:
+def _matches(client: Client, found: schemas.Diagnosis) -> Iterator[answers.Match]:
     told = 0
     for place, match in enumerate(found.matches):
         fix = _cut(match.fix.strip(), MAX_FIX)
@@ -78,7 +77,7 @@ def _matches(client: Client, found: reports.Diagnosis) -> Iterator[answers.Match
         )
 
 
-def _advice(found: reports.Diagnosis) -> str:
+def _advice(found: schemas.Diagnosis) -> str:
     if found.verdict is Verdict.MATCHED:
         return "possible" if found.matches[0].confidence is Confidence.POSSIBLE else ""
     return "no_error" if found.verdict is Verdict.NO_ERROR else "unknown"
@@ -114,7 +113,7 @@ def _hit(client: Client, hit: schemas.Hit) -> answers.Hit:
 async def read(context: Context, asked: questions.ReadQuestion) -> answers.Entry:
     """An entry or a section of it, as much as fits. Raises BadParameter for a section that it lacks."""
     entry = await context.client.read(asked.id, asked.spoken)
-    sections = sections_of(entry)
+    sections = entry.sections()
     if asked.section and asked.section not in sections:
         raise BadParameter(field="section", expected=", ".join(sections))
     whole = sections[asked.section] if asked.section else entry.markdown.strip()
@@ -150,11 +149,11 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> answe
     )
 
 
-def _tags(tags: tuple[reports.Tag, ...]) -> tuple[answers.Tag, ...]:
+def _tags(tags: tuple[schemas.Tag, ...]) -> tuple[answers.Tag, ...]:
     return tuple(answers.Tag(id=tag.id, name=tag.name, count=tag.count) for tag in tags if tag.count)
 
 
-Named = schemas.Match | reports.Near | schemas.Hit | schemas.Entry
+Named = schemas.Match | schemas.Near | schemas.Hit | schemas.Entry
 
 
 def _name(client: Client, entry: Named) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from app.cli.terminal import terminal_language
 from app.client.remote import JSON, Remote
 from app.diagnosis.answers import Confidence
 from app.entry import Language
-from app.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text
-from app.presentation.explanation import explained
+from app.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
 from app.settings import Settings
 from app.usecases.diagnose import diagnose
 

@@ -17,7 +17,6 @@ from app.filters import Filters
 from app.han import has_han
 from app.locales.translations import Translations
 from app.presentation import schemas
-from app.presentation.sections import sections_of
 from app.search.answers import SearchRequest
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import SHOWN
@@ -150,7 +149,7 @@ def _markdown(entry: schemas.Entry, section: str, t: Callable[..., str]) -> str:
     if not section:
         applies_to = f"\n\n{t('diagnosis.applies_to', text=entry.applies_to)}" if entry.applies_to else ""
         return f"# {entry.title}{applies_to}\n\n{entry.markdown.strip()}"
-    sections = sections_of(entry)
+    sections = entry.sections()
     if section not in sections:
         raise click.UsageError(f"{entry.id} has no section {section!r}; it has {', '.join(sections)}")
     return sections[section]

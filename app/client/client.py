@@ -1,10 +1,11 @@
 """What can be asked, wherever the answer comes from."""
 
+from datetime import date
 from typing import Protocol
 
 from app.entry import Language
 from app.filters import Filters
-from app.presentation import reports, schemas
+from app.presentation import schemas
 from app.search.answers import SearchRequest
 from app.usecases.window import Window
 
@@ -13,7 +14,7 @@ class Client(Protocol):
     """Answers as the REST API does. Whatever is asked may raise RequestError, a server's refusal included, and
     JiedaError where a server does not answer."""
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> reports.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
         """The entries that explain a log. `framework`: where it is said to come from, or empty."""
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
@@ -22,10 +23,12 @@ class Client(Protocol):
     async def read(self, entry_id: str, lang: Language) -> schemas.Entry:
         """An entry, also by an id that it had before."""
 
-    async def entries(self, filters: Filters, lang: Language, window: Window) -> schemas.SummaryList:
-        """A part of the entries that pass the filters, latest change first."""
+    async def entries(
+        self, filters: Filters, lang: Language, window: Window, since: date | None = None
+    ) -> schemas.SummaryList:
+        """A part of the entries that pass the filters and changed on or after `since`, latest change first."""
 
-    async def tags(self, facet: str, lang: Language) -> tuple[reports.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
         """The tags of one of `entry.FACETS`, in the order of the taxonomy."""
 
     def absolute(self, url: str) -> str:

@@ -1,12 +1,12 @@
 """Answers from the content that this process has opened."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from app.entry import Language
 from app.filters import Filters
-from app.presentation import reports, schemas
+from app.presentation import schemas
 from app.presentation.shaper import Shapers
-from app.presentation.tags import tag_fields
 from app.search.answers import SearchRequest
 from app.usecases.diagnose import check_size
 from app.usecases.diagnose import diagnose as diagnose_for
@@ -25,7 +25,7 @@ class Local:
     service: Service
     shapers: Shapers
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> reports.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
         """Raises TooLarge, UnknownTag."""
         check_size(self.service, text)
         found = await diagnose_for(self.service, text, lang, framework)
@@ -44,11 +44,13 @@ class Local:
             return await self.read(found.id, lang)
         return self.shapers.of(snapshot, lang).entry(found)
 
-    async def entries(self, filters: Filters, lang: Language, window: Window) -> schemas.SummaryList:
+    async def entries(
+        self, filters: Filters, lang: Language, window: Window, since: date | None = None
+    ) -> schemas.SummaryList:
         """Raises UnknownTag."""
         snapshot = self.service.current()
         check_filters(filters, snapshot.library)
-        found = await list_entries(self.service, snapshot, filters, None, window)
+        found = await list_entries(self.service, snapshot, filters, since, window)
         shape = self.shapers.of(snapshot, lang)
         return schemas.SummaryList(
             items=tuple(shape.summary(each) for each in found.entries),
@@ -58,13 +60,11 @@ class Local:
             generation=snapshot.generation,
         )
 
-    async def tags(self, facet: str, lang: Language) -> tuple[reports.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
         """All of them, those that no entry carries included."""
         snapshot = self.service.current()
-        fields = (
-            tag_fields(facet, each, lang, self.shapers.urls) for each in all_tags(snapshot.library, facet)
-        )
-        return tuple(reports.Tag.model_validate(each) for each in fields)
+        shape = self.shapers.of(snapshot, lang)
+        return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
 
     def absolute(self, url: str) -> str:
         """With the base address of the settings; empty without one, for nobody says where this is served."""

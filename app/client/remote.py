@@ -6,6 +6,7 @@ import re
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from datetime import date
 from email.message import Message
 from functools import partial
 from typing import Self, TypeVar
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from app.entry import Language
 from app.errors import RemoteError, RemoteRefusal
 from app.filters import Filters
-from app.presentation import reports, schemas
+from app.presentation import schemas
 from app.presentation.urls import Urls, filter_parameters
 from app.search.answers import SearchRequest
 from app.usecases.window import Window
@@ -44,11 +45,11 @@ class Remote:
             raise RemoteError(f"{address!r} is not the address of a server, such as https://faq.example.com")
         return cls(Urls(base_url=address.rstrip("/")))
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> reports.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
         """Raises RemoteError."""
         body = text.encode("utf-8", "replace")
         url = self.urls.api_diagnose(lang=lang.value, framework=framework)
-        return await self._ask(reports.Diagnosis, url, body)
+        return await self._ask(schemas.Diagnosis, url, body)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
         """Raises RemoteError."""
@@ -65,19 +66,25 @@ class Remote:
         """Raises RemoteError."""
         return await self._ask(schemas.Entry, self.urls.api_entry(entry_id, lang=lang.value))
 
-    async def entries(self, filters: Filters, lang: Language, window: Window) -> schemas.SummaryList:
+    async def entries(
+        self, filters: Filters, lang: Language, window: Window, since: date | None = None
+    ) -> schemas.SummaryList:
         """Raises RemoteError."""
         url = self.urls.api_entries(
-            **filter_parameters("", filters), lang=lang.value, limit=window.limit, offset=window.offset
+            **filter_parameters("", filters),
+            lang=lang.value,
+            limit=window.limit,
+            offset=window.offset,
+            updated_since=since.isoformat() if since else "",
         )
         return await self._ask(schemas.SummaryList, url)
 
-    async def tags(self, facet: str, lang: Language) -> tuple[reports.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
         """Raises RemoteError."""
-        found: list[reports.Tag] = []
+        found: list[schemas.Tag] = []
         while True:
             url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE, offset=len(found))
-            page = await self._ask(reports.TagList, url)
+            page = await self._ask(schemas.TagList, url)
             found += page.items
             if len(found) >= page.total or not page.items:
                 return tuple(found)

@@ -1,9 +1,11 @@
-"""A diagnosis as text for a terminal: the same from `curl` and from `jieda diagnose`."""
+"""A diagnosis as text: for a terminal, the same from `curl` and from `jieda diagnose`; as Markdown, for an issue or a
+chat; and explained, by the log-odds of each entry."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from app.diagnosis.answers import Diagnosis, Match, Verdict
+from app.diagnosis.answers import Diagnosis, Evidence, Match, Near, Verdict
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
@@ -13,6 +15,8 @@ MAX_MATCHED = 3
 """Lines of the paste shown for a match: enough to recognize it by."""
 MAX_LINE = 160
 """Characters of such a line."""
+MAX_QUOTED_LINE = 240
+"""Characters of a matched line in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +85,45 @@ def printable(text: str) -> str:
     """A line of a paste without control characters, cut to `MAX_LINE`."""
     shown = "".join(character if character.isprintable() else " " for character in text).strip()
     return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
+
+
+def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
+    """The best match of a diagnosis; empty where there is none. `address` gives the page of an entry id."""
+    return _quoted_match(diagnosis.matches[0], t, address) if diagnosis.matches else ""
+
+
+def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> str:
+    title = re.sub(r"([\[\]])", r"\\\1", match.edition.title)
+    parts = [f"**{t(f'confidence.{match.confidence}')}** · [{title}]({address(match.entry.id)})"]
+    if match.matched:
+        parts.append(_fenced("\n".join(line.text.strip()[:MAX_QUOTED_LINE] for line in match.matched)))
+    if match.edition.answer:
+        parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _fenced(text: str) -> str:
+    """`text` as a block of code, in a fence longer than any inside it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def explained(diagnosis: Diagnosis, t: Translate) -> str:
+    """A table for each match and each near entry, ending in a line break."""
+    verdict = t(f"diagnosis.verdict.{diagnosis.verdict}")
+    answers: list[Match | Near] = [*diagnosis.matches, *diagnosis.near]
+    blocks = [verdict, *("\n".join(_table(each, t)) for each in answers)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(one: Match | Near, t: Translate) -> Iterator[str]:
+    word = t(f"diagnosis.confidence.{one.confidence}") if isinstance(one, Match) else t("diagnosis.near")
+    yield f"{one.score:+7.2f}  {one.entry.id}  [{word}]"
+    for evidence in one.evidence:
+        yield f"  {evidence.log_odds:+7.2f}  {_described(evidence, t)}"
+
+
+def _described(evidence: Evidence, t: Translate) -> str:
+    kind, shown = t(f"diagnosis.evidence.{evidence.kind}"), printable(evidence.detail)
+    return f"{kind}: {shown}" if shown else kind

@@ -1,13 +1,18 @@
-"""What the routes about entries answer. Scripts depend on these names: they are a promise."""
+"""The answers of the API: one model for each, used by the client, agents and commands as well. Scripts depend on these
+names: they are a promise."""
 
+import re
 from datetime import date
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from app.diagnosis.answers import Confidence, MatchedLine
-from app.entry import Heading, Kind, Language, Source
+from app.diagnosis.answers import Confidence, LogError, MatchedLine, Verdict
+from app.entry import Heading, Kind, Language, Problem, Source
 from app.search.answers import CompletionType, Reason, SuggestionType
+
+FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+SECOND_LEVEL = 2
 
 
 class Answer(BaseModel):
@@ -198,3 +203,125 @@ class Entry(Summary):
     aliases: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
     synced_with: str = ""
+
+    def sections(self) -> dict[str, str]:
+        """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""
+        keys = {heading.text: heading.anchor for heading in self.headings if heading.level == SECOND_LEVEL}
+        lines: dict[str, list[str]] = {}
+        key, fence = "", ""
+        for line in self.markdown.splitlines():
+            mark = FENCE.match(line)
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+            title = line.removeprefix("## ").strip() if line.startswith("## ") and not fence else ""
+            if title in keys:
+                key = keys[title]
+                lines[key] = []
+            elif key:
+                lines[key].append(line)
+        return {key: "\n".join(found).strip() for key, found in lines.items()}
+
+
+class Near(Answer):
+    """An entry that does not explain the text, but shares `words` with it."""
+
+    id: str
+    title: str
+    applies_to: str
+    lang: Language
+    words: tuple[str, ...]
+    url: str
+    api_url: str
+
+
+class Diagnosis(Answer):
+    """What explains the text, best first; `matches` is empty where no known entry does.
+
+    `near` holds up to three entries that are similar in wording then; they are not answers. `verdict` says which it is:
+    `matched`, `near`, `unknown`, or `no_error` for a text without any sign of an error, which may have `near` as well.
+    """
+
+    verdict: Verdict
+    matches: tuple[Match, ...]
+    near: tuple[Near, ...]
+    errors: tuple[LogError, ...]
+    framework: str
+    generation: str
+
+
+class Tag(Answer):
+    """A tag and how many entries carry it."""
+
+    id: str
+    name: str
+    description: str
+    count: int
+    url: str
+
+
+class Framework(Tag):
+    """A framework with its home."""
+
+    homepage: str
+    repository: str
+
+
+class TagList(Page):
+    """Tags in the order of the taxonomy."""
+
+    items: tuple[Tag, ...]
+
+
+class FrameworkList(Page):
+    """Frameworks in the order of the taxonomy."""
+
+    items: tuple[Framework, ...]
+
+
+class ContentProblem(Answer):
+    """Something wrong in a content file. `served`: the rest of the file is served all the same."""
+
+    path: str
+    line: int
+    rule: str
+    message: str
+    served: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Return a problem as the API tells it."""
+        return cls.model_validate(problem, from_attributes=True)
+
+
+class ContentProblemList(Page):
+    """Problems of the content, in the order of the check."""
+
+    items: tuple[ContentProblem, ...]
+
+
+class Translation(Answer):
+    """The state of an entry's editions."""
+
+    id: str
+    en: Literal["present", "missing", "stale"]
+    zh: Literal["present", "missing", "stale"]
+    url: str
+    api_url: str
+
+
+class TranslationList(Page):
+    """Entries by id."""
+
+    items: tuple[Translation, ...]
+
+
+class Reloaded(Answer):
+    """`changed`: something new is served. `behind`: the process ids of those of the `workers` that did not serve
+    `generation` yet when the answer was due."""
+
+    changed: bool
+    generation: str
+    workers: int
+    behind: tuple[int, ...]

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from app.content.authoring.edition_text import signature_data
 from app.diagnosis.answers import Match, Near
-from app.entry import Language, Summary
-from app.presentation import reports, schemas
-from app.presentation.editions import edition_links, fix_of, told_by_file
-from app.presentation.links import rewrite
-from app.presentation.urls import Urls
+from app.entry import Edition, Entry, Language, Summary
+from app.presentation import schemas
+from app.presentation.urls import Urls, rewrite
 from app.search.answers import (
     Completion,
     CompletionType,
@@ -24,9 +23,45 @@ from app.taxonomy import FACETS
 from app.usecases.diagnose import Diagnosed
 from app.usecases.entries import ReadEntry
 from app.usecases.search import Found
+from app.usecases.tags import CountedTag
 
 MAX_CARDS = 4096
 """Entries whose fields are kept ready: as many as a few megabytes hold."""
+
+
+def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ...]:
+    """The editions that an entry has, in the order of `Language`."""
+    return tuple(
+        schemas.EditionLink(
+            lang=lang, title=edition.title, url=urls.entry(lang, summary.id), stale=edition.stale
+        )
+        for lang in Language
+        if (edition := summary.editions.get(lang))
+    )
+
+
+def edition_state(summary: Summary, lang: Language) -> Literal["present", "missing", "stale"]:
+    """Whether an entry has an edition, and whether that has fallen behind its twin."""
+    edition = summary.editions.get(lang)
+    if edition is None:
+        return "missing"
+    return "stale" if edition.stale else "present"
+
+
+def fix_of(edition: Edition) -> str:
+    """The part of an edition that a reader came for, as Markdown; empty where it has none."""
+    return edition.answer.markdown if edition.answer else ""
+
+
+def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
+    """What the file of an edition says beside what is shown, as `jieda load` takes it."""
+    return {
+        "signatures": tuple(signature_data(each) for each in entry.signatures),
+        "symptoms": edition.symptoms,
+        "aliases": edition.aliases,
+        "formerly": entry.formerly,
+        "synced_with": edition.synced_with,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +168,10 @@ class Shaper:
             **told_by_file(read.entry, edition),
         )
 
-    def diagnosis(self, diagnosed: Diagnosed) -> reports.Diagnosis:
+    def diagnosis(self, diagnosed: Diagnosed) -> schemas.Diagnosis:
         """A diagnosis."""
         diagnosis = diagnosed.diagnosis
-        return reports.Diagnosis(
+        return schemas.Diagnosis(
             verdict=diagnosis.verdict,
             matches=tuple(self.match(match) for match in diagnosis.matches),
             near=tuple(self.near(near) for near in diagnosis.near),
@@ -158,9 +193,9 @@ class Shaper:
             **self.addresses(match.entry.id),
         )
 
-    def near(self, near: Near) -> reports.Near:
+    def near(self, near: Near) -> schemas.Near:
         """An entry that shares words with a log."""
-        return reports.Near(
+        return schemas.Near(
             id=near.entry.id,
             title=near.edition.title,
             applies_to=near.edition.applies_to,
@@ -210,6 +245,25 @@ class Shaper:
             "editions": edition_links(summary, self.urls),
             **self.addresses(summary.id),
         }
+
+    def tag(self, facet: str, counted: CountedTag) -> schemas.Tag:
+        """A tag; a framework has a home as well."""
+        tag = counted.tag
+        fields: dict[str, Any] = {
+            "id": tag.id,
+            "name": tag.name[self.lang],
+            "description": tag.description[self.lang],
+            "count": counted.count,
+            "url": self.urls.tag(self.lang, facet, tag.id),
+        }
+        if facet != "framework":
+            return schemas.Tag(**fields)
+        return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
+
+    def translation(self, summary: Summary) -> schemas.Translation:
+        """The state of the editions of an entry."""
+        en, zh = (edition_state(summary, lang) for lang in Language)
+        return schemas.Translation(id=summary.id, en=en, zh=zh, **self.addresses(summary.id))
 
     def addresses(self, entry_id: str) -> dict[str, str]:
         """Where an entry is read, by people and by programs."""

@@ -1,11 +1,14 @@
-"""Every address of this application, under whatever path a proxy serves it. Nobody else builds one."""
+"""Every address of this application, under whatever path a proxy serves it, and those at other sites where somebody may
+know what no entry says. Nobody else builds one."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import escape, unescape
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from app.entry import Language
 from app.filters import Filters
@@ -13,6 +16,17 @@ from app.presentation import paths
 from app.settings import Settings
 
 Parameter = str | int | bool | Iterable[str] | None
+
+# Quotes in text and in attribute values are escaped in the HTML that content renders, so this matches
+# nothing but a whole attribute that content wrote itself.
+PLACEHOLDER = re.compile(r'\b(href|src)="(entry|entry-image):([^"]*)"')
+ISSUE_SEARCH: Mapping[str, str] = {
+    "github": "{repository}/issues?q={query}",
+    "gitlab": "{repository}/-/issues?search={query}&state=all",
+    "gitee": "{repository}/issues?search={query}",
+    "codeberg": "{repository}/issues?q={query}&state=all",
+}
+"""By the name that the host of a repository begins with: how its issues are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +202,33 @@ def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
         "error_type": filters.error_type,
         "edition": filters.edition,
     }
+
+
+def rewrite(html: str, lang: Language, urls: Urls) -> str:
+    """`html` with `entry:` and `entry-image:` addresses made real, in the reader's language."""
+
+    def address(match: re.Match[str]) -> str:
+        attribute, scheme, value = match.groups()
+        path, _, anchor = unescape(value).partition("#")
+        is_image = scheme == "entry-image"
+        url = urls.image(lang, unquote(path)) if is_image else urls.entry(lang, path, unquote(anchor))
+        return f'{attribute}="{escape(url)}"'
+
+    return PLACEHOLDER.sub(address, html)
+
+
+def issue_search(repository: str, query: str) -> str:
+    """Where the issues of a repository are searched for `query`; empty where its host is not known."""
+    host = (urlsplit(repository).hostname or "").removeprefix("www.")
+    template = ISSUE_SEARCH.get(host.partition(".")[0], "")
+    return template.replace("{repository}", repository.rstrip("/")).replace("{query}", quote(query, safe=""))
+
+
+def filled(template: str, **values: str) -> str:
+    """`template` with each `{name}` replaced by its value, fit for an address; empty where there is no template."""
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", quote(value, safe=""))
+    return template
 
 
 def digest_files(directory: Path, names: Iterable[str] | None = None) -> dict[str, str]:

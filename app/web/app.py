@@ -71,18 +71,16 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
 def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
     """The parts of an application."""
     translations, urls = Translations.load(), Urls.of(settings)
-    service, shapers = (
-        Service.of(settings, knowledge, run_sync, alone=alone),
-        Shapers(urls, translations.words),
-    )
-    context = Context(Local(service, shapers), translations.words)
+    service = Service.of(settings, knowledge, run_sync, alone=alone)
+    client = Local(service, Shapers(urls, translations.words))
+    context = Context(client, translations.words)
     most_bytes = most_json_bytes(settings.max_log_bytes)
     return Site(
         settings=settings,
         urls=urls,
         renderer=Renderer.load(translations),
         service=service,
-        shapers=shapers,
+        client=client,
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from app.client.local import Local
 from app.locales.translations import Translations
 from app.metrics import Metrics
 from app.presentation.shaper import Shapers
@@ -33,13 +34,18 @@ class Site:
     urls: Urls
     renderer: Renderer
     service: Service
-    shapers: Shapers
+    client: Local
     resources: OncePerGeneration[Resource]
     cache: AnswerCache
     error_page: ErrorPage
     agents: AgentsEndpoint | None
     desk: Desk
     askers: Askers
+
+    @property
+    def shapers(self) -> Shapers:
+        """What shapes answers of the API."""
+        return self.client.shapers
 
     @property
     def knowledge(self) -> Knowledge:

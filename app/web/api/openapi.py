@@ -1,22 +1,32 @@
-"""The description of the API: from the route table, with examples of what is served now."""
+"""The description of the API: from the route table, with examples made from the entries that are served, so that they
+cannot be wrong."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from itertools import chain
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from app.content.library import Library
+from app.entry import Entry, Kind, Language
+from app.presentation.shaper import Shaper
+from app.search.answers import SearchRequest
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS, Taxonomy
+from app.usecases.diagnose import Diagnosed
+from app.usecases.entries import ReadEntry
+from app.usecases.search import Found
 from app.version import VERSION
-from app.web.api.examples import examples
 from app.web.api.parameters import DiagnoseBody
 from app.web.api.routes import ROUTES, ApiRoute
 from app.web.http.problems import MEDIA_TYPE, ProblemBody
 from app.web.site import Site
 
 Json = dict[str, Any]
+MAX_LOG = 2000
+"""Characters of a log in an example."""
 INTERFACE = "1.2.0"
 """Of the interface, not of the package: the middle number grows with every field that is added."""
 
@@ -120,3 +130,60 @@ def diagnose_body(example: Json) -> Json:
         as_json["example"] = example["body"]
         as_text["example"] = example["body"]["text"]
     return {"required": True, "content": {"application/json": as_json, "text/plain": as_text}}
+
+
+def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
+    """By operation: `parameters`, the `body` sent, the JSON `answer`, the `text` answered instead.
+
+    Searches, reads and diagnoses without being counted: no visitor asked for it.
+    """
+    library = snapshot.library
+    chosen = choose(library)
+    if chosen is None:
+        return {}
+    shape = Shaper(snapshot, site.urls, Language.EN, site.translations.words(Language.EN))
+    title = chosen.edition(Language.EN).title
+    request = SearchRequest(text=title, limit=1)
+    searched = {} if snapshot.searcher.waits else {"answer": _searched(shape, request, snapshot)}
+    read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
+    completions = snapshot.completer.complete(title[:8], Language.EN, 3)
+    named = {"framework": chosen.framework, "slug": chosen.slug}
+    raw = chosen.edition(Language.EN).raw
+    return {
+        "search": {"parameters": {"q": title}, **searched},
+        "suggest": {
+            "parameters": {"q": title[:8]},
+            "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
+        },
+        "list_entries": {"parameters": {"framework": [chosen.framework]}},
+        "get_entry": {
+            "parameters": named,
+            "answer": shape.entry(read).model_dump(mode="json"),
+            "text": raw,
+        },
+        "get_entry_markdown": {"parameters": named, "text": raw},
+        "diagnose": diagnosis_example(shape, snapshot, chosen),
+    }
+
+
+def diagnosis_example(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Json:
+    """A sample of an entry and what it is diagnosed as; nothing where the entry has no sample."""
+    logs = [sample.text for sample in snapshot.library.samples(entry.id)]
+    if not logs:
+        return {}
+    text = min(logs, key=len)[:MAX_LOG]
+    answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
+    shown = shape.diagnosis(Diagnosed(answer, snapshot))
+    return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
+
+
+def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:
+    found = Found(request, snapshot.searcher.search(request), snapshot)
+    return shape.search(found).model_dump(mode="json")
+
+
+def choose(library: Library) -> Entry | None:
+    """An error with a sample if there is one, otherwise any entry."""
+    sampled = map(library.summary, sorted(library.sampled))
+    errors = (each.id for each in sampled if each.kind is Kind.ERROR)
+    return next(map(library.entry, chain(errors, sorted(library.sampled), library.ids)), None)

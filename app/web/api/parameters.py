@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from app.entry import Language
 from app.filters import Filters
+from app.search.answers import SearchRequest
 from app.usecases.tags import MAX_TAGS
 from app.usecases.window import Window
 from app.web.http.negotiation import LANGUAGE_PATTERN, parse_language
@@ -109,6 +110,18 @@ class SearchParameters(Filtered):
         False,
         description="For a search at every keystroke: the last word may be half typed, and nothing is corrected.",
     )
+
+    def wanted(self, lang: Language) -> SearchRequest:
+        """The search that is asked for, shown in `lang`."""
+        return SearchRequest(
+            text=self.q,
+            lang=lang,
+            filters=self.filters(),
+            limit=self.limit,
+            offset=self.offset,
+            verbatim=self.verbatim,
+            unfinished=self.unfinished,
+        )
 
 
 class EntryParameters(Filtered):

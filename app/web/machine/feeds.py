@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 
 from app.entry import Edition, Entry
-from app.presentation.links import rewrite
-from app.presentation.urls import Urls
+from app.presentation.urls import Urls, rewrite
 from app.web.pages.context import PageContext
 from app.web.pages.parts import name_of
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.presentation.outward import filled
+from app.presentation.urls import filled
 from app.usecases.tags import used_tags
 from app.version import VERSION
 from app.web.http.languages import page_language

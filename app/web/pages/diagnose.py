@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
-from app.presentation.diagnosis_markdown import as_markdown
+from app.presentation.diagnosis_text import as_markdown
 from app.usecases.diagnose import diagnose as diagnose_for
 from app.usecases.diagnose import excerpt
 from app.usecases.share import telling_lines

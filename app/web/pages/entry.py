@@ -13,8 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.content.shelf import beside_framework
 from app.entry import Edition, Entry, Heading, Language, Section, Source, Summary
-from app.presentation.links import rewrite
-from app.presentation.outward import filled
+from app.presentation.urls import filled, rewrite
 from app.settings import Settings
 from app.usecases.entries import MovedTo, ReadEntry, note_read, read
 from app.usecases.gaps.recorder import NOBODY, EntryRead

@@ -11,8 +11,8 @@ from app.analysis.token import RunKind, TokenKind
 from app.content.shelf import beside_framework
 from app.entry import Language, Summary
 from app.han import has_han, is_han
-from app.presentation.editions import edition_links
 from app.presentation.schemas import EditionLink
+from app.presentation.shaper import edition_links
 from app.usecases.tags import CountedTag
 from app.web.pages.context import PageContext
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from app.diagnosis.answers import Diagnosis, Match
-from app.presentation.links import rewrite
-from app.presentation.outward import filled, issue_search
+from app.presentation.urls import filled, issue_search, rewrite
 from app.web.pages.context import PageContext
 from app.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
 from app.web.templating import safe

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from app.content.authoring.source_text import values_of
 from app.entry import Kind, Language, Problem, Summary
-from app.presentation.outward import filled
+from app.presentation.urls import filled
 from app.usecases.entries import ReadEntry
 from app.usecases.workbench.desk import OpenedEdition
 from app.usecases.workbench.draft import where_of
