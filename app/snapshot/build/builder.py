@@ -20,9 +20,9 @@ from app.snapshot.build.files import ContentMoved, FileReader, Reading, same
 from app.snapshot.build.garbage import rarely_searched
 from app.snapshot.build.helpers import Helpers
 from app.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
-from app.snapshot.build.signatures import Last, LogSignatures
+from app.snapshot.build.signatures import LogSignatures
 from app.snapshot.build.state import ContentState, advance
-from app.snapshot.build.workshop import Workshop, discard_facts
+from app.snapshot.build.workshop import Last, Workshop, discard_facts
 from app.snapshot.store.facts import FactsUnreadable, code_version
 from app.snapshot.store.generation import (
     GENERATIONS,

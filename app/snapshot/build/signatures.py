@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
-from typing import Generic, TypeVar
 
 from app.content.check.samples import Matches, SignatureFinder, Spoken
 from app.content.read.corpus import Corpus, SampleFile
@@ -15,28 +14,9 @@ from app.log.formats import compile_formats
 from app.log_knowledge import Failures
 from app.snapshot.build.files import sample_text
 from app.snapshot.build.state import ContentState
-from app.snapshot.build.workshop import Workshop
+from app.snapshot.build.workshop import Last, Workshop
 from app.snapshot.store.facts import FactStore, code_version, fact_key
 from app.snapshot.store.records import RecordUnreadable, from_json, to_json
-
-Value = TypeVar("Value")
-
-
-class Last(Generic[Value]):
-    """Keeps one value with what it was made from. Not safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._made: tuple[tuple[object, ...], Value] | None = None
-
-    def of(self, make: Callable[[], Value], *inputs: object) -> Value:
-        """The value made from `inputs`, which are compared by value: quickly, where most of them are the same objects.
-
-        What `make` raises is raised here.
-        """
-        if self._made is None or self._made[0] != inputs:
-            self._made = (inputs, make())
-        return self._made[1]
-
 
 Find = Callable[[str], Events]
 """Finds signatures in a log."""

@@ -4,11 +4,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from app.disk import make_room, set_aside
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.helpers import Helpers
 from app.snapshot.store.facts import FILE_NAME, FactStore
+
+Value = TypeVar("Value")
 
 SUFFIXES = ("", "-wal", "-shm")
 """Of the files that a store of facts consists of."""
@@ -46,3 +49,19 @@ def discard_facts(data: Path) -> None:
         path = data / f"{FILE_NAME}{suffix}"
         if os.path.lexists(path):
             set_aside(path)
+
+
+class Last(Generic[Value]):
+    """Keeps one value with what it was made from. Not safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._made: tuple[tuple[object, ...], Value] | None = None
+
+    def of(self, make: Callable[[], Value], *inputs: object) -> Value:
+        """The value made from `inputs`, which are compared by value: quickly, where most of them are the same objects.
+
+        What `make` raises is raised here.
+        """
+        if self._made is None or self._made[0] != inputs:
+            self._made = (inputs, make())
+        return self._made[1]

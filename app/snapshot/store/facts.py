@@ -1,4 +1,4 @@
-"""The one door to SQLite: what was once made of content, kept on disk under the hash of what it was made from.
+"""Facts: what was once made of content, kept in SQLite under the hash of what it was made from.
 
 A fact never changes: another input has another key. So readers of an old generation and the builder of the next
 one share the store, and a build that dies half way leaves nothing but facts that the next one finds ready.
