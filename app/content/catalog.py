@@ -34,6 +34,9 @@ EVERYTHING = Filters()
 Value = TypeVar("Value")
 Ask = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 """Answers a SELECT. Raises sqlite3.Error."""
+Select = tuple[str, tuple[object, ...]]
+"""A SELECT of ids, and what its question marks stand for."""
+Count = Callable[[Select], int]
 
 
 def put_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
@@ -73,17 +76,12 @@ def _tags(summary: Summary) -> list[tuple[str, str, str]]:
 class Listed(Sequence[Value]):
     """A list that a SELECT gives, read where it is looked at. A slice is a tuple."""
 
-    def __init__(self, ask: Ask, query: str, given: Sequence[object], read: Callable[[str], Value]) -> None:
-        """`query` gives ids in their order; `read`, a value for an id."""
-        self._ask, self._query, self._given, self._read = ask, query, given, read
-
-        self._size: int | None = None
+    def __init__(self, ask: Ask, select: Select, count: Count, read: Callable[[str], Value]) -> None:
+        """`select` gives ids in their order, and `count` how many; `read` gives a value for an id."""
+        self._ask, self._select, self._count, self._read = ask, select, count, read
 
     def __len__(self) -> int:
-        if self._size is None:
-            count = f"SELECT COUNT(*) FROM ({self._query})"  # noqa: S608 - made of constants and question marks
-            self._size = int(self._ask(count, self._given)[0][0])
-        return self._size
+        return self._count(self._select)
 
     @overload
     def __getitem__(self, place: int) -> Value: ...
@@ -95,6 +93,10 @@ class Listed(Sequence[Value]):
         if not isinstance(place, slice):
             number = range(len(self))[place]
             return self._read(self._ids(number, 1)[0])
+        start, stop, step = place.start or 0, place.stop, place.step or 1
+        if stop is not None and 0 <= start <= stop and step == 1:
+            # The first of a long list: how long it is need not be known.
+            return tuple(map(self._read, self._ids(start, stop - start)))
         places = range(len(self))[place]
         if not places:
             return ()
@@ -107,7 +109,8 @@ class Listed(Sequence[Value]):
 
     def _ids(self, start: int, count: int) -> list[str]:
         """So many ids from a place on; all of them for -1."""
-        found = self._ask(f"{self._query} LIMIT ? OFFSET ?", (*self._given, count, start))
+        query, given = self._select
+        found = self._ask(f"{query} LIMIT ? OFFSET ?", (*given, count, start))
         return [entry_id for (entry_id,) in found]
 
 
@@ -119,8 +122,9 @@ class Catalog:
         self._ask = ask
         self._read = read
         self._counted = lru_cache(CACHED_COUNTS)(self._count)
+        self._size = lru_cache(CACHED_COUNTS)(self._count_all)
         every = "SELECT entry FROM orders WHERE list = ? ORDER BY rank, entry"
-        self.ids: Sequence[str] = Listed(ask, every, (ALL,), str)
+        self.ids: Sequence[str] = Listed(ask, (every, (ALL,)), self._size, str)
         """All ids, sorted."""
 
     @classmethod
@@ -188,27 +192,35 @@ class Catalog:
         narrowed, given = _narrowed(filters)
         if until is not None:
             narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
-        query = f"SELECT entry FROM orders WHERE list = ?{narrowed} ORDER BY rank, entry"  # noqa: S608 - as above
-        return Listed(self._ask, query, (order, *given), self._read)
+        query = f"SELECT entry FROM orders AS listed WHERE list = ?{narrowed} ORDER BY rank, entry"  # noqa: S608 - as above
+        return Listed(self._ask, (query, (order, *given)), self._size, self._read)
+
+    def _count_all(self, select: Select) -> int:
+        query, given = select
+        return int(self._ask(f"SELECT COUNT(*) FROM ({query})", given)[0][0])  # noqa: S608 - as above
 
     def _count(self, filters: Filters, facet: str) -> Mapping[str, int]:
         narrowed, given = _narrowed(filters)
-        query = f"SELECT value, COUNT(*) FROM tags WHERE facet = ?{narrowed} GROUP BY value"  # noqa: S608 - as above
+        query = f"SELECT value, COUNT(*) FROM tags AS listed WHERE facet = ?{narrowed} GROUP BY value"  # noqa: S608 - as above
         return {value: int(count) for value, count in self._ask(query, (facet, *given))}
 
 
 def _narrowed(filters: Filters) -> tuple[str, list[object]]:
-    """The conditions that filters are, and what they are given."""
+    """The conditions that filters are for what is `listed`, and what they are given."""
     conditions, given = "", list[object]()
     for facet in FACETS:
         if values := filters.facet(facet):
             conditions += (
-                f" AND entry IN (SELECT entry FROM tags WHERE facet = ? AND value IN ({_marks(values)}))"  # noqa: S608 - only question marks
+                " AND EXISTS (SELECT 1 FROM tags AS held "  # noqa: S608 - only question marks
+                f"WHERE held.facet = ? AND held.value IN ({_marks(values)}) AND held.entry = listed.entry)"
             )
             given += [facet, *values]
     if filters.edition is not None:
-        conditions += " AND entry IN (SELECT entry FROM orders WHERE list = ?)"
-        given.append(f"published {filters.edition}")
+        conditions += (
+            " AND NOT EXISTS (SELECT 1 FROM orders AS held "
+            "WHERE held.list = ? AND held.rank = 0 AND held.entry = listed.entry)"
+        )
+        given.append(f"missing {filters.edition}")
     return conditions, given
 
 
