@@ -23,7 +23,7 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ServedState:
     """What is so at the moment of asking. `age`: seconds since the generation was built; `builds` took `build_seconds`
     together. Votes are kept on disk, for all workers and beyond a restart."""
 
@@ -112,7 +112,7 @@ class Metrics:
         )
         return cls(registry=registry, seconds=seconds, **counters)
 
-    def expose(self, state: State, environ: Mapping[str, str] = os.environ) -> bytes:
+    def expose(self, state: ServedState, environ: Mapping[str, str] = os.environ) -> bytes:
         """All figures in the text format, of every worker where several share a directory, and what is so now."""
         counted = CollectorRegistry()
         counted.register(_StateCollector(state))
@@ -126,7 +126,7 @@ class Metrics:
 class _StateCollector(Collector):
     """What is read when the figures are asked for, and is the same whichever worker is asked."""
 
-    state: State
+    state: ServedState
 
     def collect(self) -> Iterator[Metric]:
         state = self.state

@@ -1,26 +1,115 @@
 """`jieda serve`: every setting is an option, and nothing starts before all of them make sense."""
 
+import contextlib
+import fcntl
 import logging.config
 import os
 import signal
 import socket
+import stat
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 
 import click
 import uvicorn
 
 from app.cli import server
-from app.cli.figures import clear_figures, figures_folder
 from app.cli.logs import log_config
 from app.cli.running import run
-from app.cli.shared_data import share_with_group
+from app.disk import remove
 from app.errors import SettingsError
+from app.feedback import GAPS, VOTES
 from app.metrics import DIRECTORY_VARIABLE
 from app.settings import OPTIONS, Option, Settings
 from app.snapshot.knowledge import Knowledge
+from app.snapshot.store.facts import FILE_NAME as FACTS
 from app.web.app import create_app
+
+PREFIX = "metrics-"
+
+
+@contextmanager
+def figures_folder(data: Path) -> Iterator[str]:
+    """A new folder below the data directory, for a hardened container has no other place to write to. Raises OSError.
+
+    It is locked for as long as this process lives.
+    """
+    descriptor, folder = _locked(data)
+    try:
+        yield str(folder)
+    finally:
+        remove(folder)
+        os.close(descriptor)
+
+
+def clear_figures(data: Path) -> None:
+    """Removes the folders that nobody has locked: those who made them were killed."""
+    for path in data.glob(f"{PREFIX}*"):
+        if _is_abandoned(path):
+            remove(path)
+
+
+def _locked(data: Path) -> tuple[int, Path]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=data))
+        # Another process that starts at this moment may take it for one that is left behind.
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            descriptor = _taken(folder)
+            if folder.is_dir():
+                return descriptor, folder
+            os.close(descriptor)
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether nobody holds it; whatever is no folder of ours is left alone."""
+    try:
+        os.close(_taken(path))
+    except OSError:
+        return False
+    return True
+
+
+def _taken(folder: Path) -> int:
+    """The lock of a folder, as a descriptor. Raises OSError, BlockingIOError where somebody holds it."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+SHARED_FILE = 0o660
+
+
+def share_with_group(data: Path) -> None:
+    """Keep a directory that is made here to this user, and what readers leave in one to who may write it.
+
+    Where the group may write the directory, let it write what this process writes from now on; what was not for
+    everybody is not for everybody any more.
+    """
+    try:
+        if not data.exists():
+            data.mkdir(0o700, parents=True)
+        shared = data.is_dir() and data.stat().st_mode & stat.S_IWGRP
+    except OSError:
+        return
+    if not shared:
+        for name in (VOTES, GAPS):
+            with contextlib.suppress(OSError):
+                (data / name).chmod(0o600)
+        return
+    os.umask(0o007)
+    for name in (FACTS, VOTES, GAPS):
+        # SQLite makes files that the group may only read, and leaves alone how a file is that is there.
+        with contextlib.suppress(OSError):
+            os.close(os.open(data / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, SHARED_FILE))
 
 
 def parameter(option: Option) -> click.Option:

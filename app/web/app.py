@@ -1,5 +1,7 @@
 """The composition root: every part made once, every address in one place."""
 
+import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
@@ -18,6 +20,7 @@ from app.presentation.shaper import Shapers
 from app.presentation.urls import Urls
 from app.search.answers import SearchRequest
 from app.settings import Settings
+from app.snapshot.build.garbage import THRESHOLDS
 from app.snapshot.knowledge import Knowledge
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
@@ -26,7 +29,7 @@ from app.web.agents import AgentsEndpoint
 from app.web.api.body import most_json_bytes
 from app.web.api.routes import add_api_routes
 from app.web.http import middleware
-from app.web.http.askers import Askers
+from app.web.http.clients import Askers
 from app.web.http.maintainers import for_maintainers
 from app.web.http.problems import HANDLED, on_failure
 from app.web.http.respond import AnswerCache
@@ -35,10 +38,11 @@ from app.web.machine.routes import machine_routes
 from app.web.pages.about import error_page
 from app.web.pages.routes import MAINTAINER_ROUTES
 from app.web.pages.routes import ROUTES as PAGE_ROUTES
-from app.web.pauses import short_pauses
 from app.web.site import Site
 from app.web.templating import Renderer
 
+SECONDS_BETWEEN = 60.0
+"""Between two looks whether something else is served."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
@@ -125,3 +129,38 @@ def create_app_from_environ() -> FastAPI:
     started it builds."""
     settings = Settings.load(os.environ)
     return create_app(settings, Knowledge(settings, follow_only=True), alone=True)
+
+
+@asynccontextmanager
+async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
+    """While this is open, what is served is not searched for garbage, over and over, on account of single requests.
+
+    For a process that does nothing but serve.
+    """
+    gc.set_threshold(*THRESHOLDS)
+    await run_sync(settle)
+    task = asyncio.create_task(settle_again(knowledge))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def settle_again(knowledge: Knowledge) -> None:
+    """Settles some time after each swap: what is served since is looked at no more, and what was before can go."""
+    settled = knowledge.snapshot.generation
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN)
+        generation = knowledge.snapshot.generation
+        if generation != settled:
+            await run_sync(settle)
+            settled = generation
+
+
+def settle() -> None:
+    """Takes all that lives now for what stays."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

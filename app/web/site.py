@@ -17,7 +17,7 @@ from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service
 from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
-from app.web.http.askers import Askers
+from app.web.http.clients import Askers
 from app.web.http.respond import AnswerCache, Resource
 from app.web.templating import Renderer
 

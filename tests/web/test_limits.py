@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from app.feedback import VOTES, FeedbackStore
 from app.settings import Settings
 from app.web.app import create_app
-from app.web.http.askers import MOST_VOTES
+from app.web.http.clients import MOST_VOTES
 from app.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from tests.support.server import Server
 from tests.support.small_content import edition, write

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from app.entry import Language
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
+from app.web.app import short_pauses
 from app.web.pages.context import PIECE, decoded, form_fields
-from app.web.pauses import short_pauses
 from bench.content import write_content
 
 MANY_FAILURES = "ValueError: <<<<x\n" * 30_000

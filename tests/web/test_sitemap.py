@@ -11,7 +11,7 @@ from app.settings import Settings
 from app.snapshot.analyzers import Analyzers
 from app.snapshot.knowledge import Knowledge
 from app.web.app import create_app
-from app.web.machine import sitemap
+from app.web.machine import reading
 from tests.support.small_content import edition, write
 
 BASE = "https://faq.example.com"
@@ -36,7 +36,7 @@ def test_a_sitemap_of_many_entries_comes_in_parts(
         return [answer.text for answer in answers]
 
     whole = PLACES.findall(asyncio.run(texts("/sitemap.xml"))[0])
-    monkeypatch.setattr(sitemap, "ENTRIES_A_FILE", 2)  # fifty thousand would take minutes
+    monkeypatch.setattr(reading, "ENTRIES_A_FILE", 2)  # fifty thousand would take minutes
     index = asyncio.run(texts("/sitemap.xml"))[0]
     parts = PLACES.findall(index)
     assert "<sitemapindex" in index

@@ -12,7 +12,7 @@ from app.usecases.diagnose import check_size
 from app.usecases.service import Service
 from app.web.api.parameters import DiagnoseBody, DiagnoseParameters
 from app.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
-from app.web.http.problems import FieldError, Problem, Refusal, field_errors
+from app.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
 
 JSON_ESCAPE = 6
 """Bytes that JSON can spend on one byte of text: a control character is written as six."""
@@ -71,7 +71,7 @@ def _unpacked(raw: bytes) -> bytes:
 
 def _packed() -> Refusal:
     # A few kilobytes can unpack to gigabytes; a log is sent as it is.
-    return Refusal(Problem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
+    return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
 
 
 def parse_body(raw: bytes) -> DiagnoseBody:
@@ -84,7 +84,7 @@ def parse_body(raw: bytes) -> DiagnoseBody:
         return DiagnoseBody.model_validate(fields)
     except ValidationError as error:
         found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
-        raise Refusal(Problem(422, "problem.bad_parameter", errors=found)) from None
+        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=found)) from None
     except TooMuchStructure:
         raise _unfit("problem.field.structure") from None
     except (ValueError, RecursionError):
@@ -92,7 +92,7 @@ def parse_body(raw: bytes) -> DiagnoseBody:
 
 
 def _unfit(key: str) -> Refusal:
-    return Refusal(Problem(422, "problem.bad_parameter", errors=(FieldError("body", key),)))
+    return Refusal(HttpProblem(422, "problem.bad_parameter", errors=(FieldError("body", key),)))
 
 
 def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:

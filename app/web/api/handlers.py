@@ -38,7 +38,7 @@ from app.web.api.parameters import (
 )
 from app.web.http.languages import api_language
 from app.web.http.negotiation import preferred_media_type
-from app.web.http.problems import Problem, Refusal, told_in
+from app.web.http.problems import HttpProblem, Refusal, told_in
 from app.web.http.respond import NO_STORE, respond
 from app.web.site import asker_of, site_of
 
@@ -72,7 +72,7 @@ def accepted_type(request: Request, *offers: str) -> str:
     """Return the one of `offers` that the client likes best. Raises Refusal where it accepts none."""
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
     if accepted is None:
-        raise Refusal(Problem(406, "problem.not_acceptable", {"offers": ", ".join(sorted(offers))}))
+        raise Refusal(HttpProblem(406, "problem.not_acceptable", {"offers": ", ".join(sorted(offers))}))
     return accepted
 
 
@@ -248,7 +248,7 @@ async def reload_content(request: Request) -> Response:
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         site.metrics.reloads.labels("failed").inc()
         # Whoever holds the token looks after the content, so the reason may name files.
-        raise Refusal(Problem(409, "problem.reload_failed", {"reason": str(error)})) from error
+        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
     outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     shape = schemas.Reloaded(
@@ -264,8 +264,8 @@ async def reload_content(request: Request) -> Response:
 def check_token(authorization: str, token: str) -> None:
     """Raises Refusal unless the header brings the token, and always where there is none to bring."""
     if not token:
-        raise Refusal(Problem(403, "problem.reload_closed"))
+        raise Refusal(HttpProblem(403, "problem.reload_closed"))
     scheme, _, given = authorization.partition(" ")
     matches = hmac.compare_digest(given.strip().encode(), token.encode())
     if scheme.lower() != "bearer" or not matches:
-        raise Refusal(Problem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"}))
+        raise Refusal(HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"}))

@@ -6,7 +6,7 @@ import anyio
 from starlette.requests import Request
 
 from app.errors import TooLarge
-from app.web.http.problems import Problem, Refusal
+from app.web.http.problems import HttpProblem, Refusal
 
 SECONDS_TO_ARRIVE = 60.0
 DRAINED = 8 << 20
@@ -35,7 +35,7 @@ async def read_bytes(request: Request, most: int, limit: int) -> bytes:
                 if too_large and passed > most + DRAINED:
                     break
     except TimeoutError:
-        raise Refusal(Problem(408, "problem.too_slow")) from None
+        raise Refusal(HttpProblem(408, "problem.too_slow")) from None
     if too_large:
         raise TooLarge(limit=limit)
     return bytes(held)

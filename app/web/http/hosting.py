@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.presentation import paths
 from app.settings import Settings
 from app.web.http.languages import own_path
-from app.web.http.problems import Problem, render
+from app.web.http.problems import HttpProblem, render
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)
 LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1", re.IGNORECASE)
@@ -54,7 +54,7 @@ class HostNames:
         if scope["type"] != "http" or self.accepts(scope):
             await self.app(scope, receive, send)
         else:
-            answer = await render(Request(scope), Problem(400, "problem.bad_host"))
+            answer = await render(Request(scope), HttpProblem(400, "problem.bad_host"))
             await answer(scope, receive, send)
 
     def accepts(self, scope: Scope) -> bool:

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.metrics import Metrics
 from app.presentation import paths
 from app.settings import Settings
-from app.web.http.clients import address_of, client_key
+from app.web.http.clients import address_of, client_key, named_address
 from app.web.http.languages import own_path
-from app.web.http.problems import Problem, render
+from app.web.http.problems import HttpProblem, render
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ LARGE_MESSAGE = 1 << 16
 """Bytes from which on what an agent sends costs as much as a log."""
 
 
-class Kind(StrEnum):
+class Cost(StrEnum):
     """What a request costs."""
 
     SEARCH = "search"
@@ -45,14 +45,14 @@ class Kind(StrEnum):
 KINDS = tuple(
     (method, compile_path(path)[0], kind)
     for method, path, kind in (
-        ("GET", paths.API_SEARCH, Kind.SEARCH),
-        ("GET", paths.API_SUGGEST, Kind.SEARCH),
-        ("GET", paths.SEARCH, Kind.SEARCH),
-        ("POST", paths.MCP, Kind.SEARCH),
-        ("POST", paths.API_DIAGNOSE, Kind.DIAGNOSIS),
-        ("POST", paths.DIAGNOSE, Kind.DIAGNOSIS),
-        ("POST", paths.SEARCH, Kind.DIAGNOSIS),
-        ("POST", paths.WORKBENCH, Kind.DIAGNOSIS),
+        ("GET", paths.API_SEARCH, Cost.SEARCH),
+        ("GET", paths.API_SUGGEST, Cost.SEARCH),
+        ("GET", paths.SEARCH, Cost.SEARCH),
+        ("POST", paths.MCP, Cost.SEARCH),
+        ("POST", paths.API_DIAGNOSE, Cost.DIAGNOSIS),
+        ("POST", paths.DIAGNOSE, Cost.DIAGNOSIS),
+        ("POST", paths.SEARCH, Cost.DIAGNOSIS),
+        ("POST", paths.WORKBENCH, Cost.DIAGNOSIS),
     )
 )
 """What is not here is a page."""
@@ -60,17 +60,17 @@ FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, pat
 """Probes must never be refused, and files that are ready to be sent cost less than a refusal."""
 
 
-def kind_of(scope: Scope) -> Kind | None:
+def kind_of(scope: Scope) -> Cost | None:
     """Return what a request costs; None where it is free."""
     method, path = scope["method"], own_path(scope)
     if any(pattern.match(path) for pattern in FREE):
         return None
     kind = next(
-        (kind for asked, pattern, kind in KINDS if method == asked and pattern.match(path)), Kind.PAGE
+        (kind for asked, pattern, kind in KINDS if method == asked and pattern.match(path)), Cost.PAGE
     )
-    if kind is Kind.SEARCH and method == "POST":
+    if kind is Cost.SEARCH and method == "POST":
         length = Headers(scope=scope).get("content-length", "")
-        return Kind.SEARCH if length.isdecimal() and int(length[:9]) <= LARGE_MESSAGE else Kind.DIAGNOSIS
+        return Cost.SEARCH if length.isdecimal() and int(length[:9]) <= LARGE_MESSAGE else Cost.DIAGNOSIS
     return kind
 
 
@@ -133,7 +133,7 @@ class RateLimits:
     """Refuses what a client asks beyond its limits with 429. Who asks from this machine has none: a developer, a
     test, or a proxy beside us that does not say for whom it asks."""
 
-    def __init__(self, app: ASGIApp, buckets: Mapping[Kind, Buckets], metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, buckets: Mapping[Cost, Buckets], metrics: Metrics) -> None:
         self._app = app
         self._buckets = buckets
         self._metrics = metrics
@@ -150,18 +150,18 @@ class RateLimits:
         client = client_key(address)
         wait = self._buckets[kind].wait(client, time.monotonic())
         if not wait:
-            async with self._shares.share(client, is_log=kind is Kind.DIAGNOSIS) as is_granted:
+            async with self._shares.share(client, is_log=kind is Cost.DIAGNOSIS) as is_granted:
                 if is_granted:
                     await self._app(scope, receive, send)
                     return
         await self._refuse(kind, wait, scope, receive, send)
 
-    async def _refuse(self, kind: Kind, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
-        problem = Problem(429, "problem.too_many", {"wait": seconds}, headers=headers)
+        problem = HttpProblem(429, "problem.too_many", {"wait": seconds}, headers=headers)
         answer = await render(Request(scope), problem)
         await answer(scope, receive, send)
 
@@ -173,16 +173,16 @@ class RateLimits:
         log.warning(
             "all that comes from %s is limited as one client, though it says for whom it asks: if it is your proxy, "
             "name it in JIEDA_TRUSTED_PROXIES",
-            address_of(scope),
+            named_address(scope),
         )
 
 
-def buckets_of(settings: Settings) -> dict[Kind, Buckets]:
+def buckets_of(settings: Settings) -> dict[Cost, Buckets]:
     """The limits that are set; none where they are switched off."""
     if not settings.limits:
         return {}
     return {
-        Kind.SEARCH: Buckets(settings.searches_per_minute),
-        Kind.DIAGNOSIS: Buckets(settings.diagnoses_per_minute),
-        Kind.PAGE: Buckets(settings.pages_per_minute),
+        Cost.SEARCH: Buckets(settings.searches_per_minute),
+        Cost.DIAGNOSIS: Buckets(settings.diagnoses_per_minute),
+        Cost.PAGE: Buckets(settings.pages_per_minute),
     }

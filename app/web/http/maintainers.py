@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from app.settings import Settings
 from app.web.http.hosting import names_us
-from app.web.http.problems import Problem, Refusal
+from app.web.http.problems import HttpProblem, Refusal
 from app.web.http.respond import NO_STORE
 from app.web.http.routing import Handler, Route
 from app.web.site import site_of
@@ -51,10 +51,10 @@ def check_maintainer(headers: Headers, settings: Settings) -> None:
     """Raises Refusal unless a request brings the token, where one is configured. A server that listens on this machine
     alone answers to its own names only: pages of other sites may have had their name pointed at it."""
     if not names_us(headers.get("host", ""), settings):
-        raise Refusal(Problem(403, "problem.bad_origin"))
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
     token = settings.workbench_token.encode()
     if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
-        raise Refusal(Problem(401, "problem.token_needed", headers={"WWW-Authenticate": CHALLENGE}))
+        raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": CHALLENGE}))
 
 
 def brought(authorization: str) -> bytes:

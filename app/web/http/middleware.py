@@ -16,10 +16,10 @@ from app.errors import frames_of
 from app.metrics import Metrics
 from app.settings import Settings
 from app.usecases.service import Service
-from app.web.http.clients import address_of
+from app.web.http.clients import named_address
 from app.web.http.hosting import HostingPath, HostNames
 from app.web.http.limits import RateLimits, buckets_of
-from app.web.http.problems import Problem, render
+from app.web.http.problems import HttpProblem, render
 from app.web.http.repeats import Repeats
 
 ACCESS = logging.getLogger("jieda.access")
@@ -109,7 +109,7 @@ class Observe:
         self.metrics.seconds.labels(known, route).observe(seconds)
         fields = {
             "request_id": request_id_of(scope),
-            "client": str(address_of(scope) or "-"),
+            "client": str(named_address(scope) or "-"),
             "method": known,
             "path": quote(scope["path"], errors="replace"),
             "status": status,
@@ -183,7 +183,7 @@ class CatchAll:
             if scope["type"] != "http" or started:
                 raise
             ERRORS.error("%s", frames_of(error), extra={"request_id": request_id_of(scope)})
-            answer = await render(Request(scope), Problem(500, "problem.internal"))
+            answer = await render(Request(scope), HttpProblem(500, "problem.internal"))
             await answer(scope, receive, send)
 
 

@@ -53,7 +53,7 @@ class FieldError:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class HttpProblem:
     """A failure before it is put into words: `key` names the title, `key.detail` the sentence."""
 
     status: int
@@ -66,7 +66,7 @@ class Problem:
 class Refusal(Exception):
     """Raised by a handler: an answer rather than an error of ours."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: HttpProblem) -> None:
         super().__init__(problem.key)
         self.problem = problem
 
@@ -140,21 +140,21 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
     )
 
 
-def of_request_error(error: RequestError) -> Problem:
+def of_request_error(error: RequestError) -> HttpProblem:
     """What a lower layer could not answer; the field is the argument `field` or `facet`, if there is one."""
     name = error.arguments.get("field") or error.arguments.get("facet")
     errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
-    return Problem(error.status, error.key, error.arguments, errors, headers)
+    return HttpProblem(error.status, error.key, error.arguments, errors, headers)
 
 
-def of_http_exception(error: HTTPException, request: Request) -> Problem:
+def of_http_exception(error: HTTPException, request: Request) -> HttpProblem:
     """What the framework refused."""
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(sorted(methods_of(request)))
     key = BY_STATUS.get(error.status_code, "problem.bad_request")
-    return Problem(error.status_code, key, headers=headers)
+    return HttpProblem(error.status_code, key, headers=headers)
 
 
 def methods_of(request: Request) -> set[str]:
@@ -165,7 +165,7 @@ def methods_of(request: Request) -> set[str]:
     return methods | ({"HEAD"} if "GET" in methods else set())
 
 
-def problem_of(error: Exception, request: Request) -> Problem:
+def problem_of(error: Exception, request: Request) -> HttpProblem:
     """The problem that an exception stands for; a 500 for any that nobody raises on purpose."""
     match error:
         case Refusal():
@@ -173,10 +173,10 @@ def problem_of(error: Exception, request: Request) -> Problem:
         case RequestError():
             return of_request_error(error)
         case RequestValidationError():
-            return Problem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
+            return HttpProblem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
         case HTTPException():
             return of_http_exception(error, request)
-    return Problem(500, "problem.internal")
+    return HttpProblem(500, "problem.internal")
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
@@ -195,7 +195,7 @@ HANDLED: tuple[type[Exception], ...] = (
 )
 
 
-async def render(request: Request, problem: Problem, lang: Language | None = None) -> Response:
+async def render(request: Request, problem: HttpProblem, lang: Language | None = None) -> Response:
     """`problem` in words, as JSON for programs and as a page for browsers."""
     for_program = wants_json(request)
     lang = lang or (api_language(request) if for_program else page_language(request))
@@ -219,7 +219,7 @@ async def render(request: Request, problem: Problem, lang: Language | None = Non
     )
 
 
-def problem_json(request: Request, problem: Problem, lang: Language) -> str:
+def problem_json(request: Request, problem: HttpProblem, lang: Language) -> str:
     """`problem` in the form of RFC 9457."""
     t = site_of(request).translations.words(lang)
     return ProblemBody(

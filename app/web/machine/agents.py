@@ -12,7 +12,7 @@ from app.web.agents import AgentsEndpoint
 from app.web.api.body import most_json_bytes
 from app.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
 from app.web.http.hosting import names_us, origin_is_ours
-from app.web.http.problems import FieldError, Problem, Refusal
+from app.web.http.problems import FieldError, HttpProblem, Refusal
 from app.web.http.respond import NO_STORE
 from app.web.site import Site, site_of
 
@@ -61,11 +61,11 @@ async def mcp(request: Request) -> Response:
     endpoint = served(site)
     settings = site.settings
     if not names_us(request.headers.get("host", ""), settings):
-        raise Refusal(Problem(400, "problem.bad_host"))
+        raise Refusal(HttpProblem(400, "problem.bad_host"))
     if not origin_is_ours(request.headers.get("origin"), settings):
-        raise Refusal(Problem(403, "problem.bad_origin"))
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise Refusal(Problem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
+        raise Refusal(HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
     limit = site.service.limits.log_bytes
     body = await read_bytes(request, most_json_bytes(limit), limit)
     if len(body) > LARGE:
@@ -81,9 +81,9 @@ def check_message(body: bytes) -> None:
         check_structure(body, STRUCTURE)
     except TooMuchStructure:
         errors = (FieldError("body", "problem.field.structure"),)
-        raise Refusal(Problem(422, "problem.bad_parameter", errors=errors)) from None
+        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=errors)) from None
     if not _is_message(body):
-        raise Refusal(Problem(400, "problem.not_json_rpc"))
+        raise Refusal(HttpProblem(400, "problem.not_json_rpc"))
 
 
 def _is_message(body: bytes) -> bool:
@@ -105,11 +105,11 @@ def _is_message(body: bytes) -> bool:
 async def no_stream(request: Request) -> Response:
     """The protocol lets a client ask for a stream of events and a server decline: nothing ever happens here."""
     served(site_of(request))
-    raise Refusal(Problem(405, "problem.method_not_allowed", headers={"Allow": "POST"}))
+    raise Refusal(HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"}))
 
 
 def served(site: Site) -> AgentsEndpoint:
     """What answers agents. Raises Refusal where the SDK is not installed."""
     if site.agents is None:
-        raise Refusal(Problem(404, "problem.no_agents"))
+        raise Refusal(HttpProblem(404, "problem.no_agents"))
     return site.agents

@@ -7,14 +7,14 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from app.metrics import CONTENT_TYPE, State
+from app.metrics import CONTENT_TYPE, ServedState
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.store.generation import CURRENT
 from app.snapshot.store.processes import read_status
 from app.usecases.votes import vote_counts
 from app.version import VERSION
 from app.web.http.clients import address_of, is_among
-from app.web.http.problems import Problem, Refusal
+from app.web.http.problems import HttpProblem, Refusal
 from app.web.site import Site, site_of
 
 FRESH = {"Cache-Control": "no-store"}
@@ -55,16 +55,16 @@ async def metrics(request: Request) -> Response:
     tell how much is asked, and which entries fail."""
     site = site_of(request)
     if not is_among(address_of(request.scope), site.settings.metrics):
-        raise Refusal(Problem(403, "problem.metrics_closed"))
+        raise Refusal(HttpProblem(403, "problem.metrics_closed"))
     # With several workers this reads a file of each.
     text = await run_sync(lambda: site.metrics.expose(state_of(site)))
     return Response(text, media_type=CONTENT_TYPE, headers=FRESH)
 
 
-def state_of(site: Site) -> State:
+def state_of(site: Site) -> ServedState:
     """What is so now, for `metrics`."""
     builder = read_status(site.knowledge.data)
-    return State(
+    return ServedState(
         entries=len(site.knowledge.snapshot.library),
         degraded=bool(degraded_of(site.knowledge)),
         cluster=site.knowledge.health().cluster,

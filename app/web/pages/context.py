@@ -25,7 +25,7 @@ from app.web.http.body import read_bytes
 from app.web.http.hosting import is_from_our_pages
 from app.web.http.languages import page_language
 from app.web.http.preferences import YEAR, Theme, choices, chosen_theme, safe_next
-from app.web.http.problems import Problem, Refusal
+from app.web.http.problems import HttpProblem, Refusal
 from app.web.http.respond import NO_STORE, Body, respond
 from app.web.site import Site, site_of
 
@@ -156,7 +156,7 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
     sends it: that could choose a language, vote, or diagnose in the name of whoever looks at it.
     """
     if not is_from_our_pages(request.headers, site_of(request).settings):
-        raise Refusal(Problem(403, "problem.bad_origin"))
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
     raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
     if len(raw) > LARGE:
         return await site_of(request).service.offload(partial(form_fields, raw))

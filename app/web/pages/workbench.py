@@ -31,7 +31,7 @@ from app.usecases.workbench.desk import (
 )
 from app.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
 from app.usecases.workbench.review import Review, review
-from app.web.http.problems import FieldError, Problem, Refusal
+from app.web.http.problems import FieldError, HttpProblem, Refusal
 from app.web.http.respond import NO_STORE, respond
 from app.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
 from app.web.pages.parts import PageLink
@@ -52,7 +52,7 @@ def broken_content_told() -> Iterator[None]:
     try:
         yield
     except ContentError as error:
-        raise Refusal(Problem(409, "problem.reload_failed", {"reason": str(error)})) from error
+        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
 
 
 async def reviewed(context: PageContext, form: Form) -> Review | None:
@@ -171,10 +171,12 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
 async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
     """Writes the draft into its content directory and commits it, where that is allowed."""
     if not context.site.settings.workbench_write:
-        raise Refusal(Problem(403, "problem.write_closed"))
+        raise Refusal(HttpProblem(403, "problem.write_closed"))
     if "\0" in form.message:
         raise Refusal(
-            Problem(422, "problem.bad_parameter", errors=(FieldError("message", "problem.field.invalid"),))
+            HttpProblem(
+                422, "problem.bad_parameter", errors=(FieldError("message", "problem.field.invalid"),)
+            )
         )
     found = await reviewed(context, form)
     try:
