@@ -80,7 +80,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "app.content.catalog",
         "app.feedback",
         "app.snapshot.store.facts",
-        "app.snapshot.store.tables",
+        "app.snapshot.store.generation",
     ),
     "whoosh": ("app.search.whoosh.",),
     "watchfiles": ("app.snapshot.watch.watch",),

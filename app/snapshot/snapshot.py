@@ -38,7 +38,7 @@ from app.search.whoosh.index import WhooshIndex
 from app.search.whoosh.language import QueryLanguage
 from app.snapshot.analyzers import Analyzers, Engine, RemoteIndex, engine_name
 from app.snapshot.store.facts import FactStore
-from app.snapshot.store.generation import IMAGES, Generation
+from app.snapshot.store.generation import IMAGES, Generation, GenerationUnreadable
 from app.snapshot.store.records import (
     TELLING,
     EntryRow,
@@ -48,7 +48,6 @@ from app.snapshot.store.records import (
     from_json,
     read_entry,
 )
-from app.snapshot.store.tables import GenerationUnreadable
 
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""

@@ -20,7 +20,7 @@ from app.presentation.shaper import Shapers
 from app.presentation.urls import Urls
 from app.search.answers import SearchRequest
 from app.settings import Settings
-from app.snapshot.build.garbage import THRESHOLDS
+from app.snapshot.build.helpers import THRESHOLDS
 from app.snapshot.knowledge import Knowledge
 from app.usecases.once import OncePerGeneration
 from app.usecases.service import Service

@@ -17,8 +17,7 @@ from app.snapshot.analyzers import Analyzers
 from app.snapshot.build.builder import Builder
 from app.snapshot.snapshot import open_snapshot
 from app.snapshot.store.facts import FILE_NAME, FactStore
-from app.snapshot.store.generation import Generation, current_name
-from app.snapshot.store.tables import GenerationUnreadable
+from app.snapshot.store.generation import Generation, GenerationUnreadable, current_name
 from app.taxonomy import FACETS, facet_values
 from tests.support.small_content import TAXONOMY, edition, write
 

@@ -17,8 +17,7 @@ from app.errors import ContentError
 from app.snapshot.analyzers import Analyzers, engine_name
 from app.snapshot.build.entries import EntryFacts, read_files
 from app.snapshot.build.files import ContentMoved, FileReader, Reading, same
-from app.snapshot.build.garbage import rarely_searched
-from app.snapshot.build.helpers import Helpers
+from app.snapshot.build.helpers import Helpers, rarely_searched
 from app.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from app.snapshot.build.signatures import LogSignatures
 from app.snapshot.build.state import ContentState, advance
@@ -35,10 +34,10 @@ from app.snapshot.store.generation import (
     point_to,
     prune,
     read_generation,
+    row_digest,
 )
 from app.snapshot.store.processes import WORKERS, building_alone, serving_workers
 from app.snapshot.store.records import EntryRow, Header, Lists, SampleRow
-from app.snapshot.store.tables import row_digest
 
 log = logging.getLogger(__name__)
 

@@ -26,9 +26,8 @@ from app.snapshot.build.entries import file_key
 from app.snapshot.build.files import Reading, image_bytes
 from app.snapshot.build.workshop import Workshop
 from app.snapshot.store.facts import FactStore, FactsUnreadable, code_version
-from app.snapshot.store.generation import IMAGES, Generation, NewGeneration
+from app.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
 from app.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
-from app.snapshot.store.tables import RowChanges, write_tables
 from app.taxonomy import facet_values
 
 log = logging.getLogger(__name__)

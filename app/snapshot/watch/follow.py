@@ -13,10 +13,16 @@ from app.errors import ClusterUnavailable, IndexUnreadable, JiedaError
 from app.snapshot.analyzers import Analyzers, RemoteIndex
 from app.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
 from app.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
-from app.snapshot.store.generation import CURRENT, Generation, Pointer, generation_folder, read_pointer
+from app.snapshot.store.generation import (
+    CURRENT,
+    Generation,
+    GenerationUnreadable,
+    Pointer,
+    generation_folder,
+    read_pointer,
+)
 from app.snapshot.store.processes import Announcement
 from app.snapshot.store.records import RecordUnreadable
-from app.snapshot.store.tables import GenerationUnreadable
 
 log = logging.getLogger(__name__)
 
