@@ -40,18 +40,18 @@ class Context:
     words: Callable[[Language], Callable[..., str]]
 
 
-async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answers.Diagnosis:
+async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answers.AgentDiagnosis:
     """The entries that explain a log; the fix of the first, and of others while they are short."""
     client, lang = context.client, asked.spoken
     found = await client.diagnose(asked.text, lang, asked.framework)
     is_sure = bool(found.matches) and found.matches[0].confidence is not Confidence.POSSIBLE
     unexplained = () if is_sure else found.errors[:MAX_LINES]
-    return answers.Diagnosis(
+    return answers.AgentDiagnosis(
         verdict=found.verdict,
         matches=tuple(_matches(client, found)),
-        near=tuple(answers.Near(**_name(client, near), words=near.words) for near in found.near),
+        near=tuple(answers.AgentNear(**_name(client, near), words=near.words) for near in found.near),
         errors=tuple(
-            answers.LogError(
+            answers.AgentLogError(
                 type=each.type, message=printable(each.message), line=each.line, count=each.count
             )
             for each in unexplained
@@ -60,13 +60,13 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answe
     )
 
 
-def _matches(client: Client, found: schemas.Diagnosis) -> Iterator[answers.Match]:
+def _matches(client: Client, found: schemas.ApiDiagnosis) -> Iterator[answers.AgentMatch]:
     told = 0
     for place, match in enumerate(found.matches):
         fix = _cut(match.fix.strip(), MAX_FIX)
         shown = place == 0 or told + len(fix) <= MORE_FIXES
         told += len(fix) if shown else 0
-        yield answers.Match(
+        yield answers.AgentMatch(
             **_name(client, match),
             confidence=match.confidence,
             matched=tuple(
@@ -77,13 +77,13 @@ def _matches(client: Client, found: schemas.Diagnosis) -> Iterator[answers.Match
         )
 
 
-def _advice(found: schemas.Diagnosis) -> str:
+def _advice(found: schemas.ApiDiagnosis) -> str:
     if found.verdict is Verdict.MATCHED:
         return "possible" if found.matches[0].confidence is Confidence.POSSIBLE else ""
     return "no_error" if found.verdict is Verdict.NO_ERROR else "unknown"
 
 
-async def search(context: Context, asked: questions.SearchQuestion) -> answers.SearchResult:
+async def search(context: Context, asked: questions.SearchQuestion) -> answers.AgentSearchResult:
     """The entries that a query finds, without their answers: `read` tells those."""
     client, lang = context.client, asked.spoken
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
@@ -91,7 +91,7 @@ async def search(context: Context, asked: questions.SearchQuestion) -> answers.S
     hits = tuple(_hit(client, hit) for hit in found.hits)
     weak = found.weak or (bool(found.hits) and not asked.offset and found.hits[0].score < GOOD_SCORE)
     key = "weak" if weak else "" if hits else "nothing"
-    return answers.SearchResult(
+    return answers.AgentSearchResult(
         total=found.total,
         hits=hits,
         weak=weak,
@@ -101,16 +101,16 @@ async def search(context: Context, asked: questions.SearchQuestion) -> answers.S
     )
 
 
-def _hit(client: Client, hit: schemas.Hit) -> answers.Hit:
+def _hit(client: Client, hit: schemas.ApiHit) -> answers.AgentHit:
     why = (f"{each.type}: {each.text}" + (f" = {each.via}" if each.via else "") for each in hit.reasons)
-    return answers.Hit(
+    return answers.AgentHit(
         **_name(client, hit),
         snippet=" ".join(unescape(_MARK.sub("", hit.snippet)).split()),
         why=tuple(why)[:MAX_LINES],
     )
 
 
-async def read(context: Context, asked: questions.ReadQuestion) -> answers.Entry:
+async def read(context: Context, asked: questions.ReadQuestion) -> answers.AgentEntry:
     """An entry or a section of it, as much as fits. Raises BadParameter for a section that it lacks."""
     entry = await context.client.read(asked.id, asked.spoken)
     sections = entry.sections()
@@ -120,7 +120,7 @@ async def read(context: Context, asked: questions.ReadQuestion) -> answers.Entry
     part = whole[asked.offset : asked.offset + MAX_PART]
     if asked.offset + len(part) < len(whole) and "\n" in part:
         part = part[: part.rindex("\n") + 1]
-    return answers.Entry(
+    return answers.AgentEntry(
         **_name(context.client, entry),
         markdown=part,
         sections=tuple(sections),
@@ -129,17 +129,17 @@ async def read(context: Context, asked: questions.ReadQuestion) -> answers.Entry
     )
 
 
-async def list_entries(context: Context, asked: questions.ListQuestion) -> answers.Listing:
+async def list_entries(context: Context, asked: questions.ListQuestion) -> answers.AgentListing:
     """The tags with their counts or, where filters say which, the entries."""
     client, lang, filters = context.client, asked.spoken, asked.filters()
     overview = not filters and not asked.offset
     found = await client.entries(filters, lang, Window(1 if overview else asked.limit, asked.offset))
     if overview:
         framework, kind, topic, error_type = [_tags(await client.tags(facet, lang)) for facet in FACETS]
-        return answers.Listing(
+        return answers.AgentListing(
             total=found.total, frameworks=framework, kinds=kind, topics=topic, error_types=error_type
         )
-    return answers.Listing(
+    return answers.AgentListing(
         total=found.total,
         entries=tuple(
             answers.Item(id=each.id, title=each.title, kind=each.kind, applies_to=each.applies_to)
@@ -149,11 +149,11 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> answe
     )
 
 
-def _tags(tags: tuple[schemas.Tag, ...]) -> tuple[answers.Tag, ...]:
-    return tuple(answers.Tag(id=tag.id, name=tag.name, count=tag.count) for tag in tags if tag.count)
+def _tags(tags: tuple[schemas.ApiTag, ...]) -> tuple[answers.AgentTag, ...]:
+    return tuple(answers.AgentTag(id=tag.id, name=tag.name, count=tag.count) for tag in tags if tag.count)
 
 
-Named = schemas.Match | schemas.Near | schemas.Hit | schemas.Entry
+Named = schemas.ApiMatch | schemas.ApiNear | schemas.ApiHit | schemas.ApiEntry
 
 
 def _name(client: Client, entry: Named) -> dict[str, Any]:

@@ -3,22 +3,36 @@
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.json_schema import GenerateJsonSchema
 
 from app.diagnosis.answers import Confidence, Verdict
 from app.entry import Kind, Language
 
+PREFIX = "Agent"
+"""Of models; the schemas that clients see leave it out."""
 
-class Answer(BaseModel):
+
+class AnswerSchema(GenerateJsonSchema):
+    """Schemas of answers, by the names that clients see."""
+
+    def normalize_name(self, name: str) -> str:
+        """Return the name of a model as a key of a schema."""
+        return super().normalize_name(name).removeprefix(PREFIX)
+
+
+class AgentAnswer(BaseModel):
     """Base of what is answered. A field with a default is left out where it has that."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(
+        frozen=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
+    )
 
     def content(self) -> dict[str, Any]:
         """The answer as JSON, without empty fields."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-class EntryName(Answer):
+class EntryName(AgentAnswer):
     """An entry by its id; `lang` is the language of what is shown of it."""
 
     id: str
@@ -28,14 +42,14 @@ class EntryName(Answer):
     url: str = ""
 
 
-class Line(Answer):
+class Line(AgentAnswer):
     """A line of the log that speaks for an entry; secrets in it are masked."""
 
     line: int
     text: str
 
 
-class Match(EntryName):
+class AgentMatch(EntryName):
     """An entry that explains the log. `fix` is Markdown; `cut`: it is not all of it, `read` tells the rest."""
 
     confidence: Confidence
@@ -44,13 +58,13 @@ class Match(EntryName):
     cut: bool = False
 
 
-class Near(EntryName):
+class AgentNear(EntryName):
     """An entry that shares `words` with the log and does not explain it."""
 
     words: tuple[str, ...] = ()
 
 
-class LogError(Answer):
+class AgentLogError(AgentAnswer):
     """A failure that the log tells of."""
 
     type: str
@@ -59,36 +73,36 @@ class LogError(Answer):
     count: int = 1
 
 
-class Diagnosis(Answer):
+class AgentDiagnosis(AgentAnswer):
     """`matched`: an entry explains the log. `near`, `unknown`: no known entry does. `no_error`: no sign of an error.
     `errors`: failures in the log that no entry explains for sure."""
 
     verdict: Verdict
-    matches: tuple[Match, ...] = ()
-    near: tuple[Near, ...] = ()
-    errors: tuple[LogError, ...] = ()
+    matches: tuple[AgentMatch, ...] = ()
+    near: tuple[AgentNear, ...] = ()
+    errors: tuple[AgentLogError, ...] = ()
     advice: str = ""
 
 
-class Hit(EntryName):
+class AgentHit(EntryName):
     """An entry that fits a query; `snippet` is plain text."""
 
     snippet: str = ""
     why: tuple[str, ...] = ()
 
 
-class SearchResult(Answer):
+class AgentSearchResult(AgentAnswer):
     """`weak`: nothing fits well, so take it that no entry answers this. `correction`: what was searched instead."""
 
     total: int
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[AgentHit, ...] = ()
     weak: bool = False
     correction: str = ""
     next_offset: int = 0
     advice: str = ""
 
 
-class Entry(EntryName):
+class AgentEntry(EntryName):
     """An entry, or a part of one, as Markdown. `sections`: what `section` can be. `next_offset`: it goes on there."""
 
     markdown: str
@@ -97,7 +111,7 @@ class Entry(EntryName):
     stale: bool = False
 
 
-class Tag(Answer):
+class AgentTag(AgentAnswer):
     """A tag and how many entries carry it."""
 
     id: str
@@ -105,7 +119,7 @@ class Tag(Answer):
     count: int
 
 
-class Item(Answer):
+class Item(AgentAnswer):
     """An entry in a list."""
 
     id: str
@@ -114,13 +128,13 @@ class Item(Answer):
     applies_to: str = ""
 
 
-class Listing(Answer):
+class AgentListing(AgentAnswer):
     """Without filters the tags with their counts, with filters the entries that pass them, latest change first."""
 
     total: int
-    frameworks: tuple[Tag, ...] = ()
-    kinds: tuple[Tag, ...] = ()
-    topics: tuple[Tag, ...] = ()
-    error_types: tuple[Tag, ...] = ()
+    frameworks: tuple[AgentTag, ...] = ()
+    kinds: tuple[AgentTag, ...] = ()
+    topics: tuple[AgentTag, ...] = ()
+    error_types: tuple[AgentTag, ...] = ()
     entries: tuple[Item, ...] = ()
     next_offset: int = 0

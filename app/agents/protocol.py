@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.agents import prompts, resources, tools
 from app.agents.answering import Context
+from app.agents.answers import AnswerSchema
 from app.entry import Language
 from app.errors import JiedaError
 
@@ -133,7 +134,7 @@ def _tool(tool: tools.Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.question.model_json_schema(),
-        output_schema=tool.answer.model_json_schema(),
+        output_schema=tool.answer.model_json_schema(schema_generator=AnswerSchema),
         annotations=READ_ONLY,
     )
 

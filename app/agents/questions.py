@@ -76,7 +76,7 @@ class DiagnoseQuestion(Question):
         return self.lang or (Language.ZH if is_chinese else Language.EN)
 
 
-class Filtered(Question):
+class FilteredQuestion(Question):
     """Filters that combine: or within one, and between them."""
 
     framework: Tags = Field([], description="Only these frameworks, by id (see `list`).")
@@ -97,7 +97,7 @@ class Filtered(Question):
         )
 
 
-class SearchQuestion(Filtered):
+class SearchQuestion(FilteredQuestion):
     """Arguments of `search`."""
 
     query: str = Field(
@@ -126,7 +126,7 @@ class ReadQuestion(Question):
     offset: int = Field(0, ge=0, description="Characters to skip: `next_offset` of the previous answer.")
 
 
-class ListQuestion(Filtered):
+class ListQuestion(FilteredQuestion):
     """Arguments of `list`."""
 
     offset: int = Field(

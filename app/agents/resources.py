@@ -52,7 +52,7 @@ def address(entry_id: str) -> str:
     return f"jieda://entry/{quote(entry_id)}"
 
 
-async def page(client: Client, cursor: str | None) -> tuple[tuple[schemas.Summary, ...], str | None]:
+async def page(client: Client, cursor: str | None) -> tuple[tuple[schemas.ApiSummary, ...], str | None]:
     """A page of all entries and the cursor of the next. Raises ValueError for a cursor that is not ours."""
     offset = int(cursor or "0")
     if offset < 0:

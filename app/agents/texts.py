@@ -12,7 +12,7 @@ def quoted(entry_id: str, text: str) -> str:
     return f'<entry id="{entry_id}">\n{text.replace("</entry", "&lt;/entry")}\n</entry>'
 
 
-def of_diagnosis(found: answers.Diagnosis, t: T) -> str:
+def of_diagnosis(found: answers.AgentDiagnosis, t: T) -> str:
     """Matches with the fix, or what was understood and what is near."""
     lines = [t(f"diagnosis.verdict.{found.verdict}")]
     for number, match in enumerate(found.matches, 1):
@@ -30,7 +30,7 @@ def of_diagnosis(found: answers.Diagnosis, t: T) -> str:
     return "\n".join([*lines, found.advice]).rstrip()
 
 
-def _match(number: int, match: answers.Match, t: T) -> Iterator[str]:
+def _match(number: int, match: answers.AgentMatch, t: T) -> Iterator[str]:
     yield f"{number}. {_head(match)}  [{match.confidence}]"
     yield from _about(match, t)
     yield from (f"   {t('diagnosis.line', line=str(each.line))} {each.text}" for each in match.matched)
@@ -40,7 +40,7 @@ def _match(number: int, match: answers.Match, t: T) -> Iterator[str]:
         yield f"   {t('agents.read_on', id=match.id)}"
 
 
-def of_search(found: answers.SearchResult, t: T) -> str:
+def of_search(found: answers.AgentSearchResult, t: T) -> str:
     """The hits by rank."""
     lines = [t("search.status", count=found.total) if found.hits else t("search.nothing")]
     if found.correction:
@@ -50,7 +50,7 @@ def of_search(found: answers.SearchResult, t: T) -> str:
     return "\n".join([*lines, *_more(found.next_offset, t), found.advice]).rstrip()
 
 
-def of_entry(entry: answers.Entry, t: T) -> str:
+def of_entry(entry: answers.AgentEntry, t: T) -> str:
     """The entry, or the part of it."""
     notes = [t("agents.sections", names=", ".join(entry.sections))]
     notes += [t("entry.stale")] if entry.stale else []
@@ -58,7 +58,7 @@ def of_entry(entry: answers.Entry, t: T) -> str:
     return "\n".join([_head(entry), *_about(entry, t), *notes, text, *_more(entry.next_offset, t)])
 
 
-def of_listing(found: answers.Listing, t: T) -> str:
+def of_listing(found: answers.AgentListing, t: T) -> str:
     """Tags with counts, or entries."""
     facets = {
         "facets.framework": found.frameworks,

@@ -42,8 +42,8 @@ class Tool:
     title: str
     description: str
     question: type[questions.Question]
-    answer: type[answers.Answer]
-    run: Callable[[Context, Any], Awaitable[answers.Answer]]
+    answer: type[answers.AgentAnswer]
+    run: Callable[[Context, Any], Awaitable[answers.AgentAnswer]]
     text: Callable[[Any, texts.T], str]
 
 
@@ -59,7 +59,7 @@ TOOLS: tuple[Tool, ...] = (
         "entry explains it: say so, do not guess a fix from entries with similar wording), or `no_error` (no sign "
         "of an error in the text). What you send is never logged, and never stored as it was sent.",
         questions.DiagnoseQuestion,
-        answers.Diagnosis,
+        answers.AgentDiagnosis,
         answering.diagnose,
         texts.of_diagnosis,
     ),
@@ -72,7 +72,7 @@ TOOLS: tuple[Tool, ...] = (
         "`read` the one that fits. With `weak`, nothing fits well: read the first hit, and unless it is plainly "
         "about this very question, say that no known entry answers it.",
         questions.SearchQuestion,
-        answers.SearchResult,
+        answers.AgentSearchResult,
         answering.search,
         texts.of_search,
     ),
@@ -82,7 +82,7 @@ TOOLS: tuple[Tool, ...] = (
         "Read one entry as Markdown, whole or one section of it. Call it with an id that `diagnose`, `search` or "
         "`list` gave, before you apply a fix that you have seen only in part. Do not make up ids.",
         questions.ReadQuestion,
-        answers.Entry,
+        answers.AgentEntry,
         answering.read,
         texts.of_entry,
     ),
@@ -94,7 +94,7 @@ TOOLS: tuple[Tool, ...] = (
         "filters of the other tools take, or to browse a topic. Do not call it to find a particular answer: use "
         "`search`.",
         questions.ListQuestion,
-        answers.Listing,
+        answers.AgentListing,
         answering.list_entries,
         texts.of_listing,
     ),

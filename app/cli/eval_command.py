@@ -15,7 +15,7 @@ from app.cli.content_commands import content_directories, content_option
 from app.cli.running import run
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
-from app.evaluation.figures import Diagnosed, Ranked
+from app.evaluation.figures import DiagnosedQuery, Ranked
 from app.search.meaning.embedder import embedder
 from app.settings import Settings
 from app.snapshot.analyzers import dictionary_of
@@ -60,7 +60,7 @@ def command(
 
 
 def _report(
-    ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[Diagnosed]
+    ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[DiagnosedQuery]
 ) -> dict[str, object]:
     report: dict[str, object] = {
         "search": {"all": asdict(evaluate.figures(ranked))}
@@ -90,7 +90,7 @@ def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
     return sum(map(holds, results)) / len(results) if results else 0.0
 
 
-def _confidences(diagnosed: Sequence[Diagnosed]) -> Mapping[str, int]:
+def _confidences(diagnosed: Sequence[DiagnosedQuery]) -> Mapping[str, int]:
     return Counter(str(one.confidence) if one.confidence else "none" for one in diagnosed)
 
 

@@ -92,7 +92,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 
-def _reasons(hit: schemas.Hit, t: Callable[..., str]) -> str:
+def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
     """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`."""
     words: dict[str, list[str]] = {}
     for reason in hit.reasons:
@@ -144,7 +144,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
     click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
 
 
-def _markdown(entry: schemas.Entry, section: str, t: Callable[..., str]) -> str:
+def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
     """The whole entry under its title, or one of its sections. Raises click.UsageError where it has no such."""
     if not section:
         applies_to = f"\n\n{t('diagnosis.applies_to', text=entry.applies_to)}" if entry.applies_to else ""

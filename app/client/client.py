@@ -14,13 +14,13 @@ class Client(Protocol):
     """Answers as the REST API does. Whatever is asked may raise RequestError, a server's refusal included, and
     JiedaError where a server does not answer."""
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """The entries that explain a log. `framework`: where it is said to come from, or empty."""
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
         """What a query finds."""
 
-    async def read(self, entry_id: str, lang: Language) -> schemas.Entry:
+    async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
         """An entry, also by an id that it had before."""
 
     async def entries(
@@ -28,7 +28,7 @@ class Client(Protocol):
     ) -> schemas.SummaryList:
         """A part of the entries that pass the filters and changed on or after `since`, latest change first."""
 
-    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """The tags of one of `entry.FACETS`, in the order of the taxonomy."""
 
     def absolute(self, url: str) -> str:

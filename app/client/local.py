@@ -25,7 +25,7 @@ class Local:
     service: Service
     shapers: Shapers
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """Raises TooLarge, UnknownTag."""
         check_size(self.service, text)
         found = await diagnose_for(self.service, text, lang, framework)
@@ -36,7 +36,7 @@ class Local:
         found = await search_for(self.service, request)
         return self.shapers.of(found.snapshot, request.lang).search(found)
 
-    async def read(self, entry_id: str, lang: Language) -> schemas.Entry:
+    async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
         """Raises UnknownEntry."""
         snapshot = self.service.current()
         found = await read_for(self.service, snapshot, entry_id)
@@ -60,7 +60,7 @@ class Local:
             generation=snapshot.generation,
         )
 
-    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """All of them, those that no entry carries included."""
         snapshot = self.service.current()
         shape = self.shapers.of(snapshot, lang)

@@ -45,11 +45,11 @@ class Remote:
             raise RemoteError(f"{address!r} is not the address of a server, such as https://faq.example.com")
         return cls(Urls(base_url=address.rstrip("/")))
 
-    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.Diagnosis:
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """Raises RemoteError."""
         body = text.encode("utf-8", "replace")
         url = self.urls.api_diagnose(lang=lang.value, framework=framework)
-        return await self._ask(schemas.Diagnosis, url, body)
+        return await self._ask(schemas.ApiDiagnosis, url, body)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
         """Raises RemoteError."""
@@ -62,9 +62,9 @@ class Remote:
         )
         return await self._ask(schemas.SearchResult, url)
 
-    async def read(self, entry_id: str, lang: Language) -> schemas.Entry:
+    async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
         """Raises RemoteError."""
-        return await self._ask(schemas.Entry, self.urls.api_entry(entry_id, lang=lang.value))
+        return await self._ask(schemas.ApiEntry, self.urls.api_entry(entry_id, lang=lang.value))
 
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
@@ -79,9 +79,9 @@ class Remote:
         )
         return await self._ask(schemas.SummaryList, url)
 
-    async def tags(self, facet: str, lang: Language) -> tuple[schemas.Tag, ...]:
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """Raises RemoteError."""
-        found: list[schemas.Tag] = []
+        found: list[schemas.ApiTag] = []
         while True:
             url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE, offset=len(found))
             page = await self._ask(schemas.TagList, url)

@@ -9,7 +9,7 @@ from app.analysis.pipeline import Analyzer
 from app.content.read.load import load_library
 from app.entry import Language
 from app.errors import JiedaError
-from app.evaluation.figures import Diagnosed, Judged, Ranked, display_language, rank_of
+from app.evaluation.figures import DiagnosedQuery, Judged, Ranked, display_language, rank_of
 from app.search.answers import SearchAnswer, SearchRequest
 from app.search.index.document import build_documents
 from app.search.meaning.embedder import Embedder
@@ -50,12 +50,12 @@ class Bench:
         """Search without the editions in the query's own language. Raises JiedaError where nothing is left."""
         return self._hidden(Language(judged.lang)).search
 
-    def diagnose(self, judged: Judged) -> Diagnosed:
+    def diagnose(self, judged: Judged) -> DiagnosedQuery:
         """Diagnosis over everything."""
         found = self._snapshot.diagnoser.diagnose(judged.query, display_language(judged))
         ids = tuple(match.entry.id for match in found.matches)
         confidence = found.matches[0].confidence if found.matches else None
-        return Diagnosed(judged, rank_of(ids, judged.expected), ids, confidence)
+        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, confidence)
 
     def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
         """A block for each query whose right entry isn't first: what came instead, and what it scored by."""

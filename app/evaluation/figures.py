@@ -43,7 +43,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosed:
+class DiagnosedQuery:
     """What came of a log: as `Ranked`; `confidence` is the first match's."""
 
     judged: Judged
@@ -112,12 +112,14 @@ def search_all(
     return tuple(results)
 
 
-def diagnose_all(judged: Iterable[Judged], diagnose: Callable[[Judged], Diagnosed]) -> tuple[Diagnosed, ...]:
+def diagnose_all(
+    judged: Iterable[Judged], diagnose: Callable[[Judged], DiagnosedQuery]
+) -> tuple[DiagnosedQuery, ...]:
     """Every error, traceback and negative through diagnosis."""
     return tuple(diagnose(one) for one in judged if one.kind in DIAGNOSED_KINDS)
 
 
-def figures(results: Sequence[Ranked | Diagnosed]) -> Figures:
+def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
     """The figures of some results; all zero for none."""
     count = len(results) or 1
     return Figures(

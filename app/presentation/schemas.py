@@ -13,15 +13,19 @@ from app.search.answers import CompletionType, Reason, SuggestionType
 
 FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 SECOND_LEVEL = 2
+PREFIX = "Api"
+"""Of models whose name is also that of what they tell about; the description of the API leaves it out."""
 
 
-class Answer(BaseModel):
+class ApiAnswer(BaseModel):
     """Base of what is answered; never changed once made."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(
+        frozen=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
+    )
 
 
-class EditionLink(Answer):
+class EditionLink(ApiAnswer):
     """An edition that an entry has. `stale`: its twin has changed since the two were last synced."""
 
     lang: Language
@@ -30,7 +34,7 @@ class EditionLink(Answer):
     stale: bool
 
 
-class Tagged(Answer):
+class Tagged(ApiAnswer):
     """What every mention of an entry says. `lang` is the language of the edition shown."""
 
     id: str
@@ -43,7 +47,7 @@ class Tagged(Answer):
     applies_to: str
 
 
-class Hit(Tagged):
+class ApiHit(Tagged):
     """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`."""
 
     snippet: str
@@ -54,7 +58,7 @@ class Hit(Tagged):
     api_url: str
 
 
-class Facet(Answer):
+class Facet(ApiAnswer):
     """How many entries would be found with this value chosen."""
 
     value: str
@@ -62,7 +66,7 @@ class Facet(Answer):
     count: int
 
 
-class Facets(Answer):
+class Facets(ApiAnswer):
     """Counts by facet."""
 
     framework: tuple[Facet, ...]
@@ -71,7 +75,7 @@ class Facets(Answer):
     error_type: tuple[Facet, ...]
 
 
-class Suggestion(Answer):
+class ApiSuggestion(ApiAnswer):
     """A way out where little was found; `url` leads to the page that follows it.
 
     `applies_to` stands where an entry is suggested.
@@ -83,7 +87,7 @@ class Suggestion(Answer):
     applies_to: str = ""
 
 
-class Match(Answer):
+class ApiMatch(ApiAnswer):
     """An entry that explains the text; `fix` is the part that helps, as Markdown."""
 
     id: str
@@ -97,14 +101,14 @@ class Match(Answer):
     api_url: str
 
 
-class QueryOperator(Answer):
+class QueryOperator(ApiAnswer):
     """A part of the query that was read as an operator: as typed, and the query without it."""
 
     text: str
     without: str
 
 
-class SearchResult(Answer):
+class SearchResult(ApiAnswer):
     """`correction`: what was searched instead, or empty. `weak`: nothing fits well.
 
     `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched. `diagnosis`: where the query is one
@@ -115,18 +119,18 @@ class SearchResult(Answer):
     total: int
     limit: int
     offset: int
-    hits: tuple[Hit, ...]
+    hits: tuple[ApiHit, ...]
     facets: Facets
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[ApiSuggestion, ...]
     correction: str
     phrase_dropped: bool
     operators: tuple[QueryOperator, ...] = ()
     weak: bool
-    diagnosis: tuple[Match, ...]
+    diagnosis: tuple[ApiMatch, ...]
     generation: str
 
 
-class Completion(Answer):
+class ApiCompletion(ApiAnswer):
     """A completion; `url` leads to the entry, the tag or the search it stands for.
 
     `applies_to` stands where that is an entry.
@@ -138,7 +142,7 @@ class Completion(Answer):
     applies_to: str = ""
 
 
-class Summary(Tagged):
+class ApiSummary(Tagged):
     """An entry in a list. `updated` is the day of the edition that changed last, whichever is shown."""
 
     updated: date
@@ -148,7 +152,7 @@ class Summary(Tagged):
     api_url: str
 
 
-class Page(Answer):
+class Page(ApiAnswer):
     """What every list says. `generation` names the content it was taken from."""
 
     total: int
@@ -160,10 +164,10 @@ class Page(Answer):
 class SummaryList(Page):
     """Entries, latest change first."""
 
-    items: tuple[Summary, ...]
+    items: tuple[ApiSummary, ...]
 
 
-class Related(Answer):
+class Related(ApiAnswer):
     """A neighbor of an entry. `named`: the entry names it itself; the others share its tags."""
 
     id: str
@@ -175,7 +179,7 @@ class Related(Answer):
     api_url: str
 
 
-class CompositeSignature(Answer):
+class CompositeSignature(ApiAnswer):
     """A signature of several lines, or with conditions, as the content format has it."""
 
     all: tuple[str, ...]
@@ -185,7 +189,7 @@ class CompositeSignature(Answer):
     shapes: dict[str, str] | None = None
 
 
-class Entry(Summary):
+class ApiEntry(ApiSummary):
     """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`.
 
     The last fields are what its file says beside its text: with them `jieda load` makes the file again.
@@ -224,7 +228,7 @@ class Entry(Summary):
         return {key: "\n".join(found).strip() for key, found in lines.items()}
 
 
-class Near(Answer):
+class ApiNear(ApiAnswer):
     """An entry that does not explain the text, but shares `words` with it."""
 
     id: str
@@ -236,7 +240,7 @@ class Near(Answer):
     api_url: str
 
 
-class Diagnosis(Answer):
+class ApiDiagnosis(ApiAnswer):
     """What explains the text, best first; `matches` is empty where no known entry does.
 
     `near` holds up to three entries that are similar in wording then; they are not answers. `verdict` says which it is:
@@ -244,14 +248,14 @@ class Diagnosis(Answer):
     """
 
     verdict: Verdict
-    matches: tuple[Match, ...]
-    near: tuple[Near, ...]
+    matches: tuple[ApiMatch, ...]
+    near: tuple[ApiNear, ...]
     errors: tuple[LogError, ...]
     framework: str
     generation: str
 
 
-class Tag(Answer):
+class ApiTag(ApiAnswer):
     """A tag and how many entries carry it."""
 
     id: str
@@ -261,7 +265,7 @@ class Tag(Answer):
     url: str
 
 
-class Framework(Tag):
+class Framework(ApiTag):
     """A framework with its home."""
 
     homepage: str
@@ -271,7 +275,7 @@ class Framework(Tag):
 class TagList(Page):
     """Tags in the order of the taxonomy."""
 
-    items: tuple[Tag, ...]
+    items: tuple[ApiTag, ...]
 
 
 class FrameworkList(Page):
@@ -280,7 +284,7 @@ class FrameworkList(Page):
     items: tuple[Framework, ...]
 
 
-class ContentProblem(Answer):
+class ContentProblem(ApiAnswer):
     """Something wrong in a content file. `served`: the rest of the file is served all the same."""
 
     path: str
@@ -301,7 +305,7 @@ class ContentProblemList(Page):
     items: tuple[ContentProblem, ...]
 
 
-class Translation(Answer):
+class Translation(ApiAnswer):
     """The state of an entry's editions."""
 
     id: str
@@ -317,7 +321,7 @@ class TranslationList(Page):
     items: tuple[Translation, ...]
 
 
-class Reloaded(Answer):
+class Reloaded(ApiAnswer):
     """`changed`: something new is served. `behind`: the process ids of those of the `workers` that did not serve
     `generation` yet when the answer was due."""
 

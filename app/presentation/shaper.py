@@ -96,10 +96,10 @@ class Shaper:
             generation=self.snapshot.generation,
         )
 
-    def hit(self, hit: Hit) -> schemas.Hit:
+    def hit(self, hit: Hit) -> schemas.ApiHit:
         """A hit."""
         card = self.card(self.snapshot.library.summary(hit.entry.id))
-        return schemas.Hit(**card, snippet=hit.snippet, score=hit.score, reasons=hit.reasons)
+        return schemas.ApiHit(**card, snippet=hit.snippet, score=hit.score, reasons=hit.reasons)
 
     def facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
         """The counts of a facet."""
@@ -108,12 +108,12 @@ class Shaper:
             for each in answer.facets.get(name, ())
         )
 
-    def suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.Suggestion:
+    def suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
         """A way out, with the page that follows it."""
         if suggestion.type is SuggestionType.NEAR_MISS and suggestion.entry:
             edition = suggestion.entry.edition(self.lang)
             url = self.urls.entry(self.lang, suggestion.entry.id)
-            return schemas.Suggestion(
+            return schemas.ApiSuggestion(
                 type=suggestion.type, text=edition.title, url=url, applies_to=edition.applies_to
             )
         if suggestion.type is SuggestionType.SPELLING:
@@ -122,7 +122,7 @@ class Shaper:
         else:
             text = self.without_filter(suggestion, request)
             url = self.urls.search_filtered(self.lang, request.text, suggestion.filters)
-        return schemas.Suggestion(type=suggestion.type, text=text, url=url)
+        return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url)
 
     def without_filter(self, suggestion: Suggestion, request: SearchRequest) -> str:
         """What a search finds with one filter less, or with none, in words."""
@@ -136,7 +136,7 @@ class Shaper:
         joined = self.t("list.join").join(names)
         return self.t("api.drop_filter", filter=joined, count=suggestion.count)
 
-    def completion(self, completion: Completion) -> schemas.Completion:
+    def completion(self, completion: Completion) -> schemas.ApiCompletion:
         """A completion, with the page it leads to."""
         target, applies_to = completion.target, ""
         if completion.type is CompletionType.TITLE and target:
@@ -147,16 +147,18 @@ class Shaper:
             url = self.urls.tag(self.lang, *target.split("/", 1))
         else:
             url = self.urls.search(self.lang, q=completion.text)
-        return schemas.Completion(text=completion.text, type=completion.type, url=url, applies_to=applies_to)
+        return schemas.ApiCompletion(
+            text=completion.text, type=completion.type, url=url, applies_to=applies_to
+        )
 
-    def summary(self, summary: Summary) -> schemas.Summary:
+    def summary(self, summary: Summary) -> schemas.ApiSummary:
         """An entry in a list, with the day that lists are sorted and filtered by."""
-        return schemas.Summary(**self.summary_fields(summary) | {"updated": summary.updated})
+        return schemas.ApiSummary(**self.summary_fields(summary) | {"updated": summary.updated})
 
-    def entry(self, read: ReadEntry) -> schemas.Entry:
+    def entry(self, read: ReadEntry) -> schemas.ApiEntry:
         """A whole entry."""
         edition = read.entry.edition(self.lang)
-        return schemas.Entry(
+        return schemas.ApiEntry(
             **self.summary_fields(read.summary),
             html=rewrite(edition.html, self.lang, self.urls),
             markdown=edition.markdown,
@@ -168,10 +170,10 @@ class Shaper:
             **told_by_file(read.entry, edition),
         )
 
-    def diagnosis(self, diagnosed: Diagnosed) -> schemas.Diagnosis:
+    def diagnosis(self, diagnosed: Diagnosed) -> schemas.ApiDiagnosis:
         """A diagnosis."""
         diagnosis = diagnosed.diagnosis
-        return schemas.Diagnosis(
+        return schemas.ApiDiagnosis(
             verdict=diagnosis.verdict,
             matches=tuple(self.match(match) for match in diagnosis.matches),
             near=tuple(self.near(near) for near in diagnosis.near),
@@ -180,9 +182,9 @@ class Shaper:
             generation=self.snapshot.generation,
         )
 
-    def match(self, match: Match) -> schemas.Match:
+    def match(self, match: Match) -> schemas.ApiMatch:
         """An entry that explains a log."""
-        return schemas.Match(
+        return schemas.ApiMatch(
             id=match.entry.id,
             title=match.edition.title,
             applies_to=match.edition.applies_to,
@@ -193,9 +195,9 @@ class Shaper:
             **self.addresses(match.entry.id),
         )
 
-    def near(self, near: Near) -> schemas.Near:
+    def near(self, near: Near) -> schemas.ApiNear:
         """An entry that shares words with a log."""
-        return schemas.Near(
+        return schemas.ApiNear(
             id=near.entry.id,
             title=near.edition.title,
             applies_to=near.edition.applies_to,
@@ -246,7 +248,7 @@ class Shaper:
             **self.addresses(summary.id),
         }
 
-    def tag(self, facet: str, counted: CountedTag) -> schemas.Tag:
+    def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
         """A tag; a framework has a home as well."""
         tag = counted.tag
         fields: dict[str, Any] = {
@@ -257,7 +259,7 @@ class Shaper:
             "url": self.urls.tag(self.lang, facet, tag.id),
         }
         if facet != "framework":
-            return schemas.Tag(**fields)
+            return schemas.ApiTag(**fields)
         return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
 
     def translation(self, summary: Summary) -> schemas.Translation:

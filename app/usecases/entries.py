@@ -30,7 +30,7 @@ class MovedTo:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class EntryListing:
     """A part of a list of entries. `total` counts all of it."""
 
     total: int
@@ -67,11 +67,11 @@ def note_read(service: Service, entry_id: str, asker: bytes) -> None:
 
 async def list_entries(
     service: Service, snapshot: Snapshot, filters: Filters, since: date | None, window: Window
-) -> Listing:
+) -> EntryListing:
     """The entries that pass the filters and changed on or after `since`, latest change first."""
 
-    def part() -> Listing:
+    def part() -> EntryListing:
         found = snapshot.library.listed(filters, since)
-        return Listing(len(found), window.of(found))
+        return EntryListing(len(found), window.of(found))
 
     return await service.offload(part)

@@ -31,7 +31,7 @@ from app.web.api.body import read_paste
 from app.web.api.parameters import (
     DiagnoseParameters,
     EntryParameters,
-    Listing,
+    ListParameters,
     OneEntry,
     SearchParameters,
     SuggestParameters,
@@ -42,7 +42,7 @@ from app.web.http.problems import HttpProblem, Refusal, told_in
 from app.web.http.respond import NO_STORE, respond
 from app.web.site import asker_of, site_of
 
-COMPLETIONS = TypeAdapter(tuple[schemas.Completion, ...])
+COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 ApiHandler = Callable[..., Awaitable[Response]]
 Item = TypeVar("Item")
@@ -180,7 +180,7 @@ def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
 async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that lists differ in
     request: Request,
     snapshot: Snapshot,
-    parameters: Listing,
+    parameters: ListParameters,
     whole: type[schemas.Page],
     found: Sequence[Item],
     shown: Callable[[Shaper, Item], BaseModel],
@@ -201,7 +201,7 @@ async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that 
 def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
     """Make a handler that lists the tags of a facet with names, descriptions and counts, as `whole`."""
 
-    async def tags(request: Request, parameters: Annotated[Listing, Query()]) -> Response:
+    async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
         snapshot = site_of(request).service.current()
         found = all_tags(snapshot.library, facet)
         return await listed(
@@ -211,7 +211,7 @@ def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
     return tags
 
 
-async def problems(request: Request, parameters: Annotated[Listing, Query()]) -> Response:
+async def problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List what is wrong in the content files, as `jieda check` reports it, but for what tells of drafts."""
     snapshot, whole = site_of(request).service.current(), schemas.ContentProblemList
     found = snapshot.library.open_problems
@@ -220,7 +220,7 @@ async def problems(request: Request, parameters: Annotated[Listing, Query()]) ->
     )
 
 
-async def translations(request: Request, parameters: Annotated[Listing, Query()]) -> Response:
+async def translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List, for every entry, which editions are present, missing or older than their twin."""
     snapshot, whole = site_of(request).service.current(), schemas.TranslationList
     summary = snapshot.library.summary

@@ -1,6 +1,7 @@
 """The description of the API: from the route table, with examples made from the entries that are served, so that they
 cannot be wrong."""
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import chain
@@ -11,6 +12,7 @@ from fastapi.openapi.utils import get_openapi
 
 from app.content.library import Library
 from app.entry import Entry, Kind, Language
+from app.presentation import schemas
 from app.presentation.shaper import Shaper
 from app.search.answers import SearchRequest
 from app.snapshot.snapshot import Snapshot
@@ -57,6 +59,7 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
         routes=app.routes,
         servers=[{"url": site.urls.root_path}] if site.urls.root_path else None,
     )
+    document = without_prefix(document)
     document["info"]["x-jieda-version"] = VERSION
     paths: Json = document["paths"]
     document["paths"] = {route.path: paths[route.path] for route in ROUTES}
@@ -80,6 +83,17 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
         snapshot.library.taxonomy,
     )
     return document
+
+
+def without_prefix(document: Json) -> Json:
+    """Return the document with its models named as clients know them."""
+    reference = REFERENCE.format(model="")
+    renamed: Json = json.loads(json.dumps(document).replace(reference + schemas.PREFIX, reference))
+    models = renamed["components"]["schemas"]
+    renamed["components"]["schemas"] = dict(
+        sorted((name.removeprefix(schemas.PREFIX), model) for name, model in models.items())
+    )
+    return renamed
 
 
 def name_tags(name: str, schema: Json, taxonomy: Taxonomy) -> None:

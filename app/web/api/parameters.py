@@ -53,7 +53,7 @@ AskedLanguage = Annotated[
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
 
 
-class Shown(BaseModel):
+class LanguageParameters(BaseModel):
     """The parameter that every route has. Parameters that a route does not know are ignored."""
 
     lang: AskedLanguage | None = Field(
@@ -63,11 +63,11 @@ class Shown(BaseModel):
     )
 
 
-class OneEntry(Shown):
+class OneEntry(LanguageParameters):
     """Parameters of a single entry."""
 
 
-class Listing(Shown):
+class ListParameters(LanguageParameters):
     """Parameters of every list."""
 
     limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
@@ -78,7 +78,7 @@ class Listing(Shown):
         return Window(self.limit, self.offset)
 
 
-class Filtered(Listing):
+class FilterParameters(ListParameters):
     """Filters that combine: or within one, and between them."""
 
     framework: Tags = Field([], description="Framework ids, see `/frameworks`.")
@@ -98,7 +98,7 @@ class Filtered(Listing):
         )
 
 
-class SearchParameters(Filtered):
+class SearchParameters(FilterParameters):
     """Parameters of a search."""
 
     q: str = Field("", description="What to look for: words, a question, an identifier, an error line.")
@@ -124,21 +124,21 @@ class SearchParameters(Filtered):
         )
 
 
-class EntryParameters(Filtered):
+class EntryParameters(FilterParameters):
     """Parameters of the list of entries."""
 
     offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
     updated_since: Day | None = Field(None, description="Only entries changed on or after this day.")
 
 
-class SuggestParameters(Shown):
+class SuggestParameters(LanguageParameters):
     """Parameters of a completion."""
 
     q: str = Field("", description="What has been typed so far.")
     limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
 
 
-class DiagnoseParameters(Shown):
+class DiagnoseParameters(LanguageParameters):
     """What can be said beside a log: as parameters of a raw body, as fields of a JSON body."""
 
     framework: str = Field("", description="Id of the framework, where it is known.")

@@ -50,7 +50,7 @@ class ApiRoute:
 
 ROUTES: tuple[ApiRoute, ...] = (
     ApiRoute("GET", paths.API_SEARCH, "search", "Search", search, schemas.SearchResult),
-    ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.Completion, ...]),
+    ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.ApiCompletion, ...]),
     ApiRoute("GET", paths.API_ENTRIES, "list_entries", "List entries", entries, schemas.SummaryList),
     ApiRoute(
         "GET",
@@ -68,7 +68,7 @@ ROUTES: tuple[ApiRoute, ...] = (
         "get_entry",
         "Read an entry",
         entry,
-        schemas.Entry,
+        schemas.ApiEntry,
         "text/markdown",
         (400, 404, 406, 422),
     ),
@@ -78,7 +78,7 @@ ROUTES: tuple[ApiRoute, ...] = (
         "diagnose",
         "Diagnose a log",
         diagnose,
-        schemas.Diagnosis,
+        schemas.ApiDiagnosis,
         "text/plain",
         (400, 406, 408, 413, 415, 422, 503),
     ),
