@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2.ext import Extension
 from markupsafe import Markup
 
 from app.content.markdown.html_writer import code_html
@@ -15,28 +14,10 @@ from app.locales.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
-
 # What an error page or a title may have been given, but no document may contain. Escape characters stay in
 # HTML: a colored log comes back into its text area as it was pasted.
 NOT_IN_HTML = re.compile("\x00")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-
-
-class Flat(Extension):
-    """Takes the indentation out of templates: it is for whoever edits them, and was a tenth of a page.
-
-    Values keep theirs, for they are put in later.
-    """
-
-    def preprocess(
-        self,
-        source: str,
-        name: str | None,  # noqa: ARG002 - Jinja passes it by position
-        filename: str | None = None,  # noqa: ARG002 - likewise
-    ) -> str:
-        """`source` with every line starting at its first character."""
-        return INDENTATION.sub("", source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +35,7 @@ class Renderer:
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
-            extensions=[Flat],
+            lstrip_blocks=True,
             auto_reload=False,
         )
         environment.filters["code"] = lambda text: safe(code_html(text))

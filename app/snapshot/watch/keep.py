@@ -114,6 +114,8 @@ class Keeper:
             self._tell("idle")
             raise
         except BaseException as error:  # whatever it is, everybody is told that the content is old
+            if self._stop.is_set():  # a process that ends takes its helpers and threads from under a build
+                raise BuildAbandoned from error
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
             )
