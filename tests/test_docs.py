@@ -285,7 +285,7 @@ def tracked() -> list[str]:
 
 def test_nothing_names_the_machine_it_was_written_on() -> None:
     # Logs and entries quote paths of their authors' machines, and may.
-    quoted = ("content/", "tests/diagnosis/", "tests/fixtures/", "tests/judged.jsonl")
+    quoted = ("content/", "tests/diagnosis/", "tests/fixtures/", "tests/judged")
     places = [str(ROOT), str(Path.home()) if len(Path.home().parts) > 2 else str(ROOT)]
     machine = re.compile("|".join([*map(re.escape, places), r"/(?:home|Users)/[a-z]\w*/"]))
     for name in tracked():
