@@ -1,9 +1,14 @@
-"""What a search or a list is narrowed by."""
+"""What a search or a list is narrowed by: tags, a language, a part of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from app.entry import Entry, Language, Summary
-from app.taxonomy import FACETS, facet_values
+from app.errors import UnknownTag
+from app.taxonomy import FACETS, Taxonomy, facet_values
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +46,29 @@ class Filters:
         tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
         return tagged and (self.edition is None or self.edition in entry.editions)
 
+    def check(self, taxonomy: Taxonomy) -> None:
+        """Raises UnknownTag for the first value that the taxonomy lacks."""
+        for facet in FACETS:
+            for value in self.facet(facet):
+                check_tag(facet, value, taxonomy)
+
     def __bool__(self) -> bool:
         return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)
+
+
+def check_tag(facet: str, value: str, taxonomy: Taxonomy) -> None:
+    """Raises UnknownTag where the taxonomy lacks the value."""
+    if value not in taxonomy.facet(facet):
+        raise UnknownTag(facet=facet, value=value[:100])
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """At most `limit` items after the first `offset`."""
+
+    limit: int
+    offset: int
+
+    def of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """That part of `items`."""
+        return items[self.offset : self.offset + self.limit]

@@ -1,4 +1,4 @@
-"""From what a `Client` answers to what an agent is told: no more of it than it needs, and a way to the rest."""
+"""Turn the answers of a `Client` into those of the tools: as much as an agent needs, and a way to the rest."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,11 +11,11 @@ from app.client.client import Client
 from app.diagnosis.answers import Confidence, Verdict
 from app.entry import Language
 from app.errors import BadParameter
+from app.filters import Window
 from app.presentation import schemas
 from app.presentation.diagnosis_text import printable
 from app.search.answers import SearchRequest
 from app.taxonomy import FACETS
-from app.usecases.window import Window
 
 MAX_FIX = 6000
 """Characters of a fix. The longest shipped one has a third of that."""

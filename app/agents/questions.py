@@ -1,4 +1,4 @@
-"""What the tools take. The schemas that clients see are made of these: fixed text, nothing of it from content."""
+"""Arguments of the tools. The schemas that clients see are made of these: fixed text, nothing of it from content."""
 
 import re
 from typing import Annotated

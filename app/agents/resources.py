@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from app.agents.answering import Context
 from app.client.client import Client
 from app.entry import Language
-from app.filters import Filters
+from app.filters import Filters, Window
 from app.presentation import schemas
-from app.usecases.window import Window
 
 TEMPLATE = "jieda://entry/{framework}/{slug}{?lang}"
 DESCRIPTION = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.agents import answering, answers, questions, texts
+from app.agents import answering, answers, questions
 from app.agents.answering import Context
 from app.entry import Language
 from app.errors import (
@@ -44,7 +44,7 @@ class Tool:
     question: type[questions.Question]
     answer: type[answers.AgentAnswer]
     run: Callable[[Context, Any], Awaitable[answers.AgentAnswer]]
-    text: Callable[[Any, texts.T], str]
+    text: Callable[[Any, answers.T], str]
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -61,7 +61,7 @@ TOOLS: tuple[Tool, ...] = (
         questions.DiagnoseQuestion,
         answers.AgentDiagnosis,
         answering.diagnose,
-        texts.of_diagnosis,
+        answers.of_diagnosis,
     ),
     Tool(
         "search",
@@ -74,7 +74,7 @@ TOOLS: tuple[Tool, ...] = (
         questions.SearchQuestion,
         answers.AgentSearchResult,
         answering.search,
-        texts.of_search,
+        answers.of_search,
     ),
     Tool(
         "read",
@@ -84,7 +84,7 @@ TOOLS: tuple[Tool, ...] = (
         questions.ReadQuestion,
         answers.AgentEntry,
         answering.read,
-        texts.of_entry,
+        answers.of_entry,
     ),
     Tool(
         "list",
@@ -96,7 +96,7 @@ TOOLS: tuple[Tool, ...] = (
         questions.ListQuestion,
         answers.AgentListing,
         answering.list_entries,
-        texts.of_listing,
+        answers.of_listing,
     ),
 )
 NAMED: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}

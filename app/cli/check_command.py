@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from app.analysis.pipeline import Analyzer
-from app.cli.content_commands import content_directories, content_option
-from app.cli.running import run
+from app.cli.running import content_directories, content_option, run
 from app.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
 from app.content.check.finding import HINTS
 from app.disk import ROOT

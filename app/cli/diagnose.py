@@ -9,9 +9,7 @@ from typing import BinaryIO
 import click
 
 from app.cli.asking import ask, lang_option, local_client, url_option
-from app.cli.content_commands import content_option
-from app.cli.running import run
-from app.cli.terminal import terminal_language
+from app.cli.running import content_option, run, terminal_language
 from app.client.remote import JSON, Remote
 from app.diagnosis.answers import Confidence
 from app.entry import Language

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from app.cli.content_commands import content_directories, content_option
-from app.cli.running import run
+from app.cli.running import content_directories, content_option, run
 from app.evaluation import figures as evaluate
 from app.evaluation.bench import Bench
 from app.evaluation.figures import DiagnosedQuery, Ranked

@@ -10,10 +10,8 @@ from typing import Any
 
 import click
 
-from app.cli.content_commands import content_directories, content_option
 from app.cli.import_report import WORDS, as_data, report, summary
-from app.cli.running import run, writing
-from app.cli.terminal import terminal_language
+from app.cli.running import content_directories, content_option, run, terminal_language, writing
 from app.entry import Language
 from app.importing.plan import Import, ImportRequest, plan_import
 from app.importing.propose import write_drafts

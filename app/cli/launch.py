@@ -19,15 +19,15 @@ PROGRAMS = {
     "mcp": "app.cli.mcp_command",
     "check": "app.cli.check_command",
     "new": "app.cli.new_command",
-    "sync": "app.cli.content_commands",
+    "sync": "app.cli.maintenance_commands",
     "mv": "app.cli.maintenance_commands",
     "fmt": "app.cli.maintenance_commands",
     "stats": "app.cli.maintenance_commands",
     "import": "app.cli.import_command",
     "load": "app.cli.load_command",
     "eval": "app.cli.eval_command",
-    "votes": "app.cli.votes_command",
-    "gaps": "app.cli.gaps_command",
+    "votes": "app.cli.feedback_commands",
+    "gaps": "app.cli.feedback_commands",
 }
 """The module that runs each command; `app.cli.main` runs any, and says which there are."""
 

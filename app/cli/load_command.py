@@ -7,8 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from app.cli.content_commands import content_directories, content_option
-from app.cli.running import run, writing
+from app.cli.running import content_directories, content_option, run, writing
 from app.content.read.gather import load_taxonomy
 from app.importing.load import Loader, LoadEvent, LoadOutcome, recorded
 

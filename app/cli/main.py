@@ -4,10 +4,9 @@ import click
 
 from app.cli import (
     check_command,
-    content_commands,
     diagnose,
     eval_command,
-    gaps_command,
+    feedback_commands,
     import_command,
     load_command,
     maintenance_commands,
@@ -15,7 +14,6 @@ from app.cli import (
     new_command,
     search_commands,
     serve,
-    votes_command,
 )
 from app.cli.running import program
 
@@ -28,15 +26,15 @@ COMMANDS: tuple[click.Command, ...] = (
     search_commands.index,
     check_command.command,
     new_command.command,
-    content_commands.sync,
+    maintenance_commands.sync,
     maintenance_commands.mv,
     maintenance_commands.fmt,
     maintenance_commands.stats,
     import_command.command,
     load_command.command,
     eval_command.command,
-    votes_command.command,
-    gaps_command.command,
+    feedback_commands.votes,
+    feedback_commands.gaps,
 )
 
 main = program(COMMANDS)

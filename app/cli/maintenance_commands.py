@@ -1,4 +1,4 @@
-"""`jieda mv`, `jieda fmt` and `jieda stats`: what those use who keep many entries in order."""
+"""`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: commands for those who keep many entries in order."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -7,10 +7,9 @@ from pathlib import Path
 
 import click
 
-from app.cli.content_commands import content_directories, content_option
-from app.cli.running import run, writing
+from app.cli.running import content_directories, content_option, run, writing
 from app.content.authoring.moving import plan_move
-from app.content.authoring.source_text import in_canonical_order
+from app.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from app.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
 from app.content.read.directory import list_directory
 from app.content.read.load import Loaded, load_corpus
@@ -143,5 +142,19 @@ def _as_data(figures: ContentFigures, today: date) -> dict[str, object]:
     }
 
 
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Every entry that has both editions.")
+@content_option
+def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> None:
+    """Declare the two editions of each ID equal: stamp `synced_with` in both."""
+    if every == bool(ids):
+        raise click.UsageError("Name the entries, or say --all.")
+    corpus = load_corpus(content_directories(directories))
+    with writing():
+        for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
+            click.echo(str(path))
+
+
 if __name__ == "__main__":
-    run(mv, fmt, stats)
+    run(mv, fmt, stats, sync)

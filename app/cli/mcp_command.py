@@ -9,9 +9,8 @@ import click
 from app.agents import extra
 from app.agents.answering import Context
 from app.cli.asking import local_client, url_option
-from app.cli.content_commands import content_option
 from app.cli.logs import log_config
-from app.cli.running import run
+from app.cli.running import content_option, run
 from app.client.remote import Remote
 from app.locales.translations import Translations
 

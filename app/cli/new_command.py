@@ -7,9 +7,8 @@ from pathlib import Path
 import click
 
 from app.cli.asking import ask, local_client
-from app.cli.content_commands import content_directories, content_option
 from app.cli.diagnose import SURE, read_log
-from app.cli.running import run, writing
+from app.cli.running import content_directories, content_option, run, writing
 from app.content.authoring.edition_text import write_skeletons
 from app.content.authoring.writing import carry_out
 from app.content.read.load import Loaded, load_corpus

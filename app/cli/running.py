@@ -1,11 +1,16 @@
-"""How commands are run, one or all of them: as the group `jieda`, whose errors become messages."""
+"""How commands are run, one or all of them, as the group `jieda`, whose errors become messages; and what many of them
+share: the content that they work on, the language of the terminal."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
+from app.entry import Language
 from app.errors import JiedaError
+from app.settings import Settings
 from app.version import VERSION
 
 
@@ -29,6 +34,26 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except JiedaError as error:
             raise _Failure(str(error)) from error
+
+
+content_option = click.option(
+    "--content",
+    "directories",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
+)
+
+
+def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The directories given, or those of the settings. Raises SettingsError."""
+    return given or Settings.load(os.environ).content
+
+
+def terminal_language() -> Language:
+    """Chinese where the environment says so, otherwise English."""
+    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return Language.ZH if told.lower().startswith("zh") else Language.EN
 
 
 def program(commands: Iterable[click.Command]) -> click.Group:

@@ -8,9 +8,7 @@ from pathlib import Path
 import click
 
 from app.cli.asking import ask, client_of, lang_option, settings_of, url_option
-from app.cli.content_commands import content_option
-from app.cli.running import run
-from app.cli.terminal import terminal_language
+from app.cli.running import content_option, run, terminal_language
 from app.entry import Language
 from app.errors import RemoteError, UnknownEntry
 from app.filters import Filters

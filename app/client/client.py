@@ -1,13 +1,12 @@
-"""What can be asked, wherever the answer comes from."""
+"""The questions that can be asked of this process and of a server elsewhere."""
 
 from datetime import date
 from typing import Protocol
 
 from app.entry import Language
-from app.filters import Filters
+from app.filters import Filters, Window
 from app.presentation import schemas
 from app.search.answers import SearchRequest
-from app.usecases.window import Window
 
 
 class Client(Protocol):

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 from datetime import date
 
 from app.entry import Language
-from app.filters import Filters
+from app.filters import Filters, Window
 from app.presentation import schemas
 from app.presentation.shaper import Shapers
 from app.search.answers import SearchRequest
 from app.usecases.diagnose import check_size
 from app.usecases.diagnose import diagnose as diagnose_for
-from app.usecases.entries import MovedTo, list_entries
+from app.usecases.entries import MovedTo, all_tags, list_entries
 from app.usecases.entries import read as read_for
 from app.usecases.search import search as search_for
 from app.usecases.service import Service
-from app.usecases.tags import all_tags, check_filters
-from app.usecases.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Local:
     ) -> schemas.SummaryList:
         """Raises UnknownTag."""
         snapshot = self.service.current()
-        check_filters(filters, snapshot.library)
+        filters.check(snapshot.library.taxonomy)
         found = await list_entries(self.service, snapshot, filters, since, window)
         shape = self.shapers.of(snapshot, lang)
         return schemas.SummaryList(
@@ -67,6 +65,6 @@ class Local:
         return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
 
     def absolute(self, url: str) -> str:
-        """With the base address of the settings; empty without one, for nobody says where this is served."""
+        """Return `url` under the base address of the settings; empty where none is set, as its place is then unknown."""
         urls = self.shapers.urls
         return urls.absolute(url) if urls.base_url else ""

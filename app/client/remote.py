@@ -16,11 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from app.entry import Language
 from app.errors import RemoteError, RemoteRefusal
-from app.filters import Filters
+from app.filters import Filters, Window
 from app.presentation import schemas
 from app.presentation.urls import Urls, filter_parameters
 from app.search.answers import SearchRequest
-from app.usecases.window import Window
 
 SECONDS = 60.0
 JSON = "application/json"

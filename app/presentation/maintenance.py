@@ -1,4 +1,4 @@
-"""What there is to do for those who maintain the entries, as JSON and as text for a terminal."""
+"""Open work for those who maintain the entries, as JSON and as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
 

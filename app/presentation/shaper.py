@@ -21,9 +21,8 @@ from app.search.answers import (
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
 from app.usecases.diagnose import Diagnosed
-from app.usecases.entries import ReadEntry
+from app.usecases.entries import CountedTag, ReadEntry
 from app.usecases.search import Found
-from app.usecases.tags import CountedTag
 
 MAX_CARDS = 4096
 """Entries whose fields are kept ready: as many as a few megabytes hold."""

@@ -1,4 +1,4 @@
-"""What is asked of search, and what it answers: the types every surface shares."""
+"""The request and the answer of a search: the types that every surface shares."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -2,19 +2,21 @@
 shown of it has no secrets in it. Where gaps are kept, the type of an unexplained failure is, and its message, redacted.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from app.diagnosis.answers import Diagnosis
+from app.diagnosis.diagnose import Diagnoser
 from app.entry import Language
 from app.errors import TooBusy, TooLarge
+from app.filters import check_tag
+from app.log.lines import PIECE, physical_lines, strip_codes
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import NOBODY, note_of_diagnosis
-from app.usecases.secrets import without_secrets
+from app.usecases.secrets import masked, without_secrets
 from app.usecases.service import LARGE_LOG, Service
-from app.usecases.tags import check_tag
 
 NONE = "none"
 """In place of a confidence where nothing matched."""
@@ -46,7 +48,7 @@ async def diagnose(
     """
     snapshot = service.current()
     if framework:
-        check_tag("framework", framework, snapshot.library)
+        check_tag("framework", framework, snapshot.library.taxonomy)
     async with turn(service, len(text)):
         diagnosis = await service.offload(partial(explain, service, snapshot, text, lang, framework))
     found = Diagnosed(diagnosis, snapshot)
@@ -94,3 +96,49 @@ def check_size(service: Service, text: str) -> None:
     """Raises TooLarge for a text of more bytes, as UTF-8, than are read."""
     if len(text.encode("utf-8", "surrogatepass")) > service.limits.log_bytes:
         raise TooLarge(limit=service.limits.log_bytes)
+
+
+LONGEST = 2000
+"""Characters: longer addresses are cut by some programs that people send them with."""
+LONGEST_LINE = 500
+AROUND = 2
+"""Lines on both sides of what matched, where that alone is not enough."""
+
+
+def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framework: str) -> str:
+    """As few lines of `text` as are diagnosed like all of it, secrets masked; empty where no few are."""
+    if not diagnosis.matches:
+        return ""
+    lines = physical_lines(strip_codes(text))
+    for numbers in _choices(diagnosis, len(lines)):
+        chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers))
+        if len(chosen) <= LONGEST and _is_alike(
+            diagnoser.diagnose(chosen, Language.EN, framework), diagnosis
+        ):
+            return chosen
+    return ""
+
+
+def _shown(line: str) -> str:
+    """Masked before it is cut short: a pattern may not know a part of a secret."""
+    return masked(line.strip()[:PIECE])[:LONGEST_LINE]
+
+
+def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
+    """Numbers of lines, from 1, fewest first."""
+    best = {line.line for line in diagnosis.matches[0].matched}
+    every = {line.line for match in diagnosis.matches for line in match.matched}
+    failures = {error.line for error in diagnosis.errors}
+    near = {
+        number
+        for line in every | failures
+        for number in range(max(1, line - AROUND), min(count, line + AROUND) + 1)
+    }
+    yield from (best, every, every | failures, near)
+
+
+def _is_alike(one: Diagnosis, other: Diagnosis) -> bool:
+    return bool(one.matches) and (
+        (one.matches[0].entry.id, one.matches[0].confidence)
+        == (other.matches[0].entry.id, other.matches[0].confidence)
+    )

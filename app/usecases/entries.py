@@ -1,16 +1,19 @@
-"""Reading one entry, and listing them."""
+"""Reading one entry, listing them, by their tags as well, and voting on one."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from app.entry import Entry, Summary
+from app.content.library import Library
+from app.entry import Entry, Language, Summary
 from app.errors import UnknownEntry
-from app.filters import Filters
+from app.feedback import FeedbackStore, FeedbackUnusable, VoteCount
+from app.filters import Filters, Window
 from app.snapshot.snapshot import Snapshot
+from app.taxonomy import FACETS, Tag
 from app.usecases.gaps.recorder import NOBODY, EntryRead
 from app.usecases.service import Service
-from app.usecases.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class ReadEntry:
 
 @dataclass(frozen=True, slots=True)
 class MovedTo:
-    """What was asked for has another id today."""
+    """The id that an entry asked for by an old one has today."""
 
     id: str
 
@@ -75,3 +78,84 @@ async def list_entries(
         return EntryListing(len(found), window.of(found))
 
     return await service.offload(part)
+
+
+MAX_TAGS = 50
+"""Values of one facet that a request may filter by."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTag:
+    """A tag and how many entries carry it."""
+
+    tag: Tag
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TagListing:
+    """A part of the entries that carry a tag, latest change first, and how they spread over other facets.
+
+    `spread` maps each of `entry.FACETS` to its tags that occur, in the order of the taxonomy.
+    """
+
+    total: int
+    entries: Sequence[Summary]
+    spread: dict[str, tuple[CountedTag, ...]]
+
+
+def all_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
+    """The tags of a facet in the order of the taxonomy, those that no entry carries included."""
+    counts = library.counts(facet)
+    return tuple(CountedTag(tag, counts.get(tag.id, 0)) for tag in library.taxonomy.facet(facet).values())
+
+
+def used_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
+    """The tags of a facet that some entry carries, in the order of the taxonomy."""
+    return tuple(each for each in all_tags(library, facet) if each.count)
+
+
+async def list_tagged(
+    service: Service, snapshot: Snapshot, facet: str, value: str, window: Window
+) -> TagListing:
+    """The entries that carry a tag."""
+    library, chosen = snapshot.library, Filters().with_only(facet, value)
+
+    def listed() -> TagListing:
+        entries = library.listed(chosen)
+        return TagListing(
+            total=len(entries),
+            entries=window.of(entries),
+            spread={other: _spread(library, chosen, other) for other in FACETS if other != facet},
+        )
+
+    return await service.offload(listed)
+
+
+def _spread(library: Library, chosen: Filters, facet: str) -> tuple[CountedTag, ...]:
+    counts = library.counts(facet, chosen)
+    tags = library.taxonomy.facet(facet).values()
+    return tuple(CountedTag(tag, counts[tag.id]) for tag in tags if tag.id in counts)
+
+
+log = logging.getLogger(__name__)
+
+
+async def vote(service: Service, entry: str, lang: Language, *, solved: bool) -> bool:
+    """Counts what a reader of an edition said; whether it could be kept."""
+    store = FeedbackStore(service.knowledge.data)
+    try:
+        await service.offload(lambda: store.vote(entry, lang, solved=solved))
+    except FeedbackUnusable as error:
+        log.warning("a vote was lost: %s", error)
+        return False
+    return True
+
+
+def vote_counts(service: Service) -> tuple[VoteCount, ...]:
+    """All votes, read from disk; none where they cannot be read."""
+    try:
+        return FeedbackStore(service.knowledge.data).votes()
+    except FeedbackUnusable as error:
+        log.warning("votes cannot be read: %s", error)
+        return ()

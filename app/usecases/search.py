@@ -17,7 +17,6 @@ from app.taxonomy import FACETS
 from app.usecases.gaps.recorder import NOBODY, Note, note_of_search
 from app.usecases.secrets import without_secrets
 from app.usecases.service import Service
-from app.usecases.tags import check_filters
 
 SPARE = 2
 """Times as many completions are looked up as are shown: some lead nowhere."""
@@ -53,7 +52,7 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     searched, and whatever a cluster is asked for, and an error line diagnosed.
     """
     snapshot = service.current()
-    check_filters(request.filters, snapshot.library)
+    request.filters.check(snapshot.library.taxonomy)
     read = replace(request, text=clip(service, request.text))
     service.metrics.repeated.labels("miss").inc()
     if snapshot.searcher.waits or within(read.text, LONG) != read.text:
@@ -89,7 +88,7 @@ async def browse(service: Service, request: SearchRequest) -> Found:
     """What `search` would find if every entry fitted the words equally well: all that passes the filters,
     latest change first. Raises UnknownTag."""
     snapshot = service.current()
-    check_filters(request.filters, snapshot.library)
+    request.filters.check(snapshot.library.taxonomy)
     answer = await service.offload(lambda: _all_that_pass(snapshot.library, request))
     return Found(request, answer, snapshot)
 

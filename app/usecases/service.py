@@ -1,9 +1,10 @@
-"""What every use case needs, made once by whoever composes an application or a command."""
+"""The parts that every use case needs, made once for an application or a command."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from app.errors import TooBusy
 from app.metrics import Metrics
@@ -12,7 +13,54 @@ from app.snapshot.knowledge import Knowledge
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import Keeping, Note, Recorder
 from app.usecases.log_process import LogProcess
-from app.usecases.once import Offload, at_once
+
+T = TypeVar("T")
+
+
+class Offload(Protocol):
+    """Does work away from the event loop, in a server by a thread."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]:
+        """The result of `work`; what it raises is raised here."""
+
+
+async def at_once(work: Callable[[], T]) -> T:
+    """An `Offload` for a process in which nobody else waits for the event loop."""
+    return work()
+
+
+class OncePerGeneration(Generic[T]):
+    """Keeps what was made for the generation asked for last. Whoever asks while a value is being made waits for it.
+
+    Belongs to one event loop.
+    """
+
+    def __init__(self, offload: Offload, count: Callable[[str], None] = lambda _: None) -> None:
+        """`count` is told whether what was asked for was there (`hit`) or had to be made (`miss`)."""
+        self._offload = offload
+        self._count = count
+        self._generation = ""
+        self._values: dict[Hashable, T] = {}
+        self._locks: dict[Hashable, asyncio.Lock] = {}
+
+    def held(self, generation: str, key: Hashable) -> T | None:
+        """The value, if it has been made."""
+        return self._values.get(key) if generation == self._generation else None
+
+    async def get(self, generation: str, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of `key` for a generation; `make` makes it the first time. What it raises is raised here."""
+        if generation != self._generation:
+            self._generation, self._values, self._locks = generation, {}, {}
+        values, locks = self._values, self._locks
+        if key in values:
+            self._count("hit")
+            return values[key]
+        async with locks.setdefault(key, asyncio.Lock()):
+            self._count("hit" if key in values else "miss")
+            if key not in values:
+                values[key] = await self._offload(make)
+        return values[key]
+
 
 LARGE_LOG = 1 << 16
 """Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
@@ -51,7 +99,7 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of what a visitor sends is read."""
+    """Sizes up to which a query and a log are read."""
 
     query_chars: int
     log_bytes: int

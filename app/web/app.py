@@ -22,8 +22,7 @@ from app.search.answers import SearchRequest
 from app.settings import Settings
 from app.snapshot.build.helpers import THRESHOLDS
 from app.snapshot.knowledge import Knowledge
-from app.usecases.once import OncePerGeneration
-from app.usecases.service import Service
+from app.usecases.service import OncePerGeneration, Service
 from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
 from app.web.api.body import most_json_bytes

@@ -13,8 +13,7 @@ from app.presentation.urls import Urls
 from app.settings import Settings
 from app.snapshot.knowledge import Knowledge
 from app.usecases.gaps.recorder import NOBODY
-from app.usecases.once import OncePerGeneration
-from app.usecases.service import Service
+from app.usecases.service import OncePerGeneration, Service
 from app.usecases.workbench.desk import Desk
 from app.web.agents import AgentsEndpoint
 from app.web.http.clients import Askers
@@ -64,7 +63,7 @@ class Site:
 
 
 def asker_of(request: Request) -> bytes:
-    """Who asks, told by nothing but this process and for as long as it lives; nobody where gaps are not kept."""
+    """Return a key for the client of a request, which only this process can compare; NOBODY where gaps are not kept."""
     site = site_of(request)
     return site.askers.of(request) if site.service.recorder else NOBODY
 

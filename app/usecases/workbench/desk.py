@@ -21,7 +21,7 @@ from app.errors import AuthoringError, GitError
 from app.log.formats import Formats, compile_formats
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import Taxonomy
-from app.usecases.log_clues import clues_of
+from app.usecases.from_log import clues_of
 from app.usecases.secrets import masked
 from app.usecases.workbench.draft import Draft, tidied, where_of
 

@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.entry import Language
 from app.errors import ContentError
+from app.filters import check_tag
 from app.presentation import schemas
 from app.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from app.presentation.shaper import Shaper
@@ -23,10 +24,9 @@ from app.snapshot.snapshot import Snapshot
 from app.snapshot.store.facts import FactsUnreadable
 from app.snapshot.store.processes import BuildRefused
 from app.usecases.diagnose import diagnose as diagnose_for
-from app.usecases.entries import MovedTo, read
+from app.usecases.entries import MovedTo, all_tags, read
 from app.usecases.search import search as search_for
 from app.usecases.search import suggest as suggest_for
-from app.usecases.tags import all_tags, check_tag
 from app.web.api.body import read_paste
 from app.web.api.parameters import (
     DiagnoseParameters,
@@ -36,8 +36,8 @@ from app.web.api.parameters import (
     SearchParameters,
     SuggestParameters,
 )
-from app.web.http.languages import api_language
 from app.web.http.negotiation import preferred_media_type
+from app.web.http.preferences import api_language
 from app.web.http.problems import HttpProblem, Refusal, told_in
 from app.web.http.respond import NO_STORE, respond
 from app.web.site import asker_of, site_of
@@ -111,7 +111,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
     with told_in(lang):
         accepted = accepted_type(request, *((JSON, TEXT) if paste.as_json else (TEXT, JSON)))
         if parameters.framework:  # the body may name another, which is the one that counts
-            check_tag("framework", parameters.framework, site.service.current().library)
+            check_tag("framework", parameters.framework, site.service.current().library.taxonomy)
         found = await diagnose_for(site.service, paste.text, lang, paste.framework, asker_of(request))
     if accepted == TEXT:
         urls, words = site.urls, site.translations.words(lang)

@@ -1,4 +1,4 @@
-"""What the routes of the API take. Scripts depend on these names: they are a promise."""
+"""Parameters of the routes of the API. Scripts depend on these names: they are a promise."""
 
 import re
 from datetime import date
@@ -8,10 +8,9 @@ from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.entry import Language
-from app.filters import Filters
+from app.filters import Filters, Window
 from app.search.answers import SearchRequest
-from app.usecases.tags import MAX_TAGS
-from app.usecases.window import Window
+from app.usecases.entries import MAX_TAGS
 from app.web.http.negotiation import LANGUAGE_PATTERN, parse_language
 
 MAX_LIMIT = 50

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.presentation import paths
 from app.settings import Settings
-from app.web.http.languages import own_path
+from app.web.http.preferences import own_path
 from app.web.http.problems import HttpProblem, render
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)

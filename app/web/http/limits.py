@@ -18,7 +18,7 @@ from app.metrics import Metrics
 from app.presentation import paths
 from app.settings import Settings
 from app.web.http.clients import address_of, client_key, named_address
-from app.web.http.languages import own_path
+from app.web.http.preferences import own_path
 from app.web.http.problems import HttpProblem, render
 
 log = logging.getLogger(__name__)

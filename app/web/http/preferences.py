@@ -1,10 +1,15 @@
-"""What a reader has chosen, language and theme, remembered in two cookies that a plain form sets."""
+"""What a reader wants to see: the language, told by address, cookie and headers, and the theme; both choices are
+remembered in cookies that a plain form sets."""
 
 import re
 from collections.abc import Mapping
 from enum import StrEnum
 
+from starlette.requests import Request
+from starlette.types import Scope
+
 from app.entry import Language
+from app.web.http.negotiation import parse_language, preferred_language
 
 LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
@@ -47,3 +52,24 @@ def safe_next(target: str, root_path: str, fallback: str) -> str:
     local = re.fullmatch(r"/(?![/\\])[^\\\x00-\x20\x7f]*", target)
     inside = target == root_path or target.startswith(f"{root_path}/")
     return target if local and inside and not target.startswith(f"{root_path}//") else fallback
+
+
+def own_path(scope: Scope) -> str:
+    """The path of a request without the hosting prefix."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+def api_language(request: Request) -> Language:
+    """The language an API answer is shown in: of `lang`, Accept-Language, then English."""
+    asked = parse_language(request.query_params.get("lang", ""))
+    return asked or preferred_language(request.headers.get("accept-language", "")) or Language.EN
+
+
+def page_language(request: Request) -> Language:
+    """The language of a page: of its address, the reader's choice, Accept-Language, then English."""
+    segment = own_path(request.scope).split("/")[1:2]
+    if segment and segment[0] in set(Language):
+        return Language(segment[0])
+    chosen = chosen_language(request.cookies)
+    return chosen or preferred_language(request.headers.get("accept-language", "")) or Language.EN

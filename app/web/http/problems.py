@@ -16,8 +16,8 @@ from starlette.responses import Response
 from app.entry import Language
 from app.errors import RequestError
 from app.presentation import paths
-from app.web.http.languages import api_language, own_path, page_language
 from app.web.http.negotiation import preferred_media_type
+from app.web.http.preferences import api_language, own_path, page_language
 from app.web.http.respond import NO_STORE, respond
 from app.web.site import site_of
 

@@ -1,4 +1,4 @@
-"""What scripts, agents and readers ask for again: the bytes that were sent for an address are sent again.
+"""A cache of answers by address: scripts, agents and readers who ask again are sent the same bytes.
 
 Of a search over HTTP, reading the parameters and writing the answer take as long as many an empty request, and of a
 page filling the template does. An answer kept here is found by the request as it came, before any of that.
@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.presentation import paths
 from app.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
-from app.web.http.languages import own_path
 from app.web.http.negotiation import has_tag
+from app.web.http.preferences import own_path
 from app.web.site import Site, asker_of, site_of
 
 PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
@@ -108,8 +108,7 @@ async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:
 
 
 def _key(scope: Scope) -> bytes:
-    """Names all that an answer depends on, and holds none of it: there are cookies among it. Empty for a request whose
-    answer is not kept."""
+    """Return a digest of all that an answer depends on, cookies among it; empty where the answer is not kept."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return b""
     path = own_path(scope)

@@ -16,9 +16,8 @@ from starlette.responses import Response
 from app.snapshot.snapshot import Snapshot
 from app.web.api.openapi import describe
 from app.web.api.routes import ROUTES
-from app.web.http.languages import page_language
 from app.web.http.middleware import CONTENT_SECURITY_POLICY
-from app.web.http.preferences import chosen_theme
+from app.web.http.preferences import chosen_theme, page_language
 from app.web.http.respond import Resource, respond
 from app.web.pages.agents import origin
 from app.web.pages.context import PageContext

@@ -11,7 +11,7 @@ from app.metrics import CONTENT_TYPE, ServedState
 from app.snapshot.knowledge import Knowledge
 from app.snapshot.store.generation import CURRENT
 from app.snapshot.store.processes import read_status
-from app.usecases.votes import vote_counts
+from app.usecases.entries import vote_counts
 from app.version import VERSION
 from app.web.http.clients import address_of, is_among
 from app.web.http.problems import HttpProblem, Refusal

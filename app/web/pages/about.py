@@ -6,10 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.presentation.urls import filled
-from app.usecases.tags import used_tags
+from app.usecases.entries import used_tags
 from app.version import VERSION
-from app.web.http.languages import page_language
-from app.web.http.preferences import chosen_theme
+from app.web.http.preferences import chosen_theme, page_language
 from app.web.pages.context import PageContext, context_of, page_answer
 from app.web.pages.layout import Head, render_page
 from app.web.pages.parts import TagLink, tag_link

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.content.shelf import version_of
+from app.filters import Window
 from app.search.answers import SearchRequest
 from app.taxonomy import Tag
+from app.usecases.entries import CountedTag, TagListing, list_tagged, used_tags
 from app.usecases.search import Found, browse
-from app.usecases.tags import CountedTag, TagListing, list_tagged, used_tags
-from app.usecases.window import Window
 from app.web.http.routing import Handler
 from app.web.pages.context import PageContext, asked_filters, asked_page, context_of, page_answer
 from app.web.pages.filters import FilterBar, filter_bar

@@ -20,11 +20,10 @@ from app.presentation.urls import Urls
 from app.search.answers import SearchRequest
 from app.snapshot.snapshot import Snapshot
 from app.taxonomy import FACETS
-from app.usecases.tags import MAX_TAGS
+from app.usecases.entries import MAX_TAGS
 from app.web.http.body import read_bytes
 from app.web.http.hosting import is_from_our_pages
-from app.web.http.languages import page_language
-from app.web.http.preferences import YEAR, Theme, choices, chosen_theme, safe_next
+from app.web.http.preferences import YEAR, Theme, choices, chosen_theme, page_language, safe_next
 from app.web.http.problems import HttpProblem, Refusal
 from app.web.http.respond import NO_STORE, Body, respond
 from app.web.site import Site, site_of

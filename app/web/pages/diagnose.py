@@ -10,8 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from app.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
 from app.presentation.diagnosis_text import as_markdown
 from app.usecases.diagnose import diagnose as diagnose_for
-from app.usecases.diagnose import excerpt
-from app.usecases.share import telling_lines
+from app.usecases.diagnose import excerpt, telling_lines
 from app.web.http.preferences import choices, chosen_theme
 from app.web.http.respond import NO_STORE, respond
 from app.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember

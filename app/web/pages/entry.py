@@ -16,8 +16,8 @@ from app.entry import Edition, Entry, Heading, Language, Section, Source, Summar
 from app.presentation.urls import filled, rewrite
 from app.settings import Settings
 from app.usecases.entries import MovedTo, ReadEntry, note_read, read
+from app.usecases.entries import vote as vote_for
 from app.usecases.gaps.recorder import NOBODY, EntryRead
-from app.usecases.votes import vote as vote_for
 from app.web.http.negotiation import preferred_media_type
 from app.web.http.preferences import Theme
 from app.web.http.respond import NO_STORE, Body, Resource, respond

@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from app.content.library import Library
 from app.entry import Entry, Kind, Summary
-from app.usecases.tags import used_tags
-from app.web.http.languages import page_language
+from app.usecases.entries import used_tags
+from app.web.http.preferences import page_language
 from app.web.http.respond import REVALIDATE, Resource
 from app.web.pages.context import HTML, PageContext, context_of, page_answer
 from app.web.pages.layout import Head, render_page

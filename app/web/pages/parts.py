@@ -13,7 +13,7 @@ from app.entry import Language, Summary
 from app.han import has_han, is_han
 from app.presentation.schemas import EditionLink
 from app.presentation.shaper import edition_links
-from app.usecases.tags import CountedTag
+from app.usecases.entries import CountedTag
 from app.web.pages.context import PageContext
 
 

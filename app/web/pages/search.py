@@ -21,9 +21,9 @@ from app.search.answers import (
     Suggestion,
     SuggestionType,
 )
+from app.usecases.entries import used_tags
 from app.usecases.search import Found, browse, clip
 from app.usecases.search import search as search_for
-from app.usecases.tags import used_tags
 from app.web.pages.context import PageContext, asked_search, context_of, page_answer
 from app.web.pages.filters import FilterBar, filter_bar
 from app.web.pages.layout import Head, render_page

@@ -1,6 +1,8 @@
-"""`jieda gaps`: what people asked in vain, and what else those who maintain the entries may do next."""
+"""`jieda gaps` and `jieda votes`: questions asked in vain, readers' votes, and other work for those who maintain the
+entries."""
 
 import json
+from datetime import datetime
 
 import click
 
@@ -26,7 +28,7 @@ OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--forget", is_flag=True, help="Forget all that was asked in vain and read. Votes stay.")
 @click.pass_context
-def command(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
+def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
     """Print what was asked in vain, most often first, and what else is to be done; exit 1 where nothing was asked.
 
     Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
@@ -58,5 +60,24 @@ def _forget(store: FeedbackStore) -> None:
         raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
 
 
+@click.command("votes")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Only votes from this day on, such as 2026-01-31.",
+)
+def votes(since: datetime | None) -> None:
+    """Print how often readers said that an entry solved their problem, the least helpful first."""
+    try:
+        counts = FeedbackStore(settings_of(()).data).votes(since.date().isoformat() if since else "")
+    except FeedbackUnusable as error:
+        raise JiedaError(f"votes cannot be read: {error}") from error
+    for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):
+        click.echo(f"{each.unsolved:6} no {each.solved:6} yes  {each.lang}  {each.entry}")
+    if not counts:
+        click.echo("No votes yet.")
+
+
 if __name__ == "__main__":
-    run(command)
+    run(gaps, votes)
