@@ -65,6 +65,6 @@ class Local:
         return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
 
     def absolute(self, url: str) -> str:
-        """Return `url` under the base address of the settings; empty where none is set, as its place is then unknown."""
+        """Return `url` under the base address of the settings; empty where none is set."""
         urls = self.shapers.urls
         return urls.absolute(url) if urls.base_url else ""
