@@ -22,10 +22,6 @@ from app.analysis.token import (
 )
 from app.han import has_han
 
-VERSION = "9"
-"""Part of the digest an index is kept under: raise it when tokens of the same text come out differently."""
-
-
 CACHED_WORDS, LONGEST_CACHED = 16_384, 100
 """Words and pieces of code whose parts are kept, and their characters: a corpus repeats them."""
 

@@ -95,9 +95,6 @@ CODE_OR_WORD = (
 )
 SAYING = rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})"
 SAID = re.compile(SAYING)
-RUNS = re.compile(rf"{SAYING}|(?P<SEPARATOR>(?:(?!{START})[^{HAN}])+)")
-KINDS = {"HAN": RunKind.HAN, "SEPARATOR": RunKind.SEPARATOR}
-"""Of the groups that say it."""
 SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
 """What a separator has that keeps the words around it apart: anything but space, marks that hold words together
 (dashes, what is not seen) and marks that dress them (`code`, *emphasis*)."""
@@ -105,18 +102,10 @@ PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 
-def all_runs(text: str) -> Iterator[Run]:
-    """Segments of `text` in order; their texts, joined, are `text`."""
-    for match in RUNS.finditer(text):
-        found = match.group()
-        kind = KINDS.get(match.lastgroup or "") or word_kind(found)
-        yield Run(found, match.start(), kind)
-
-
 def runs_of(text: str) -> Iterator[Run]:
-    """The segments of `text` that say something."""
+    """The runs of a folded text, in order."""
     for found, start, is_han in saying(text):
-        yield Run(found, start, RunKind.HAN if is_han else word_kind(found))
+        yield Run(found, start, RunKind.HAN if is_han else RunKind.CODE if is_code(found) else RunKind.WORD)
 
 
 def saying(text: str) -> Iterator[tuple[str, int, bool]]:
@@ -128,11 +117,6 @@ def saying(text: str) -> Iterator[tuple[str, int, bool]]:
 def separates(separator: str) -> bool:
     """Whether the words on both sides of a separator are not said together: punctuation stands between them."""
     return bool(separator) and separator != " " and SEPARATING.search(separator) is not None
-
-
-def word_kind(text: str) -> RunKind:
-    """What a word is."""
-    return RunKind.CODE if is_code(text) else RunKind.WORD
 
 
 def is_code(text: str) -> bool:

@@ -14,11 +14,10 @@ class RunKind(Enum):
     HAN = "han"
     WORD = "word"
     CODE = "code"
-    SEPARATOR = "separator"
 
 
 class Run(NamedTuple):
-    """A stretch of folded text; joining all segments of a text gives the text back."""
+    """A stretch of folded text that says something; between two of them stands a separator."""
 
     text: str
     start: int

@@ -117,9 +117,6 @@ RECORD_ROOM, TEXT_ROOM = 64 << 20, 16 << 20
 KNOWN_POOLS = 20_000
 """Words in several forms whose holders are remembered."""
 
-HALF = 0.5
-"""Of all documents: from there on it is shorter to name those that do not pass."""
-
 REQUIRED = "required"
 
 Variants = tuple[str, ...]
@@ -231,11 +228,13 @@ class ClusterIndex:
         )
 
     def _among(self, within: Within | None) -> list[Body]:
-        """What only documents within some pass."""
+        """What only documents within some pass, by the fewer ids."""
         if within is None:
             return []
-        inside, outside = (self._named(np.flatnonzero(one)) for one in (within.mask, ~within.mask))
-        return [inside] if within.mask.mean() < HALF else [{"bool": {"must_not": [outside]}}]
+        inside, outside = np.flatnonzero(within.mask), np.flatnonzero(~within.mask)
+        if len(inside) <= len(outside):
+            return [self._named(inside)]
+        return [{"bool": {"must_not": [self._named(outside)]}}]
 
     def _latest(self, wanted: Lookup, size: int) -> Body | None:
         """The latest documents, where operators alone list them."""

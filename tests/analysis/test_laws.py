@@ -17,8 +17,8 @@ from app.analysis.chinese import ChineseTokenizer
 from app.analysis.english import Stemmer
 from app.analysis.normalize import Folder
 from app.analysis.pipeline import Analyzer
-from app.analysis.runs import all_runs
-from app.analysis.token import RunKind, Token, TokenKind
+from app.analysis.runs import runs_of
+from app.analysis.token import Token, TokenKind
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
 
@@ -66,21 +66,15 @@ def test_several_threads_stem_as_one_does() -> None:
 
 @patient
 @given(TEXTS)
-def test_segments_joined_give_the_folded_text_back(text: str) -> None:
+def test_runs_stand_where_they_say_and_leave_no_letter_digit_or_han_character_out(text: str) -> None:
     folded = FOLDER.fold(text).text
     place = 0
-    for piece in all_runs(folded):
-        assert piece.start == place
-        assert piece.text
-        place = piece.end
-    assert "".join(piece.text for piece in all_runs(folded)) == folded
-
-
-@patient
-@given(TEXTS)
-def test_no_letter_digit_or_han_character_falls_into_a_separator(text: str) -> None:
-    separators = [piece.text for piece in all_runs(FOLDER.fold(text).text) if piece.kind is RunKind.SEPARATOR]
-    assert not [character for separator in separators for character in separator if character.isalnum()]
+    for run in runs_of(folded):
+        assert run.text
+        assert folded[run.start : run.end] == run.text
+        assert not [character for character in folded[place : run.start] if character.isalnum()]
+        place = run.end
+    assert not [character for character in folded[place:] if character.isalnum()]
 
 
 @patient

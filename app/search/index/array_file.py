@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,8 +157,8 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", ERRORS)
 
 
-class Strings(Sequence[str]):
-    """Sorted strings, kept as bytes, each decoded when it is looked at. A slice is a tuple."""
+class Strings:
+    """Sorted strings, kept as bytes, each decoded when it is looked at."""
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._text = arrays[f"{name}.text"].data
@@ -166,20 +166,6 @@ class Strings(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
-
-    def __contains__(self, text: object) -> bool:
-        return isinstance(text, str) and self.find(text) is not None
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
-        if isinstance(place, slice):
-            return tuple(map(self.at, range(len(self))[place]))
-        return self.at(range(len(self))[place])
 
     def bytes_at(self, number: int) -> bytes:
         """String `number`, undecoded."""

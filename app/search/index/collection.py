@@ -6,7 +6,7 @@ failure, which a diagnosis counts.
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from heapq import merge
 from itertools import groupby
 
@@ -49,7 +49,7 @@ class Collection:
         )
         self.places = self._placed()
         """The segment of each document, and its number there, shape (2, documents)."""
-        self.gains = self._gains(weighting)
+        self._weighting = weighting
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -76,7 +76,11 @@ class Collection:
             placed[0, numbers[live]], placed[1, numbers[live]] = segment, live
         return placed
 
-    def _gains(self, weighting: Weighting) -> Scores:
+    @cached_property
+    def gains(self) -> Scores:
+        """Not made where a cluster chooses what is ranked: of many documents it takes the most room of all that is
+        here."""
+        weighting = self._weighting
         lengths = np.zeros((len(ZONES), len(self)))
         for number, segment in enumerate(self.segments):
             live = self.live(number)

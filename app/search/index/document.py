@@ -129,9 +129,6 @@ def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
     return found
 
 
-SCHEMA_VERSION = "9"
-"""Part of the digest an index is kept under: raise it when the same entry makes another document."""
-
 ASIDES = frozenset({"see-also"})
 
 LONGEST_KEY = 96
