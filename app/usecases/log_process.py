@@ -2,6 +2,7 @@
 work, and with it every search of the process that serves."""
 
 import logging
+import signal
 import threading
 from dataclasses import replace
 from functools import partial
@@ -72,6 +73,8 @@ class LogProcess:
 
 def answer_logs(line: Connection, settings: Settings) -> None:
     """The other end: explain logs by what the data directory holds, until nobody asks any more."""
+    # Who interrupts a program means the server.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     knowledge = _opened(settings)
     while line.poll(SECONDS_IDLE):
         try:
