@@ -111,12 +111,14 @@ def _hit(client: Client, hit: schemas.ApiHit) -> answers.AgentHit:
 
 
 async def read(context: Context, asked: questions.ReadQuestion) -> answers.AgentEntry:
-    """An entry or a section of it, as much as fits. Raises BadParameter for a section that it lacks."""
+    """An entry or a section of it, as much as fits. Raises BadParameter for none such and past its end."""
     entry = await context.client.read(asked.id, asked.spoken)
     sections = entry.sections()
     if asked.section and asked.section not in sections:
         raise BadParameter(field="section", expected=", ".join(sections))
     whole = sections[asked.section] if asked.section else entry.markdown.strip()
+    if asked.offset and asked.offset >= len(whole):
+        raise BadParameter(field="offset", expected=str(len(whole)))
     part = whole[asked.offset : asked.offset + MAX_PART]
     if asked.offset + len(part) < len(whole) and "\n" in part:
         part = part[: part.rindex("\n") + 1]

@@ -1,14 +1,17 @@
 """Arguments of the tools. The schemas that clients see are made of these: fixed text, nothing of it from content."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from app.entry import Language
 from app.filters import Filters
 from app.han import has_han, is_han
 
+RESOURCES = "jieda://entry/"
+"""How the addresses of resources begin; what follows is the id."""
 MAX_TAGS = 10
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
@@ -31,6 +34,19 @@ def _list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _kinds(value: object) -> object:
+    """Kinds in lower case: there are three, and models write them like names."""
+    listed = _list(value)
+    if not isinstance(listed, list):
+        return listed
+    return [each.lower() if isinstance(each, str) else each for each in listed]
+
+
+def _entry_id(value: object) -> object:
+    """The id in the address of a resource, or the id itself."""
+    return urlsplit(value).path[1:] if isinstance(value, str) and value.startswith(RESOURCES) else value
+
+
 Lang = Annotated[
     Language | None,
     BeforeValidator(_language),
@@ -41,6 +57,7 @@ Lang = Annotated[
     ),
 ]
 Tags = Annotated[list[str], BeforeValidator(_list), Field(max_length=MAX_TAGS)]
+Kinds = Annotated[list[str], BeforeValidator(_kinds), Field(max_length=MAX_TAGS)]
 
 
 class Question(BaseModel):
@@ -49,6 +66,17 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     lang: Lang = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, asked: Any) -> Any:
+        """Take an optional argument that is null or empty as not given: many clients send every one."""
+        if not isinstance(asked, dict):
+            return asked
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {
+            name: value for name, value in asked.items() if name not in optional or value not in (None, "")
+        }
 
     @property
     def spoken(self) -> Language:
@@ -80,7 +108,7 @@ class FilteredQuestion(Question):
     """Filters that combine: or within one, and between them."""
 
     framework: Tags = Field([], description="Only these frameworks, by id (see `list`).")
-    kind: Tags = Field([], description="Only these kinds: error, how-to, concept.")
+    kind: Kinds = Field([], description="Only these kinds: error, how-to, concept.")
     topic: Tags = Field([], description="Only these topics, by id (see `list`).")
     error_type: Tags = Field([], description="Only these error types, by id (see `list`).")
     offset: int = Field(
@@ -115,7 +143,7 @@ class SearchQuestion(FilteredQuestion):
 class ReadQuestion(Question):
     """Arguments of `read`."""
 
-    id: str = Field(
+    id: Annotated[str, BeforeValidator(_entry_id)] = Field(
         pattern=r"^[^/\s]+/[^/\s]+$",
         description="Id of the entry, <framework>/<slug>, as `diagnose`, `search` and `list` give it.",
     )

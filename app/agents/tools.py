@@ -156,7 +156,7 @@ async def failure(context: Context, error: JiedaError, lang: Language) -> str:
         case UnknownEntry():
             hint = t("agents.error.entry")
         case BadParameter():
-            return t("agents.error.section", known=error.arguments["expected"])
+            return t(f"agents.error.{error.arguments['field']}", known=error.arguments["expected"])
         case RemoteRefusal():
             return f"{error} {t('agents.error.entry')}" if names_no_entry(error) else str(error)
         case RemoteError():

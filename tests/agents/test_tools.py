@@ -174,8 +174,38 @@ def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(a
 
 
 @pytest.mark.parametrize(
+    ("name", "arguments", "plain"),
+    [
+        ("search", {"query": "node2pg", "framework": None, "limit": None, "lang": ""}, {"query": "node2pg"}),
+        ("list", {"framework": "roll", "kind": ["Error"]}, {"framework": ["roll"], "kind": ["error"]}),
+        ("diagnose", {"text": ENGLISH_LOG, "framework": "", "lang": None}, {"text": ENGLISH_LOG}),
+        (
+            "read",
+            {"id": "jieda://entry/roll/node2pg-keyerror?lang=en", "section": None},
+            {"id": CALLS["read"]["id"]},
+        ),
+        ("read", {"id": "roll/node2pg-keyerror", "section": ""}, {"id": CALLS["read"]["id"]}),
+    ],
+)
+def test_arguments_are_taken_as_models_write_them(
+    agents_server: Server, name: str, arguments: dict[str, Any], plain: dict[str, Any]
+) -> None:
+    async def work(client: Client) -> list[CallToolResult]:
+        return [await client.call_tool(name, each) for each in (arguments, plain)]
+
+    written, expected = over_http(agents_server, work)
+    assert not written.is_error
+    assert written.structured_content == expected.structured_content
+
+
+@pytest.mark.parametrize(
     ("name", "arguments", "hint"),
     [
+        (
+            "read",
+            {"id": "roll/node2pg-keyerror", "offset": 90_000},
+            "There is nothing at this offset: the text has",
+        ),
         ("read", {"id": "roll/nosuch"}, "call search or list"),
         ("read", {"id": "roll/node2pg-keyerror", "section": "answer"}, "symptom, cause, fix"),
         ("read", {"id": "nosuch"}, "id: "),
