@@ -3,7 +3,8 @@
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -181,9 +182,9 @@ class EmbeddedResult:
         masks = [wanted.within.mask] if wanted.within else []
         if required is not None and not self.phrases_dropped:
             masks.append(required)
-        self._answering: Mask = np.logical_and.reduce([standings.answering, *masks])
+        self._answering: Mask = reduce(and_, masks, standings.answering)
         passing = facets.passing(wanted.filters)
-        near: Mask = np.logical_and.reduce([standings.near, *masks])
+        near: Mask = reduce(and_, masks, standings.near)
         self.answers = self._best(self._answering, passing, wanted.window)
         self.near = self._best(near, passing, wanted.near)
 

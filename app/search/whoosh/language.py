@@ -69,7 +69,7 @@ STATES = frozenset(
 NEAREST = 3
 
 
-class Part(NamedTuple):
+class OperatorPart(NamedTuple):
     """An operator at `start:end` of a query: what is `asked` in Whoosh's syntax, and the `words` of it to rank by."""
 
     start: int
@@ -127,7 +127,7 @@ class QueryLanguage:
             return TypedQuery(text, nearest=nearest) if nearest else None
         return self._typed(text, words, sorted(set(parts.values())))
 
-    def _typed(self, text: str, words: Sequence[re.Match[str]], parts: Sequence[Part]) -> TypedQuery:
+    def _typed(self, text: str, words: Sequence[re.Match[str]], parts: Sequence[OperatorPart]) -> TypedQuery:
         asked = self._parser.parse(" ".join(part.asked for part in parts))
         free = [*((one.start(), one.group()) for one in words)]
         free += [(part.start, part.words) for part in parts if part.words]
@@ -166,7 +166,7 @@ class QueryLanguage:
             found[field] = names
         return found
 
-    def _tag_or_days(self, chunk: re.Match[str]) -> Part | None:
+    def _tag_or_days(self, chunk: re.Match[str]) -> OperatorPart | None:
         match = FIELD.fullmatch(chunk.group())
         field = _field(match)
         if match is None or not field:
@@ -174,9 +174,9 @@ class QueryLanguage:
         sign = "NOT " if match["sign"] else ""
         if field == "updated":
             days = _days(match["value"])
-            return Part(*chunk.span(), f"{sign}updated:{days}") if days else None
+            return OperatorPart(*chunk.span(), f"{sign}updated:{days}") if days else None
         value = self._values.get(field, {}).get(self._analyzer.fold(match["value"].strip('"“”')))
-        return Part(*chunk.span(), f'{sign}{field}:"{value}"') if value else None
+        return OperatorPart(*chunk.span(), f'{sign}{field}:"{value}"') if value else None
 
     def _with_nearest(self, text: str, chunks: Sequence[re.Match[str]]) -> Iterator[str]:
         """The query with values that exist, for the first field whose value does not."""
@@ -202,23 +202,23 @@ class QueryLanguage:
 
     # ---- what prose and messages have as well
 
-    def _doubtful(self, chunk: re.Match[str], follows: bool) -> Part | None:
+    def _doubtful(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
         """`title:word`, `-word`, `mem*`; `follows`: something stands before it."""
         text, span = chunk.group(), chunk.span()
         if (match := FIELD.fullmatch(text)) and _field(match) == "title" and match["colon"] == ":":
             sign, value = "NOT " if match["sign"] else "", self._phrase("title", match["value"].strip('"“”'))
-            return Part(*span, sign + value, "" if sign else match["value"]) if value else None
+            return OperatorPart(*span, sign + value, "" if sign else match["value"]) if value else None
         if match := BEGINNING.fullmatch(text):
             word = match["word"].casefold()
             known = word not in C_TYPES and self._index.reader().expand_prefix(WHOLE, word)
-            return Part(*span, f"{'NOT ' if match['sign'] else ''}{word}*") if known else None
+            return OperatorPart(*span, f"{'NOT ' if match['sign'] else ''}{word}*") if known else None
         if (
             follows
             and text.startswith("-")
             and _is_operand(text[1:])
             and (value := self._phrase(WHOLE, text[1:]))
         ):
-            return Part(*span, f"NOT {value}")
+            return OperatorPart(*span, f"NOT {value}")
         return None
 
     def _phrase(self, field: str, text: str) -> str:
@@ -227,7 +227,9 @@ class QueryLanguage:
         asked = f'{field}:"{words}"' if " " in words else f"{field}:{words}"
         return asked if words and self._index.matching(self._parser.parse(asked)).any() else ""
 
-    def _connected(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, Part]) -> dict[int, Part]:
+    def _connected(
+        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]
+    ) -> dict[int, OperatorPart]:
         """With NOT and OR joined to what stands beside them."""
         found = dict(parts)
         for number, (left, right) in enumerate(pairwise(chunks)):
@@ -235,12 +237,14 @@ class QueryLanguage:
             if left.group() == "NOT" and number and self._excludes(chunks, number):
                 asked = behind.asked if behind else self._phrase(WHOLE, right.group())
                 if asked and not asked.startswith("NOT"):
-                    found[number] = found[number + 1] = Part(left.start(), right.end(), f"NOT {asked}")
+                    found[number] = found[number + 1] = OperatorPart(
+                        left.start(), right.end(), f"NOT {asked}"
+                    )
             elif left.group() == "OR" and number and (before := self._operand(chunks, found, number - 1)):
                 if (after := self._operand(chunks, found, number + 1)) is None:
                     continue
                 words = f"{before.words} {after.words}".strip()
-                whole = Part(before.start, after.end, f"({before.asked} OR {after.asked})", words)
+                whole = OperatorPart(before.start, after.end, f"({before.asked} OR {after.asked})", words)
                 for each in range(number + 2):
                     if whole.start <= chunks[each].start() < whole.end:
                         found[each] = whole
@@ -254,8 +258,8 @@ class QueryLanguage:
         return not is_function_word(before.casefold()) and (says or FIELD.fullmatch(behind) is not None)
 
     def _operand(
-        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, Part], number: int
-    ) -> Part | None:
+        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart], number: int
+    ) -> OperatorPart | None:
         """What one side of an OR asks for."""
         if number in parts:
             return None if parts[number].asked.startswith("NOT") else parts[number]
@@ -263,9 +267,9 @@ class QueryLanguage:
         if not _is_operand(text) or is_function_word(text.casefold()):
             return None
         words = " ".join(self._analyzer.analyze(text).words)
-        return Part(*chunks[number].span(), f'{WHOLE}:"{words}"' if " " in words else words, text)
+        return OperatorPart(*chunks[number].span(), f'{WHOLE}:"{words}"' if " " in words else words, text)
 
-    def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, Part]) -> bool:
+    def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]) -> bool:
         """Whether nothing beside the operators is written as code, nor all of it in capitals as a message is."""
         rest = " ".join(one.group() for number, one in enumerate(chunks) if number not in parts)
         code = any(piece.kind is RunKind.CODE for piece in self._analyzer.analyze(rest).pieces)
