@@ -146,8 +146,8 @@ def test_two_hundred_calls_at_once_are_all_answered(agents_server: Server) -> No
 
 def test_answers_are_bounded_and_lead_to_the_rest(agents_server: Server) -> None:
     async def work(client: Client) -> None:
-        first = (await client.call_tool("list", {"framework": "roll", "limit": 6})).structured_content
-        rest = await client.call_tool("list", {"framework": "roll", "offset": first["next_offset"]})
+        first = (await client.call_tool("list", {"framework": "chatlearn", "limit": 6})).structured_content
+        rest = await client.call_tool("list", {"framework": "chatlearn", "offset": first["next_offset"]})
         ids = [item["id"] for item in first["entries"] + rest.structured_content["entries"]]
         assert len(set(ids)) == len(ids) == first["total"]
         assert "next_offset" not in rest.structured_content

@@ -346,7 +346,7 @@ def test_at_most_five_entries_are_answered(diagnoser_of: Make) -> None:
         ("RuntimeError: CUDA error: out of memory", ["cuda-oom-fsdp", "oom-max-tokens-per-gpu"]),
         (
             "RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 15.78 GiB total capacity)",
-            ["cuda-oom-fsdp", "oom-max-tokens-per-gpu"],
+            ["cuda-oom-fsdp", "oom-max-tokens-per-gpu", "out-of-memory"],
         ),
     ],
 )
