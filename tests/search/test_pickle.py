@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.server import ROOT
 
 FORBIDDEN = """
@@ -33,6 +35,7 @@ TESTS = (
 )
 
 
+@pytest.mark.slow
 def test_index_search_and_reload_unpickle_nothing() -> None:
     command = [sys.executable, "-c", FORBIDDEN, "--hypothesis-profile", "quick", *TESTS]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
