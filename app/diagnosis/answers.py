@@ -39,11 +39,13 @@ class MatchReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted."""
+    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted; `begins`: the place in
+    `text` where the prefixes of process, rank and time end."""
 
     line: int
     text: str
     reason: MatchReason
+    begins: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,14 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class LogError:
-    """A failure that the log tells of; `count` is how often, over all ranks."""
+    """A failure that the log tells of; `count` is how often, over all ranks. `wraps`: it only passes on what failed in
+    another process, as `wrappers` of `failures.yaml` say."""
 
     type: str
     message: str
     line: int
     count: int
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +113,13 @@ class Diagnosis:
     """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
     taxonomy: a log of another program names that program."""
     query: str
+
+    @property
+    def roots(self) -> tuple[LogError, ...]:
+        """The failures that are not just wrappers of others, in the order of the log."""
+        return tuple(each for each in self.errors if not each.wraps)
+
+    @property
+    def root(self) -> LogError | None:
+        """The failure to look for: the first that wraps no other. Those after it are mostly its consequences."""
+        return next(iter(self.roots), None)

@@ -29,6 +29,8 @@ MOST_LINES = 8
 MOST_ERRORS = 20
 SHOWN_LINE = 240
 """Characters of a matched line that are shown, around what matched."""
+FIRST_WORDS = 40
+"""Characters of a line without its prefixes by which it is found in the line as pasted."""
 
 
 class Diagnoser:
@@ -68,7 +70,8 @@ class Diagnoser:
             near=near,
             verdict=_verdict(matches, near, troubled=shown.troubled),
             errors=tuple(
-                LogError(one.type, one.message, one.line, one.count) for one in parsed.raised[-MOST_ERRORS:]
+                LogError(one.type, one.message, one.line, one.count, one.name in self._formats.wrappers)
+                for one in parsed.raised[-MOST_ERRORS:]
             ),
             framework=origin.name,
             query=shown.query,
@@ -87,7 +90,9 @@ class Diagnoser:
             if line.number not in lines:
                 found = line.text[place.start : place.end]
                 telling[line.number] = (found,) if found else self._shared(one)
-                lines[line.number] = MatchedLine(line.number, _around(raw[line.number - 1], found), reason)
+                text = _around(raw[line.number - 1], found)
+                begins = max(0, text.find(line.text.strip()[:FIRST_WORDS]))
+                lines[line.number] = MatchedLine(line.number, text, reason, begins)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
         return Match(
             entry,

@@ -16,7 +16,6 @@ from app.drafting.doubts import Doubt, doubt
 from app.drafting.guesses import Slugs, finders_of, signatures_of, words_of
 from app.entry import Language
 from app.errors import AuthoringError
-from app.log.formats import compile_formats
 from app.signature.line import compile_signature_line
 from app.taxonomy import Taxonomy
 from app.usecases.secrets import masked
@@ -39,7 +38,9 @@ class Clues:
 
 def clues_of(log: str, diagnosis: Diagnosis, content: Loaded, entry_id: str = "") -> Clues:
     """The clues of a log with its diagnosis. Samples of `entry_id` may have the same line, others not."""
-    error, message = _failure(diagnosis, content)
+    # Of a wrapper alone nothing can be known, so it gets a name and no signature: that would fit every crash.
+    failure = diagnosis.root or next(iter(diagnosis.errors), None)
+    error, message = (failure.type, failure.message) if failure else ("", "")
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
     others = [sample for sample in content.samples if sample.entry_id != entry_id]
@@ -49,17 +50,11 @@ def clues_of(log: str, diagnosis: Diagnosis, content: Loaded, entry_id: str = ""
         name=VALUES.sub(" ", f"{short} {masked(message)}"),
         error_types=_error_types(content.corpus.taxonomy, short),
         signatures=tuple(
-            each for each in signatures_of([line], others) if compile_signature_line(each).matches(text)
+            each
+            for each in signatures_of([line] if diagnosis.root else [], others)
+            if compile_signature_line(each).matches(text)
         ),
     )
-
-
-def _failure(diagnosis: Diagnosis, content: Loaded) -> tuple[str, str]:
-    """The last error that is not just the wrapper of another, as its type and its message."""
-    wrappers = compile_formats(content.vocabulary.logs.failures).wrappers
-    causes = [each for each in diagnosis.errors if each.type.rpartition(".")[2] not in wrappers]
-    found = (causes or diagnosis.errors)[-1:]
-    return (found[0].type, found[0].message) if found else ("", "")
 
 
 def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:

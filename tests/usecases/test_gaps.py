@@ -184,7 +184,7 @@ def test_logs_are_grouped_by_type_and_message(reader: WordReader) -> None:
         reader,
         [
             (gap("connection refused by {addr}", "ConnectionError"), 2),
-            (gap("connection refused by {path}", "RayTaskError ConnectionError"), 1),
+            (gap("connection refused by {path}", "ConnectionError TimeoutError"), 1),
             (gap("connection refused by {addr}", "ValueError"), 1),
             (gap("connection refused by {addr}"), 1),
         ],

@@ -26,6 +26,7 @@ LOG = (
     "Traceback (most recent call last):\n"
     f'  File "{FOLDER}/x.py", line 3, in zqhidden\n    g()\n'
     f"acme.WidgetError: widget {NUMBER} of {MAIL} at {ADDRESS} on {HOST} did not answer {TOKEN}\n"
+    "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n"
 )
 
 

@@ -24,7 +24,7 @@ WORDINGS = 3
 
 Meaning = frozenset[str]
 Key = tuple[GapSource, str, Meaning]
-"""Where it was asked, the last failure's type, and the words."""
+"""Where it was asked, the type of the root failure, and the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def grouped(gaps: Iterable[GapCount], reader: WordReader) -> tuple[GapGroup, ...
         rows[each.gap.source, each.gap.kind, each.gap.text].append(each)
     same: defaultdict[Key, list[GapCount]] = defaultdict(list)
     for (source, kind, text), members in rows.items():
-        same[source, kind.rpartition(" ")[2], meaning(text, reader)] += members
+        same[source, kind.partition(" ")[0], meaning(text, reader)] += members
     merged = _merged(same)
     return tuple(
         sorted(map(_group, merged), key=lambda group: (-group.count, _backwards(group.last), group.text))

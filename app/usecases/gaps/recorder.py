@@ -66,8 +66,8 @@ class EntryRead(NamedTuple):
 
 
 class Unexplained(NamedTuple):
-    """A log that no entry explains: the types of its last failures and the message of the last, or what a search for it
-    would be."""
+    """A log that no entry explains: the types of its first failures that wrap no others, the root before its
+    consequences, and the message of the root, or what a search for the log would be."""
 
     types: tuple[str, ...]
     message: str
@@ -99,8 +99,8 @@ def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Not
         return AnswerFound(asker)
     if diagnosis.verdict not in UNEXPLAINED:
         return None
-    failures = diagnosis.errors[-MOST_FAILURES:]
-    message = failures[-1].message if failures else diagnosis.query
+    failures = diagnosis.roots[:MOST_FAILURES]
+    message = failures[0].message if failures else diagnosis.query
     return Unexplained(
         tuple(failure.type for failure in failures if failure.type),
         message[:LONGEST_READ],
@@ -249,7 +249,7 @@ class Recorder:
 
     def _log(self, note: Unexplained) -> None:
         redactor = self._redacting(self._snapshot())
-        types = tuple(dict.fromkeys(map(redactor.failure, note.types)))[-MOST_FAILURES:]
+        types = tuple(dict.fromkeys(map(redactor.failure, note.types)))
         gap = Gap(GapSource.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
         self._keep(NOBODY, gap)
 

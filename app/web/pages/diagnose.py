@@ -157,7 +157,9 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
         near_title=context.t("diagnose.similar" if clean else "diagnose.nearest"),
         near=tuple(_near(context, near) for near in diagnosis.near),
-        errors=tuple(_error(context, error) for error in diagnosis.errors[:ERRORS]) if unsure else (),
+        errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS])
+        if unsure
+        else (),
         guessed=_guessed(context, diagnosis.framework) if unsure else None,
         exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",

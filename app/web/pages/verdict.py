@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from app.diagnosis.answers import Diagnosis, Match
+from app.diagnosis.answers import Diagnosis, Match, MatchedLine
 from app.presentation.urls import filled, issue_search, rewrite
 from app.web.pages.context import PageContext
 from app.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
@@ -15,6 +15,11 @@ from app.web.templating import safe
 LINES = 6
 WIDTH = 400
 """Characters of a log line that are shown."""
+MARKED = Markup("<mark>{}</mark>")
+PREFIX = Markup('<span class="prefix">{}</span>')
+LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">…</span>')
+SHORT_LEAD, LONG_LEAD = 16, 90
+"""Characters before a mark that leave it in the first row on a phone, and in the first two on a wide screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
         lines=tuple(
             LineView(
                 line.line,
-                _marked(line.text, match.telling.get(line.line, ())),
+                _marked(line, match.telling.get(line.line, ())),
                 context.t(f"matched.{line.reason}"),
             )
             for line in match.matched[:LINES]
@@ -65,17 +70,25 @@ def match_view(context: PageContext, match: Match) -> MatchView:
     )
 
 
-def _marked(line: str, telling: Iterable[str]) -> Markup:
-    """A line as it is shown, its telling parts marked; all of it where none is found any more."""
-    text = shortened(line.strip())
+def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
+    """A line as it is shown, its telling parts marked; all of it where none is found any more. What a reader need not
+    see at first stands apart: the prefixes, and what keeps the first mark from the two rows that are shown."""
+    whole = shortened(line.text.rstrip())
+    begins = len(whole) - len(whole[min(line.begins, len(whole)) :].lstrip())
+    text = whole[begins:] or whole.lstrip()
+    prefix = whole[: len(whole) - len(text)].lstrip()
+    html = PREFIX.format(prefix) if prefix else Markup("")
     parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
     pattern = "|".join(rf"(?<![^\W_]){re.escape(part)}" for part in parts)
     found = list(re.finditer(pattern, text, re.IGNORECASE)) if parts else []
     if not found:
-        return Markup("<mark>{}</mark>").format(text)
-    html, place = Markup(""), 0
+        return html + MARKED.format(text)
+    place, lead = 0, found[0].start()
+    if lead > SHORT_LEAD:
+        html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", text[:lead])
+        place = lead
     for each in found:
-        html += escape(text[place : each.start()]) + Markup("<mark>{}</mark>").format(each[0])
+        html += escape(text[place : each.start()]) + MARKED.format(each[0])
         place = each.end()
     return html + escape(text[place:])
 
@@ -103,7 +116,7 @@ class Unanswered:
 
 def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
     """What a log asks."""
-    failure = diagnosis.errors[-1] if diagnosis.errors else None
+    failure = diagnosis.root
     known = context.served.searcher.known_words
     words = known(failure.message if failure else diagnosis.query)[:MOST_WORDS]
     kind = failure.type if failure else ""

@@ -141,6 +141,21 @@ def test_every_page_leads_to_all_entries_and_says_who_we_are(client: httpx.Clien
     assert hrefs.count("/zh/entries") >= 2
 
 
+def test_ways_on_take_the_first_root_failure_and_never_a_wrapper(client: httpx.Client) -> None:
+    log = (
+        "Traceback (most recent call last):\nacme.WidgetError: widget broken\n"
+        "Traceback (most recent call last):\nKeyError: 'late'\n"
+        "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n"
+    )
+    text = client.post("/en/diagnose", data={"text": log, "framework": "roll"}).text
+    page = parse(text)
+    outside = [unquote(link.get("href")) for link in page.iter("a") if "issues?q=" in link.get("href")]
+    assert [each.partition("q=")[2].split()[0] for each in outside] == ["acme.WidgetError"]
+    recognized = text[text.index('class="errors"') :]
+    assert "acme.WidgetError" in recognized
+    assert "RayActorError" not in recognized[: recognized.index("</ul>")]
+
+
 def test_nobody_is_sent_where_nothing_is_configured(client: httpx.Client) -> None:
     assert 'class="exits"' in client.get("/en/search?q=qqqzzzxxx&lang=en").text, "the projects' own issues"
     text = client.get("/en/entries/slime/resume-training").text
