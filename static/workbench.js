@@ -1,7 +1,7 @@
 // The workbench: what is written is kept in this browser and looked at by the server after a pause. Everything else
 // is a form that works by itself. Nothing here acts while an input method is composing.
 
-import { announce, make, tellShown } from "./app.js";
+import { announce, keep as keepInTab, kept as keptInTab, make, tellShown } from "./app.js";
 
 const form = document.getElementById("bench");
 const drafts = document.getElementById("drafts");
@@ -36,8 +36,16 @@ function keptNames() {
   }
 }
 
+// Two tabs may write at one draft. Each keeps its own text: whoever finds that the other has written goes on under another
+// name, `draft~time`, which the tab remembers.
+const ownName = (draft) => {
+  const name = keptInTab(`bench.${draft}`);
+  return name && kept(name) ? name : draft;
+};
+
 /** Goes on with a kept draft: sent as the form would send it. */
-function resume(held) {
+function resume(name, held) {
+  keepInTab(`bench.${held.values.draft}`, name);
   const again = make("form", { method: "post", action: drafts.dataset.action, hidden: true });
   for (const [name, value] of Object.entries(held.values)) again.append(make("textarea", { name, value }));
   document.body.append(again);
@@ -54,7 +62,7 @@ if (drafts) {
     const drop = make("button", { type: "button", textContent: drafts.dataset.discard });
     drop.setAttribute("aria-label", `${drafts.dataset.discard}: ${id}`);
     const item = make("li", {}, open, " ", make("span", { className: "count", textContent: time(held.at) }), " ", drop);
-    open.addEventListener("click", () => resume(held));
+    open.addEventListener("click", () => resume(name, held));
     drop.addEventListener("click", () => { forget(name); item.remove(); drafts.hidden = !list.children.length; });
     list.append(item);
   }
@@ -71,9 +79,23 @@ if (form) {
   const said = (text) => { hint.textContent = `${text} `; };
   const served = JSON.stringify(values()); // as the server sent it
 
+  let mine = ownName(dataset.draft);
+  let known = kept(mine)?.at; // when the text that this page knows of was kept
+  let touched = false;
+
+  const isOther = (held) => Boolean(held) && held.at !== known && JSON.stringify(held.values) !== JSON.stringify(values());
+  const warn = () => { document.getElementById("bench-elsewhere").hidden = false; };
+
   function keep() {
+    touched = true;
     try {
-      localStorage.setItem(PREFIX + dataset.draft, JSON.stringify({ at: Date.now(), values: values() }));
+      if (isOther(kept(mine))) {
+        mine = `${dataset.draft}~${Date.now().toString(36)}`;
+        warn();
+      }
+      known = Date.now();
+      localStorage.setItem(PREFIX + mine, JSON.stringify({ at: known, values: values() }));
+      keepInTab(`bench.${dataset.draft}`, mine);
       said(dataset.kept.replace("{time}", time(Date.now())));
       discard.hidden = false;
     } catch {
@@ -89,8 +111,8 @@ if (form) {
   // that is loaded again has what was written since.
   const [visit] = performance.getEntriesByType("navigation");
   const older = dataset.begun === "1" || visit?.type !== "navigate";
-  if (dataset.done) forget(dataset.done);
-  const draft = kept(dataset.draft);
+  if (dataset.done) forget(ownName(dataset.done));
+  const draft = kept(mine);
   const restored = Boolean(draft && older && !dataset.done && JSON.stringify(draft.values) !== served);
   if (restored) {
     put(draft.values);
@@ -100,13 +122,20 @@ if (form) {
   } else if (!dataset.done && (dataset.begun !== "1" || !form.elements.entry.value)) keep();
 
   discard.addEventListener("click", () => {
-    forget(dataset.draft);
+    forget(mine);
     discard.hidden = true;
     put(JSON.parse(served));
     said(dataset.discarded);
     announce(dataset.discarded);
     form.elements.en.focus();
     later(0);
+  });
+
+  addEventListener("storage", ({ key, newValue }) => {
+    if (!newValue || !(key === PREFIX + dataset.draft || key.startsWith(`${PREFIX}${dataset.draft}~`))) return;
+    if (!isOther(JSON.parse(newValue))) return;
+    warn();
+    if (touched) keep();
   });
 
   /* ---- Looked at by the server ---- */

@@ -209,6 +209,32 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     expect(again.locator("#drafts")).to_be_hidden()
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_two_tabs_at_one_draft_warn_and_keep_both_texts(open_bench: Callable[..., Page], lang: str) -> None:
+    first = open_bench(OPENED.replace("en", lang, 1))
+    original = first.locator("#en").input_value()
+    second = first.context.new_page()
+    second.goto(first.url)
+    warned = [tab.locator("#bench-elsewhere") for tab in (first, second)]
+    first.locator("#en").fill(f"{original}Said here")
+    expect(warned[1]).to_be_visible()
+    expect(warned[0]).to_be_hidden()
+    second.locator("#en").fill(f"{original}Said there")
+    expect(warned[0]).to_be_visible()
+    for tab, said in ((first, "here"), (second, "there"), (first, "here")):
+        tab.reload()
+        expect(tab.locator("#en")).to_have_value(f"{original}Said {said}")
+    first.goto(first.url.partition("?")[0])
+    listed = first.locator("#drafts li button:first-child", has_text="roll/memory")
+    expect(listed).to_have_count(2)
+    texts = set()
+    for place in range(2):
+        listed.nth(place).click()
+        texts.add(first.locator("#en").input_value().removeprefix(original).strip())
+        first.goto(first.url.partition("?")[0])
+    assert texts == {"Said here", "Said there"}
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
