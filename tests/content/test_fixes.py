@@ -1,26 +1,33 @@
-"""The rule `fix`: a fix is shown without the rest of its page, so it must not lean on it."""
+"""The rules `fix` and `long-fix`: a fix is shown alone and read in a hurry, so it stands alone and is short."""
 
 from pathlib import Path
 
 import pytest
 
-from app.content.check.rules import dependent_fixes
+from app.content.check.rules import dependent_fixes, long_fixes
+from app.content.read.corpus import Corpus
 from app.content.read.load import load_corpus
 from tests.support.small_content import TAXONOMY, edition, write
 
 TITLES = {"en": ("Symptom", "Fix", "Notes"), "zh": ("现象", "解决办法", "说明")}
 
 
-def complaints(folder: Path, fix: str, lang: str = "en") -> list[tuple[int, str]]:
-    """Line within the fix, and message, of everything the rule finds in an entry whose fix is `fix`."""
+def entry(folder: Path, fix: str, lang: str = "en") -> tuple[Corpus, int]:
+    """The corpus of one entry whose fix is `fix`, and the line of the heading above it."""
     symptom, title, notes = TITLES[lang]
     body = f"## {symptom}\n\nSee above and below, 见下.\n\n## {title}\n\n{fix}\n\n## {notes}\n\nThe line above.\n"
     path = f"{lang}/roll/a.md"
     write(
         folder, {"taxonomy.yaml": TAXONOMY, path: edition("A", body, kind="error", symptoms="['It breaks.']")}
     )
-    start = (folder / path).read_text(encoding="utf-8").splitlines().index(f"## {title}") + 3
-    return [(found.line - start, found.message) for found in dependent_fixes(load_corpus([folder]), "roll/a")]
+    heading = (folder / path).read_text(encoding="utf-8").splitlines().index(f"## {title}") + 1
+    return load_corpus([folder]), heading
+
+
+def complaints(folder: Path, fix: str, lang: str = "en") -> list[tuple[int, str]]:
+    """Line within the fix, and message, of everything the rule `fix` finds in an entry whose fix is `fix`."""
+    corpus, heading = entry(folder, fix, lang)
+    return [(found.line - heading - 2, found.message) for found in dependent_fixes(corpus, "roll/a")]
 
 
 @pytest.mark.parametrize(
@@ -60,3 +67,34 @@ def test_a_fix_that_leans_on_something_else_is_a_problem_at_its_line(
 )
 def test_a_fix_that_stands_alone_is_none(tmp_path: Path, fix: str, lang: str) -> None:
     assert complaints(tmp_path, fix, lang) == []
+
+
+@pytest.mark.parametrize(
+    ("fix", "lang", "words"),
+    [
+        ("1. Do it, " + "then wait " * 59 + "again.", "en", 121),
+        ("改" * 241, "zh", 121),
+        ("把 `a b c` 设为 [1](https://example.com/x)，" + "再等一下" * 60, "zh", 124),
+    ],
+)
+def test_a_fix_of_more_than_120_words_is_a_problem_at_its_heading(
+    tmp_path: Path, fix: str, lang: str, words: int
+) -> None:
+    corpus, heading = entry(tmp_path, fix, lang)
+    found = list(long_fixes(corpus, "roll/a"))
+    assert [each.line for each in found] == [heading]
+    assert f" {words} words " in found[0].message
+
+
+@pytest.mark.parametrize(
+    "fix",
+    [
+        "word " * 120,
+        "- " + "`--a-flag its value` " * 120,
+        "| you run | do this |\n| --- | --- |\n| it | " + "wait " * 200 + "|",
+        "```bash\n" + "wait\n" * 200 + "```\n\nRun this.",
+    ],
+)
+def test_code_and_tables_do_not_make_a_fix_long(tmp_path: Path, fix: str) -> None:
+    corpus, _ = entry(tmp_path, fix)
+    assert list(long_fixes(corpus, "roll/a")) == []

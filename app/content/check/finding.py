@@ -26,6 +26,7 @@ HINTS: Mapping[str, str] = {
     "identifier": "Add what is missing to the other edition, or take it out of this one.",
     "kind": "Add the field or section that an entry of this kind needs, or change its kind.",
     "link": "Correct the address, or take the link out.",
+    "long-fix": "Say it shorter or in a table, and move versions, dates and reasons to Notes.",
     "place": "Move the file to where docs/content-format.md says that such files lie.",
     "related": "Correct the id, or take it out.",
     "repeated-word": "Join the two groups, or take the word out of one of them.",

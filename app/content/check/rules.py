@@ -59,6 +59,22 @@ def dependent_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
             yield RuleFinding(file.where, line, message)
 
 
+MAX_FIX_WORDS = 120
+
+
+def long_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
+    """Fixes with more words than somebody reads whose run has just failed."""
+    for file in corpus.by_id[entry_id].values():
+        if (words := file.file.fix_words) > MAX_FIX_WORDS:
+            line = next(
+                placed.line
+                for placed in file.file.headings
+                if placed.section and placed.heading.anchor == "fix"
+            )
+            message = f"the fix has {words} words outside code blocks and tables, more than {MAX_FIX_WORDS}"
+            yield RuleFinding(file.where, line, message)
+
+
 def unfinished(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """What a skeleton left to be written, in a file that is not a draft any more."""
     for file in corpus.by_id[entry_id].values():
@@ -250,6 +266,7 @@ ENTRY_RULES = (
     EntryRule("unknown-tag", unknown_tags),
     EntryRule("kind", unfit_for_kind),
     EntryRule("fix", dependent_fixes),
+    EntryRule("long-fix", long_fixes),
     EntryRule("unfinished", unfinished),
     EntryRule("doubt", open_doubts),
     EntryRule("section", odd_headings),

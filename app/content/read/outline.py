@@ -21,7 +21,7 @@ class FileOutline:
 
     `lines` has the line of every front matter field; `code` the code spans and blocks in order, as written;
     `unfinished` the lines that still hold text of the skeleton; `leanings` where the fix leans on something else
-    than itself, with what is wrong.
+    than itself, with what is wrong; `fix_words` how long the fix is, code blocks and tables left out.
     """
 
     id: str
@@ -38,6 +38,7 @@ class FileOutline:
     starts_with_section: bool
     unfinished: tuple[int, ...]
     leanings: tuple[tuple[int, str], ...]
+    fix_words: int
 
 
 @dataclass(frozen=True, slots=True)

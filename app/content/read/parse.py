@@ -24,6 +24,7 @@ from app.entry import Edition, Language, Problem
 FENCE = re.compile(r"\s*(```|~~~)")
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
+LINK_TARGET = re.compile(r"\]\([^)]*\)")
 LETTER = re.compile(r"[^\W\d_]")
 
 ELSEWHERE = re.compile(
@@ -35,6 +36,11 @@ ELSEWHERE = re.compile(
 )
 A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
 FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
+
+HAN = re.compile(r"[㐀-鿿]")
+LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+HAN_PER_WORD = 2
+"""A Chinese word has about two characters."""
 
 FEWEST_LETTERS = 8
 """Of what stands beside links: with fewer, the fix is the link."""
@@ -66,6 +72,17 @@ def leanings(raw: str, headings: Sequence[PlacedHeading]) -> Iterator[tuple[int,
             )
         if not names_file and (spoken := A_LINE.search(line.prose)):
             yield line.number, f"the fix says {spoken[0]!r} and names no file"
+
+
+def fix_words(raw: str, headings: Sequence[PlacedHeading]) -> int:
+    """Count the words of a fix outside code blocks and tables: a code span is one, two Chinese characters are one."""
+    lines, _ = _fix_of(raw, headings)
+    prose = (
+        LIST_MARK.sub("", line.text, count=1) for line in lines if not line.text.lstrip().startswith("|")
+    )
+    text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
+    others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
+    return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
 
 
 def _fix_of(raw: str, headings: Sequence[PlacedHeading]) -> tuple[list[_Line], bool]:
@@ -198,6 +215,7 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
             number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line)
         ),
         leanings=tuple(leanings(raw, body.headings)),
+        fix_words=fix_words(raw, body.headings),
     )
     return ParsedFile(outline, raw, body), problems
 
