@@ -113,15 +113,19 @@ def serve(
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` leaves out: tests that start servers or builds, and tests that drive a browser."""
+    """Mark what `make quick` leaves out: tests that start servers or builds, and tests that drive a browser.
+
+    Tests marked `quick` stay in it, so that it looks into every package.
+    """
     for item in items:
-        if SLOW.intersection(item.path.parts):
+        quick = item.get_closest_marker("quick")
+        if SLOW.intersection(item.path.parts) and not quick:
             item.add_marker(pytest.mark.slow)
         if "e2e" in item.path.parts:
             item.add_marker(pytest.mark.browser)
             # A busy machine may hold a browser up for longer than Playwright waits; the summary tells of it.
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="^TimeoutError"))
-        elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())) and not quick:
             item.add_marker(pytest.mark.server)
 
 

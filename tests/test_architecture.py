@@ -302,6 +302,14 @@ def test_modules_and_functions_are_small() -> None:
     assert not offenders
 
 
+def test_a_class_name_is_used_once() -> None:
+    """Whoever reads of a `Hit` knows which one."""
+    places: dict[str, list[str]] = {}
+    for path, node in every(ast.ClassDef):
+        places.setdefault(node.name, []).append(f"{path}:{node.lineno}")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_modules_and_whatever_is_public_in_them_say_what_they_are() -> None:
     offenders = [path for path in MODULES if not ast.get_docstring(tree(path))]
     for path in MODULES:

@@ -78,11 +78,13 @@ def test_what_is_found_is_printed_with_its_reason_and_ends_with_0(jieda: Jieda) 
     assert snippet.strip() == "Restart ray_head & wait."
 
 
+@pytest.mark.quick
 def test_a_query_is_answered_in_its_own_language_unless_told_otherwise(jieda: Jieda) -> None:
     assert "任务卡住不动" in jieda("search", "卡住").stdout
     assert "The job is stuck" in jieda("search", "--lang", "en", "卡住").stdout
 
 
+@pytest.mark.quick
 def test_nothing_found_ends_with_1(jieda: Jieda) -> None:
     ended = jieda("search", "ray_head", "--kind", "error")
     assert (ended.returncode, ended.stdout) == (1, "Nothing found\n")
@@ -111,6 +113,7 @@ def test_a_correction_is_said_and_can_be_refused(jieda: Jieda) -> None:
     assert (ended.returncode, ended.stdout) == (1, "Nothing found\n")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -203,6 +206,7 @@ def write_judged(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
     return str(path)
 
 
+@pytest.mark.quick
 def test_eval_prints_a_row_for_each_kind_and_language_and_why_queries_failed(
     jieda: Jieda, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.quick
 def test_every_setting_is_an_option_named_with_its_variable() -> None:
     shown = run("serve", "--help").stdout
     for option in OPTIONS:
@@ -33,6 +34,7 @@ def test_every_setting_is_an_option_named_with_its_variable() -> None:
         assert option.env in shown.replace("\n", "").replace(" " * 26, "")
 
 
+@pytest.mark.quick
 def test_all_wrong_settings_are_told_at_once_with_2() -> None:
     ended = run(
         "serve",

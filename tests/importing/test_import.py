@@ -113,6 +113,7 @@ def desk(tmp_path: Path) -> Desk:
 OOM = "roll/runtime-error-out-memory-device-17"
 
 
+@pytest.mark.quick
 def test_twins_are_found_though_the_pages_have_another_order(desk: Desk) -> None:
     titles = {entry["id"]: entry["titles"] for entry in desk.data()["entries"]}
     assert titles["roll/resume"] == {"en": "How do I resume?", "zh": "怎么续训？"}
@@ -121,6 +122,7 @@ def test_twins_are_found_though_the_pages_have_another_order(desk: Desk) -> None
     assert titles["roll/free"] == {"en": "Is it free?"}
 
 
+@pytest.mark.quick
 def test_a_draft_says_what_is_known_and_passes_the_check_but_for_its_doubts(desk: Desk) -> None:
     desk.both(
         "--url-en", "https://example.com/en/faq.md", "--license", "Apache-2.0", "--updated", "2026-01-31"
@@ -168,6 +170,7 @@ def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -
     assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
 
 
+@pytest.mark.quick
 def test_a_second_import_changes_nothing(desk: Desk) -> None:
     desk.both()
     before = desk.files()
@@ -176,6 +179,7 @@ def test_a_second_import_changes_nothing(desk: Desk) -> None:
     assert desk.files() == before
 
 
+@pytest.mark.quick
 def test_a_page_that_has_moved_is_still_the_same_page(desk: Desk, tmp_path: Path) -> None:
     desk.both()
     before = desk.files()
@@ -206,6 +210,7 @@ def test_a_record_that_cannot_be_read_is_not_replaced(desk: Desk) -> None:
     assert record.read_text(encoding="utf-8") == "{"
 
 
+@pytest.mark.quick
 def test_a_dry_run_writes_nothing(desk: Desk) -> None:
     before = desk.files()
     result = desk.both("--dry-run", "--lang", "zh")
@@ -278,6 +283,7 @@ def test_what_was_deleted_here_or_there_is_not_written_again(desk: Desk) -> None
     assert not (desk.content / "en/roll/mode.md").exists()
 
 
+@pytest.mark.quick
 def test_an_unknown_framework_and_a_page_that_cannot_be_read_exit_with_2(desk: Desk) -> None:
     unknown = desk.run(str(desk.en), "--framework", "x", code=2)
     assert "framework 'x' is not in taxonomy.yaml" in unknown.output

@@ -105,6 +105,7 @@ def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
+@pytest.mark.quick
 def test_a_line_becomes_a_file_that_the_check_has_nothing_against(desk: Desk) -> None:
     result = desk.load(
         line(aliases=["it's `--load`"], related=[], markdown="\n## Steps\r\n\r\nDo: # it.\n\n")
@@ -151,6 +152,7 @@ def test_the_same_input_again_touches_no_file(desk: Desk) -> None:
     assert desk.files() == before
 
 
+@pytest.mark.quick
 def test_only_what_changed_is_written(desk: Desk) -> None:
     desk.load(line(), line("roll/b"))
     before = desk.files()
@@ -196,6 +198,7 @@ WRONG: tuple[tuple[str, dict[str, Any] | str, str], ...] = (
 )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("wrong", "told"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
 def test_a_bad_line_is_told_and_the_good_ones_are_loaded(
     desk: Desk, wrong: dict[str, Any] | str, told: str
@@ -245,6 +248,7 @@ def test_whatever_is_loaded_reads_the_same(aliases: list[str], body: str) -> Non
         assert front.aliases == tuple(alias.strip() for alias in aliases)
 
 
+@pytest.mark.quick
 def test_what_no_load_wrote_is_never_overwritten_nor_removed(desk: Desk) -> None:
     desk.put(A, "mine")
     result = desk.load(line(), code=1)
@@ -288,6 +292,7 @@ def test_twins_declared_equal_stay_so_until_one_changes(desk: Desk) -> None:
     assert "1 problems in 1 files" in told
 
 
+@pytest.mark.quick
 def test_prune_removes_what_is_named_no_more(desk: Desk) -> None:
     desk.load(line(), line(lang="zh"), line("roll/b"))
     result = desk.load(line(), options=("--prune",))

@@ -19,8 +19,6 @@ from app.snapshot.store.records import RecordUnreadable, to_json
 from tests.search.contract import ALL, document, documents, explain, queries, search, word
 from tests.support.examples import examples
 
-pytestmark = pytest.mark.slow
-
 
 class Edited:
     """Generations of one index, each written beside the one before it."""

@@ -39,6 +39,7 @@ def problems(data: Path) -> dict[str, str]:
     return {problem.path: problem.rule for problem in found if not problem.served}
 
 
+@pytest.mark.quick
 def test_what_is_the_same_is_not_built_again(builder: Builder, data: Path) -> None:
     first = builder.build()
     written = {path: path.stat().st_mtime_ns for path in data.rglob("*.sqlite")}
@@ -68,6 +69,7 @@ def test_a_doubt_of_an_import_is_told_until_it_is_deleted(
     assert doubts() == []
 
 
+@pytest.mark.quick
 def test_an_edit_that_is_taken_back_leads_to_the_generation_of_before(
     builder: Builder, content: Path, data: Path
 ) -> None:
@@ -82,6 +84,7 @@ def test_an_edit_that_is_taken_back_leads_to_the_generation_of_before(
     assert titles(data) == ["A", "B"]
 
 
+@pytest.mark.quick
 def test_a_change_that_keeps_size_and_time_is_seen(builder: Builder, content: Path, data: Path) -> None:
     path = content / "en/roll/a.md"
     builder.build()
@@ -307,6 +310,7 @@ def remove(path: Path) -> None:
 # ---- builders that die, that are two, that are told to stop
 
 
+@pytest.mark.quick
 def test_leftovers_of_a_dead_builder_go_with_the_next_build(
     content: Path, data: Path, analyzers: Analyzers
 ) -> None:
@@ -334,6 +338,7 @@ def test_a_builder_killed_at_any_moment_leaves_nothing_that_harms(
     assert not list(data.rglob(".building-*"))
 
 
+@pytest.mark.quick
 def test_two_builders_take_turns(content: Path, data: Path, analyzers: Analyzers) -> None:
     builders = [Builder([content], data, analyzers) for _ in range(2)]
     found: list[str] = []
@@ -363,6 +368,7 @@ def test_a_build_that_is_told_to_stop_changes_nothing(
 # ---- content as a careless colleague leaves it
 
 
+@pytest.mark.quick
 def test_a_broken_taxonomy_keeps_what_was_served(builder: Builder, content: Path, data: Path) -> None:
     builder.build()
     (content / "taxonomy.yaml").write_text("frameworks: [")
@@ -430,6 +436,7 @@ def test_a_file_time_outside_of_the_calendar_is_no_reason_to_stop(
     assert titles(data) == ["A", "B", "C"]
 
 
+@pytest.mark.quick
 def test_an_image_is_served_as_it_was_read(content: Path, data: Path) -> None:
     picture = content / "en/roll/pic.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\npicture")

@@ -144,6 +144,7 @@ def loaded(library: Library) -> dict[str, object]:
     }
 
 
+@pytest.mark.quick
 @settings(max_examples=examples(15), deadline=None)
 @given(
     steps=st.lists(
@@ -180,6 +181,7 @@ def touch(content: Path) -> None:
     (content / "en/roll/a.md").touch()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("change", [rename_both, touch])
 def test_neighbors_of_what_changed_are_looked_at_again(
     tmp_path: Path, analyzers: Analyzers, change: Callable[[Path], None]

@@ -18,7 +18,7 @@ from app.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from tests.support.server import Server
 from tests.support.small_content import edition, write
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = [pytest.mark.quick, pytest.mark.anyio]
 
 CONTENT = {"en/roll/first.md": edition("Out of memory in node2pg")}
 FEW = {"JIEDA_SEARCHES_PER_MINUTE": "5", "JIEDA_DIAGNOSES_PER_MINUTE": "3", "JIEDA_PAGES_PER_MINUTE": "8"}

@@ -21,7 +21,7 @@ from app.web.http.respond import respond
 from app.web.http.routing import Route, add_routes
 from tests.support.small_content import edition, write
 
-pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+pytestmark = [pytest.mark.quick, pytest.mark.anyio]
 
 TOKEN = "geheim:Schlüssel-42"
 PAGE = "/en/desk"

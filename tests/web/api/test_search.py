@@ -20,6 +20,7 @@ def search(client: httpx.Client, q: str, **params: Any) -> Any:
     return answer.json()
 
 
+@pytest.mark.quick
 def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Client) -> None:
     found = search(client, "node2pg", lang="en")
     assert set(found) == {
@@ -37,6 +38,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     assert set(found["facets"]["framework"][0]) == {"value", "label", "count"}
 
 
+@pytest.mark.quick
 def test_operators_narrow_and_are_told(client: httpx.Client) -> None:
     found = search(client, "memory framework:slime -host")
     assert {hit["framework"] for hit in found["hits"]} == {"slime"}
@@ -48,6 +50,7 @@ def test_operators_narrow_and_are_told(client: httpx.Client) -> None:
     assert completed[0]["text"] == "memory framework:slime"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("q", "entry"),
     [
@@ -70,6 +73,7 @@ def test_the_right_entry_comes_first_in_the_language_asked_for(
     assert api.json()["id"] == entry
 
 
+@pytest.mark.quick
 def test_a_snippet_is_escaped_and_marks_with_nothing_but_mark(client: httpx.Client) -> None:
     for q in (
         "batch_size 16 < chunks 32",
@@ -100,6 +104,7 @@ def test_the_language_shown_comes_from_lang_then_the_header_then_english(client:
     assert shown("en", lang="zh-Hant-TW") == "zh"
 
 
+@pytest.mark.quick
 def test_filters_are_or_within_one_and_and_between_them(client: httpx.Client) -> None:
     q = "out of memory"
     whole = search(client, q, limit=50)
@@ -120,6 +125,7 @@ def test_lang_never_filters_and_edition_does(client: httpx.Client) -> None:
     assert all("zh" in {edition["lang"] for edition in hit["editions"]} for hit in kept)
 
 
+@pytest.mark.quick
 def test_pages_of_a_list_follow_one_another(client: httpx.Client) -> None:
     whole = search(client, "训练", limit=50)
     assert whole["total"] > 6
@@ -159,6 +165,7 @@ def test_every_way_out_says_what_it_takes_off(serve: Callable[..., httpx.Client]
         assert kinds["suggestions"][0]["text"] == "1 result without the filter Error, How-to"
 
 
+@pytest.mark.quick
 def test_completions_lead_to_pages_that_exist(client: httpx.Client) -> None:
     seen = set()
     for q in ("node2", "--use-dyn", "显", "out of m", "ROLL"):
