@@ -86,7 +86,7 @@ def test_the_answer_comes_before_what_led_to_it_and_others_are_folded(client: ht
     page = parse(text)
     assert [heading.get("id") for heading in page.iter("h1")] == ["best"]
     assert text.index('class="part answer"') < text.index('class="evidence"')
-    assert [each.get("class") for each in page.iter("details") if each.get("class") != "menu"] == ["match"]
+    assert {each.get("class") for each in page.iter("details")} == {"menu", "match"}
 
 
 def test_in_a_line_that_matched_what_tells_is_marked_and_what_stands_around_it_is_not(
@@ -152,8 +152,16 @@ def test_ways_on_take_the_first_root_failure_and_never_a_wrapper(client: httpx.C
     outside = [unquote(link.get("href")) for link in page.iter("a") if "issues?q=" in link.get("href")]
     assert [each.partition("q=")[2].split()[0] for each in outside] == ["acme.WidgetError"]
     recognized = text[text.index('class="errors"') :]
+    assert 'class="exits"' in recognized, "the ways out stand below what was found"
     assert "acme.WidgetError" in recognized
     assert "RayActorError" not in recognized[: recognized.index("</ul>")]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_ways_on_stand_below_the_results_of_a_search(client: httpx.Client, lang: str) -> None:
+    text = client.get(f"/{lang}/search", params={"q": "bake bread slowly with memory"}).text
+    assert 'class="note warn"' in text
+    assert text.rindex('class="card"') < text.index('class="exits"')
 
 
 def test_nobody_is_sent_where_nothing_is_configured(client: httpx.Client) -> None:
