@@ -168,7 +168,7 @@ function activate(place) {
 
 /* ---- Keys ---- */
 
-const cards = () => [...document.querySelectorAll("#results .card h2 a")];
+const cards = () => [...document.querySelectorAll("#results :is(.card, .best) h2 a")];
 
 /** Keys in the field; true where the key was ours. */
 function fieldKey(key) {

@@ -137,7 +137,11 @@ def _view(context: PageContext, found: Found) -> SearchView:
         status=_status(context, request, answer),
         verdict=match_view(context, sure[0]) if sure else None,
         bar=filter_bar(context, request, answer),
-        cards=tuple(_card(context, answer, hit) for hit in answer.hits),
+        cards=tuple(
+            _card(context, answer, hit)
+            for hit in answer.hits
+            if not sure or hit.entry.id != sure[0].entry.id  # it stands above, with its fix
+        ),
         correction=answer.correction,
         verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
         if answer.correction

@@ -30,6 +30,7 @@ def test_the_field_of_the_start_page_searches_one_line_and_diagnoses_several(cli
 def test_an_error_line_is_answered_above_its_results(client: httpx.Client) -> None:
     text = client.get("/en/search", params={"q": "AssertionError: assert self.lr_decay_steps > 0"}).text
     assert text.index('class="match best"') < text.index('class="cards"')
+    assert 'href="/en/entries/roll/lr-decay-steps-assertion"' not in text[text.index('class="cards"') :]
     assert "Likely" in text
     assert 'class="note warn"' not in text
     # Of a line that any program prints the results tell enough.
