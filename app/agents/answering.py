@@ -96,6 +96,7 @@ async def search(context: Context, asked: questions.SearchQuestion) -> answers.A
         hits=hits,
         weak=weak,
         correction=found.correction,
+        operators=tuple(each.text for each in found.operators),
         next_offset=_next(asked.offset, len(hits), found.total),
         advice=context.words(lang)(f"agents.advice.{key}") if key else "",
     )
@@ -105,7 +106,7 @@ def _hit(client: Client, hit: schemas.ApiHit) -> answers.AgentHit:
     why = (f"{each.type}: {each.text}" + (f" = {each.via}" if each.via else "") for each in hit.reasons)
     return answers.AgentHit(
         **_name(client, hit),
-        snippet=" ".join(unescape(_MARK.sub("", hit.snippet)).split()),
+        snippet=_one_line(unescape(_MARK.sub("", hit.snippet))),
         why=tuple(why)[:MAX_LINES],
     )
 
@@ -144,7 +145,12 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> answe
     return answers.AgentListing(
         total=found.total,
         entries=tuple(
-            answers.Item(id=each.id, title=each.title, kind=each.kind, applies_to=each.applies_to)
+            answers.Item(
+                id=each.id,
+                title=_one_line(each.title),
+                kind=each.kind,
+                applies_to=_one_line(each.applies_to),
+            )
             for each in found.items
         ),
         next_offset=_next(asked.offset, len(found.items), found.total),
@@ -152,7 +158,9 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> answe
 
 
 def _tags(tags: tuple[schemas.ApiTag, ...]) -> tuple[answers.AgentTag, ...]:
-    return tuple(answers.AgentTag(id=tag.id, name=tag.name, count=tag.count) for tag in tags if tag.count)
+    return tuple(
+        answers.AgentTag(id=tag.id, name=_one_line(tag.name), count=tag.count) for tag in tags if tag.count
+    )
 
 
 Named = schemas.ApiMatch | schemas.ApiNear | schemas.ApiHit | schemas.ApiEntry
@@ -161,11 +169,16 @@ Named = schemas.ApiMatch | schemas.ApiNear | schemas.ApiHit | schemas.ApiEntry
 def _name(client: Client, entry: Named) -> dict[str, Any]:
     return {
         "id": entry.id,
-        "title": entry.title,
+        "title": _one_line(entry.title),
         "lang": entry.lang,
-        "applies_to": entry.applies_to,
+        "applies_to": _one_line(entry.applies_to),
         "url": client.absolute(entry.url),
     }
+
+
+def _one_line(text: str) -> str:
+    """`text` without breaks of lines, with which it could pass for what stands around it."""
+    return " ".join(text.split())
 
 
 def _next(offset: int, count: int, total: int) -> int:

@@ -1,5 +1,5 @@
 """Answers of the tools, as data and as text for the many clients that show a model nothing else: small, and without
-empty fields, for every word is paid for. Text of an entry stands between tags."""
+empty fields, for every word is paid for. What an entry says, its title included, stands in a fence."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,6 +9,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from app.diagnosis.answers import Confidence, Verdict
 from app.entry import Kind, Language
+from app.presentation.fence import Fence, drawn
 
 PREFIX = "Agent"
 """Of models; the schemas that clients see leave it out."""
@@ -94,12 +95,14 @@ class AgentHit(EntryName):
 
 
 class AgentSearchResult(AgentAnswer):
-    """`weak`: nothing fits well, so take it that no entry answers this. `correction`: what was searched instead."""
+    """`weak`: nothing fits well, so take it that no entry answers this. `correction`: what was searched instead.
+    `operators`: what of the query was read as such."""
 
     total: int
     hits: tuple[AgentHit, ...] = ()
     weak: bool = False
     correction: str = ""
+    operators: tuple[str, ...] = ()
     next_offset: int = 0
     advice: str = ""
 
@@ -145,16 +148,12 @@ class AgentListing(AgentAnswer):
 T = Callable[..., str]
 
 
-def quoted(entry_id: str, text: str) -> str:
-    """Text of an entry as such: content that somebody wrote, and nothing that this server asks for."""
-    return f'<entry id="{entry_id}">\n{text.replace("</entry", "&lt;/entry")}\n</entry>'
-
-
 def of_diagnosis(found: AgentDiagnosis, t: T) -> str:
     """Matches with the fix, or what was understood and what is near."""
+    fence = drawn(found.model_dump_json())
     lines = [t(f"diagnosis.verdict.{found.verdict}")]
     for number, match in enumerate(found.matches, 1):
-        lines += _match(number, match, t)
+        lines += _match(number, match, fence, t)
     for error in found.errors:
         times = f"  ×{error.count}" if error.count > 1 else ""
         message = f"{error.type}: {error.message}" if error.message else error.type
@@ -164,40 +163,41 @@ def of_diagnosis(found: AgentDiagnosis, t: T) -> str:
         join = t("list.join")
         for near in found.near:
             shares = t("diagnosis.shares", words=join.join(near.words))
-            lines += [f"- {_head(near)}  {shares}", *_about(near, t)]
+            lines.append(_fenced(fence, near, t, shares))
     return "\n".join([*lines, found.advice]).rstrip()
 
 
-def _match(number: int, match: AgentMatch, t: T) -> Iterator[str]:
-    yield f"{number}. {_head(match)}  [{match.confidence}]"
-    yield from _about(match, t)
-    yield from (f"   {t('diagnosis.line', line=str(each.line))} {each.text}" for each in match.matched)
-    if match.fix:
-        yield quoted(match.id, match.fix)
+def _match(number: int, match: AgentMatch, fence: Fence, t: T) -> Iterator[str]:
+    yield f"{number}. [{match.confidence}]"
+    yield from (f"{t('diagnosis.line', line=str(each.line))} {each.text}" for each in match.matched)
+    yield _fenced(fence, match, t, match.fix)
     if match.cut:
-        yield f"   {t('agents.read_on', id=match.id)}"
+        yield t("agents.read_on", id=match.id)
 
 
 def of_search(found: AgentSearchResult, t: T) -> str:
     """The hits by rank."""
+    fence = drawn(found.model_dump_json())
     lines = [t("search.status", count=found.total) if found.hits else t("search.nothing")]
     if found.correction:
         lines.append(f"{t('search.corrected')} “{found.correction}”")
-    for number, hit in enumerate(found.hits, 1):
-        lines += [f"{number}. {_head(hit)}", *_about(hit, t), f"   {hit.snippet}"]
+    if found.operators:
+        lines.append(t("search.operators", list=" ".join(found.operators)))
+    lines += [_fenced(fence, hit, t, hit.snippet) for hit in found.hits]
     return "\n".join([*lines, *_more(found.next_offset, t), found.advice]).rstrip()
 
 
 def of_entry(entry: AgentEntry, t: T) -> str:
     """The entry, or the part of it."""
-    notes = [t("agents.sections", names=", ".join(entry.sections))]
-    notes += [t("entry.stale")] if entry.stale else []
-    text = quoted(entry.id, entry.markdown.rstrip())
-    return "\n".join([_head(entry), *_about(entry, t), *notes, text, *_more(entry.next_offset, t)])
+    fence = drawn(entry.model_dump_json())
+    notes = [t("entry.stale")] if entry.stale else []
+    sections = t("agents.sections", names=", ".join(entry.sections))
+    text = _fenced(fence, entry, t, sections, entry.markdown.rstrip())
+    return "\n".join([*notes, text, *_more(entry.next_offset, t)])
 
 
 def of_listing(found: AgentListing, t: T) -> str:
-    """Tags with counts, or entries."""
+    """Tags with counts, or entries: one line for each, so that none can pass for another."""
     facets = {
         "facets.framework": found.frameworks,
         "facet.kind": found.kinds,
@@ -209,19 +209,22 @@ def of_listing(found: AgentListing, t: T) -> str:
         if tags:
             lines.append(f"{t(key)}:")
             lines += [f"- {tag.id}: {tag.name} ({tag.count})" for tag in tags]
-    for item in found.entries:
-        applies_to = t("list.parenthesis", text=item.applies_to) if item.applies_to else ""
-        lines.append(f"- {item.id}: {item.title} [{item.kind}]{applies_to}")
+    if found.entries:
+        listed = "\n".join(_item(each, t) for each in found.entries)
+        lines.append(drawn(listed).around("list", listed))
     return "\n".join([*lines, *_more(found.next_offset, t)])
 
 
-def _head(entry: EntryName) -> str:
-    return f"{entry.title}  {entry.id}" + (f"  {entry.url}" if entry.url else "")
+def _item(item: Item, t: T) -> str:
+    applies_to = t("list.parenthesis", text=item.applies_to) if item.applies_to else ""
+    return f"- {item.id}: {item.title} [{item.kind}]{applies_to}"
 
 
-def _about(entry: EntryName, t: T) -> Iterator[str]:
-    if entry.applies_to:
-        yield f"   {t('diagnosis.applies_to', text=entry.applies_to)}"
+def _fenced(fence: Fence, entry: EntryName, t: T, *texts: str) -> str:
+    """An entry by its id and address, and in its fence what it says: title, what it applies to, `texts`."""
+    applies_to = t("diagnosis.applies_to", text=entry.applies_to) if entry.applies_to else ""
+    said = "\n".join(filter(None, (entry.title, applies_to, *texts)))
+    return fence.around(f"{entry.id} {entry.url}".rstrip(), said)
 
 
 def _more(offset: int, t: T) -> Iterator[str]:

@@ -21,6 +21,7 @@ from app.agents.answering import Context
 from app.agents.answers import AnswerSchema
 from app.entry import Language
 from app.errors import JiedaError
+from app.presentation import fence
 
 Call = ServerRequestContext[Any, Any]
 Paging = types.PaginatedRequestParams | None
@@ -80,7 +81,7 @@ class Handlers:
     async def read_resource(
         self, _call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """An entry, whole."""
+        """An entry, whole, in a fence."""
         named = resources.parse(str(params.uri))
         if named is None:
             raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
@@ -88,7 +89,8 @@ class Handlers:
             entry = await self._context.client.read(named.entry_id, named.lang)
         except JiedaError as error:
             raise await self._failed(error, named.lang, str(params.uri)) from error
-        text = f"# {entry.title}\n\n{entry.markdown.strip()}\n"
+        text = f"# {entry.title}\n\n{entry.markdown.strip()}"
+        text = fence.drawn(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 

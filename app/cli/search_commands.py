@@ -78,6 +78,8 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     blocks = []
     if found.correction:
         blocks.append(f"{t('search.corrected')} “{found.correction}”")
+    if found.operators:
+        blocks.append(t("search.operators", list=" ".join(each.text for each in found.operators)))
     if found.phrase_dropped:
         blocks.append(t("search.phrase_dropped"))
     if found.weak:

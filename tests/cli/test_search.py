@@ -113,6 +113,11 @@ def test_a_correction_is_said_and_can_be_refused(jieda: Jieda) -> None:
     assert (ended.returncode, ended.stdout) == (1, "Nothing found\n")
 
 
+def test_operators_that_were_understood_are_said(jieda: Jieda) -> None:
+    assert jieda("search", "memory", "framework:roll").stdout.startswith("Understood: framework:roll\n1. ")
+    assert jieda("search", "内存", "框架:roll").stdout.startswith("已识别的条件：框架:roll\n")
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize(
     "arguments",

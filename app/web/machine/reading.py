@@ -1,6 +1,7 @@
 """Texts for programs that read the site: feed, sitemap, llms files, OpenSearch description; all of them made of the
 generation alone."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
@@ -10,6 +11,7 @@ from itertools import chain
 from app.content.library import Library
 from app.content.shelf import beside_framework
 from app.entry import Edition, Entry, Language, Summary
+from app.presentation.fence import derived
 from app.presentation.paths import TAG_PAGES
 from app.presentation.urls import Urls, rewrite
 from app.web.pages.context import PageContext
@@ -205,11 +207,16 @@ def llms_list(context: PageContext) -> str:
 
 
 def llms_full(context: PageContext) -> str:
-    """All entries in one text."""
-    parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n"]
-    entries = (context.library.entry(entry_id) for entry_id in context.library.ids)
-    parts += [_whole(context, entry) for entry in entries if entry]
-    return "\n\n---\n\n".join(parts)
+    """All entries in one text, each in a fence that none of them can close."""
+    library = context.library
+    whole = {each.id: _whole(context, each) for each in map(library.entry, library.ids) if each}
+    fence = derived("\n".join(whole.values()))
+    told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
+    parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n\n{told}"]
+    for entry_id, text in whole.items():
+        address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
+        parts.append(fence.around(f"{entry_id} {address}", text))
+    return "\n\n".join(parts) + "\n"
 
 
 def _line(context: PageContext, entry: Summary) -> str:
@@ -218,7 +225,7 @@ def _line(context: PageContext, entry: Summary) -> str:
     tags += [name_of(context, "topic", value) for value in entry.topics]
     framework = name_of(context, "framework", entry.framework)
     applies_to = beside_framework(framework, edition.applies_to)
-    title = edition.title.replace("[", "\\[").replace("]", "\\]")
+    title = re.sub(r"[\\\[\]]", r"\\\g<0>", " ".join(edition.title.split()))
     address = context.urls.absolute(context.urls.entry_markdown(shown, entry.id))
     notes = [applies_to] if applies_to else []
     notes += [] if shown is context.lang else [shown.own_name]
@@ -228,11 +235,10 @@ def _line(context: PageContext, entry: Summary) -> str:
 
 def _whole(context: PageContext, entry: Entry) -> str:
     edition = entry.edition(context.lang)
-    address = context.urls.absolute(context.urls.entry(context.lang, entry.id))
     applies_to = (
         f"\n\n{context.t('diagnosis.applies_to', text=edition.applies_to)}" if edition.applies_to else ""
     )
-    return f"# {edition.title}\n\n{address}{applies_to}\n\n{edition.markdown.strip()}"
+    return f"# {edition.title}{applies_to}\n\n{edition.markdown.strip()}"
 
 
 def _agent_addresses(context: PageContext) -> dict[str, str]:
