@@ -72,7 +72,16 @@ document.addEventListener("drop", (event) => {
 /* ---- Sending ---- */
 
 const lines = () => area.value.trim().split("\n").length;
-const grow = () => { if (isHome) area.rows = Math.min(Math.max(lines(), 1), MOST_ROWS); };
+
+/** Gives the field as many rows as its text takes, a long line wrapped. */
+function grow() {
+  if (!isHome) return;
+  area.rows = 1;
+  if (!area.value) return;
+  const { lineHeight, paddingTop } = getComputedStyle(area);
+  const rows = lines() < MOST_ROWS ? Math.round((area.scrollHeight - 2 * parseFloat(paddingTop)) / parseFloat(lineHeight)) : MOST_ROWS;
+  area.rows = Math.min(rows, MOST_ROWS);
+}
 area.addEventListener("input", () => { left = ""; grow(); say(""); });
 
 const SLOW = 400; // ms after which somebody wants to know what is going on
@@ -102,6 +111,16 @@ form.addEventListener("submit", async (event) => {
   const framework = form.elements.framework?.value ?? "";
   if (isHome) openDiagnosis(text, framework, left);
   else show({ text, framework, note: left }, "push");
+});
+
+// Several lines are a log, as in the header's field; what stands in the field already goes along.
+if (isHome) area.addEventListener("paste", (event) => {
+  const text = event.clipboardData.getData("text/plain");
+  if (!text.trim().includes("\n")) return;
+  event.preventDefault();
+  area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+  grow();
+  form.requestSubmit();
 });
 
 area.addEventListener("keydown", (event) => {

@@ -285,3 +285,37 @@ def test_without_javascript_everything_is_a_form_and_a_link(open_page: OpenPage)
     expect(page.locator(".match-title a").first).to_have_attribute(
         "href", "/en/entries/roll/lr-decay-steps-assertion"
     )
+
+
+PASTE = """(field, text) => {
+  field.focus();
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  return field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("path", ["/", "/entries"])
+def test_several_lines_are_diagnosed_at_once_wherever_they_are_pasted(
+    open_page: OpenPage, lang: str, path: str
+) -> None:
+    page = open_page(f"/{lang}{path}")
+    assert page.locator("#q").evaluate(PASTE, "one line\n"), "left to the browser"
+    page.locator("#q").evaluate(PASTE, "step 3\n    assert self.lr_decay_steps > 0\nAssertionError\n")
+    page.wait_for_url(f"**/{lang}/diagnose")
+    expect(page.locator("#best a")).to_have_attribute(
+        "href", f"/{lang}/entries/roll/lr-decay-steps-assertion"
+    )
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_the_field_of_the_start_page_grows_with_a_long_line(open_page: OpenPage, width: int) -> None:
+    page = open_page("/en/", viewport={"width": width, "height": 800})
+    field = page.locator("#q")
+    empty = field.evaluate("field => field.offsetHeight")
+    field.fill("torch.OutOfMemoryError: CUDA out of memory. " * 7)
+    assert field.evaluate("field => field.scrollHeight - field.clientHeight") <= 0
+    assert field.evaluate("field => field.offsetHeight") > empty
+    field.fill("")
+    assert field.evaluate("field => field.offsetHeight") == empty
