@@ -73,7 +73,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "anyio": WEB,
     "click": ("app.cli.",),
     "uvicorn": ("app.cli.",),
-    "numpy": ("app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis."),
+    "numpy": ("app.anchors", "app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis."),
     "spellchecker": ("app.analysis.english",),
     "msgspec": ("app.snapshot.store.records",),
     "sqlite3": (

@@ -105,7 +105,7 @@ class SignatureIndex:
 
         A line of a signature may be the name of a process, which stands before the first line below it.
         """
-        texts = [alike(line.text) for line in log.lines]
+        texts = alike("\n".join(line.text for line in log.lines)).split("\n")
         before = tuple(log.processes.values())
         places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
         for number, place in self._places(texts):
@@ -142,9 +142,8 @@ class SignatureIndex:
 
     def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
         """The first place of each line, and more of those that have to stand near others."""
-        folded = [text.casefold() for text in texts]
-        starts = [0, *accumulate(len(text) + 1 for text in folded)]
-        joined = "\n".join(folded)
+        joined = "\n".join(texts).casefold()
+        starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))]
         for number in self._anchored(joined):
             line = self._lines[number]
             wanted = MOST_PLACES if number in self._often else 1
