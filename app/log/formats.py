@@ -55,7 +55,7 @@ class Formats:
     repeats: re.Pattern[str] | None
     message_fields: tuple[str, ...]
     wrappers: frozenset[str]
-    remote: tuple[re.Pattern[str], ...]
+    remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
     meanings: Mapping[str, str]
     exception: re.Pattern[str]
@@ -80,7 +80,7 @@ def compile_formats(failures: Failures) -> Formats:
         repeats=_any_of(_matched(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
         wrappers=frozenset(failures.wrappers),
-        remote=tuple(re.compile(r"\s{0,40}" + _matched(line, REMOTE)) for line in failures.remote),
+        remote=_any_of(r"\s{0,40}" + _matched(line, REMOTE) for line in failures.remote),
         families=tuple(
             FamilyLine(family.name, compile_signature_line(line), family.start)
             for family in failures.families

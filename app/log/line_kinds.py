@@ -67,7 +67,7 @@ def classify(line: str, folded: str, formats: Formats, families: Sequence[Family
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
         return frame
-    if "(" in line and (found := next(filter(None, (each.match(line) for each in formats.remote)), None)):
+    if formats.remote and "(" in line and (found := formats.remote.match(line)):
         return LineRead(LineKind.REMOTE, found[found.lastindex] if found.lastindex else "")
     if " raise " in line and (found := formats.raises.match(line)):
         return LineRead(LineKind.RAISING, found[1])

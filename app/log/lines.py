@@ -5,7 +5,8 @@ Everything here is linear in the length of the text, and total: any string is a 
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.log.formats import Formats
@@ -80,17 +81,18 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     index: dict[str, int] = {}
     numbers: list[int] = []
     counts: list[int] = []
-    streams: dict[str, list[tuple[int, int, int]]] = {}
-    seen: dict[str, tuple[tuple[str, int, int], ...]] = {}
+    streams: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    seen: dict[str, list[tuple[str, int, int]]] = {}
     for number, physical in enumerate(physical_lines(strip_codes(text)), 1):
         rows = seen.get(physical)
         if rows is None:
-            rows = seen[physical] = tuple(_read(physical, index, formats))
-            numbers.extend([number] * (len(index) - len(numbers)))
-            counts.extend([0] * (len(index) - len(counts)))
+            rows = seen[physical] = _read(physical, index, formats)
+            while len(numbers) < len(index):
+                numbers.append(number)
+                counts.append(0)
         for source, place, times in rows:
             counts[place] += times
-            streams.setdefault(source, []).append((number, place, times))
+            streams[source].append((number, place, times))
     lines = tuple(map(LogLine, numbers, index, counts))
     processes: dict[str, int] = {}
     for source, stream in streams.items():
@@ -99,23 +101,23 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     return FoldedLog(lines, tuple(map(tuple, streams.values())), processes)
 
 
-def _read(physical: str, index: dict[str, int], formats: Formats) -> Iterator[tuple[str, int, int]]:
+def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[str, int, int]]:
     """Source, place in `index` and times printed of all that a physical line holds; new texts get a place."""
-    if not physical or physical.isspace():
-        return
+    rows: list[tuple[str, int, int]] = []
     for written in _unwrapped(physical, formats.message_fields):
         for piece in _pieces(written):
             source, start = _prefix(piece, formats.prefix)
             line, times = _without_repeats(piece[start:].rstrip(" \t│"), formats.repeats)
             if line in index or _says_something(line):
-                yield source, index.setdefault(line, len(index)), times
+                rows.append((source, index.setdefault(line, len(index)), times))
+    return rows
 
 
 def _unwrapped(line: str, message_fields: Sequence[str]) -> list[str]:
     """What a physical line holds: the states of a progress bar, or the text inside a JSON log record."""
     if "\r" in line:
         return [state for state in line.split("\r") if state]
-    if line[0] == "{" and line.rstrip()[-1] == "}":
+    if line[:1] == "{" and line.rstrip()[-1] == "}":
         line = _json_text(line, message_fields)
     if "\\n" in line and "Traceback (most recent call last)" in line:
         line = line.replace("\\\\n", "\n").replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
@@ -131,22 +133,17 @@ def _json_text(line: str, message_fields: Sequence[str]) -> str:
     return strip_codes(next(texts, line))
 
 
-def _pieces(line: str) -> Iterator[str]:
+def _pieces(line: str) -> Sequence[str]:
     if len(line) <= PIECE:
-        yield line
-        return
-    step = PIECE - OVERLAP
-    for start in range(0, len(line) - OVERLAP, step):
-        yield line[start : start + PIECE]
+        return (line,)
+    return [line[start : start + PIECE] for start in range(0, len(line) - OVERLAP, PIECE - OVERLAP)]
 
 
 def _prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
     """Who printed a line (empty where it does not say), and where its text begins. Indentation is kept."""
-    source, start = "", 0
-    for _ in range(_MOST_PREFIXES if prefix else 0):
-        found = prefix.match(line, start) if prefix else None
-        if found is None:
-            break
+    source, start, tried = "", 0, 0
+    while prefix and tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
+        tried += 1
         source += found["source"] or ""
         start = found.end()
         if line[start : start + 1] in {" ", "\t"}:

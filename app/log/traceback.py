@@ -1,5 +1,6 @@
 """Folded lines to failures: exceptions with their frames, chained ones too, and messages that are not Python's."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ MOST_RAISED = 200
 SOURCE_LINES = 10
 """How far below a `raise` what it raises may stand."""
 _MESSAGE_LENGTH = 600
+_BEGINNINGS = (LineKind.HEADER, LineKind.REMOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +97,17 @@ def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
     A message that comes again without its traceback, as Ray shortens what it repeats, is the one above.
     """
     folded: dict[tuple[str, str, str], Raised] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}
     for one in sorted(raised, key=lambda failure: failure.line):
         said = (one.type, mask(one.message[:200]))
         inner = one.frames[-1].function if one.frames else last.get(said, "")
         last[said] = inner
-        first = folded.get((*said, inner))
-        if first is not None:
-            folded[*said, inner] = replace(first, count=first.count + one.count)
-        elif len(folded) < MOST_RAISED:
-            folded[*said, inner] = one
-    return tuple(folded.values())
+        key = (*said, inner)
+        if key in folded or len(folded) < MOST_RAISED:
+            folded.setdefault(key, one)
+            counts[key] += one.count
+    return tuple(replace(one, count=counts[key]) for key, one in folded.items())
 
 
 class _StreamReader:
@@ -134,9 +136,10 @@ class _StreamReader:
             self.all_frames.append(self._frames[-1])
         elif after_frame and self._is_source(read, self._texts[place]):
             self._raising = (read.first, number, times) if read.kind is LineKind.RAISING else None
-            self._frames[-1] = replace(self._frames[-1], source=self._texts[place].strip())
+            last, source = self._frames[-1], self._texts[place].strip()
+            self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
             self.all_frames[-1] = self._frames[-1]
-        elif read.kind in {LineKind.HEADER, LineKind.REMOTE}:
+        elif read.kind in _BEGINNINGS:
             self._begin(read, number, times)
         elif read.kind is LineKind.TEXT:
             self._text(self._texts[place], number, times)
