@@ -170,12 +170,25 @@ def test_a_heading_can_be_linked_to(open_page: OpenPage) -> None:
     page.wait_for_url("**#cause")
 
 
+@pytest.mark.parametrize(("lang", "line"), [("en", "{} sources Apache-2.0"), ("zh", "{} 个来源 Apache-2.0")])
+def test_several_sources_are_folded_to_one_line(open_page: OpenPage, lang: str, line: str) -> None:
+    page = open_page(f"/{lang}{ENTRY.removeprefix('/en')}")
+    sources = page.locator(".sources a")
+    assert sources.count() > 1
+    expect(sources.first).to_be_hidden()
+    summary = page.locator(".folded summary")
+    expect(summary).to_have_text(line.format(sources.count()))
+    summary.click()
+    expect(sources.last).to_be_visible()
+
+
 def test_on_paper_there_is_the_article_and_nothing_to_click(open_page: OpenPage) -> None:
     page = open_page(CODE)
     page.emulate_media(media="print")
     for hidden in (".top", ".bottom", ".copy", ".related"):
         assert not page.locator(hidden).first.is_visible(), hidden
     assert page.locator(".sources").is_visible()
+    assert page.locator(".sources a").first.is_visible(), "folded on the screen only"
     assert page.evaluate("getComputedStyle(document.querySelector('pre')).whiteSpace") == "pre-wrap"
 
 
