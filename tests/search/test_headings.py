@@ -16,7 +16,7 @@ TYPED = {
     "Failure when converting checkpoint": "chatlearn/checkpoint-conversion-process-group",
     "爆内存": "chatlearn/ray-oom-loading-weights",
     "爆显存": "chatlearn/cuda-oom-fsdp",
-    "训推不一致": "slime/high-grad-norm",
+    "训推不一致": "roll/train-infer-mismatch",
     "精度对齐": "slime/high-grad-norm",
     "组大小": "roll/rollout-batch-size-and-num-return-sequences",
     "多少步存一次": "chatlearn/checkpoint-save-frequency",

@@ -23,15 +23,15 @@ DEVELOPMENT = ROOT.parent / "shared" / "eval" / "dev.jsonl"
 # `jieda eval tests/judged.jsonl` (with `--hide-lang query` for `hidden`) prints; a test below asks for it. Lower one
 # only for a reason that the commit message gives.
 FLOORS: dict[tuple[str, str, str], float] = {
-    ("full", "all", "right_first"): 0.965,
+    ("full", "all", "right_first"): 0.98,
     ("full", "all", "in_five"): 0.98,
-    ("full", "question", "right_first"): 0.955,
+    ("full", "question", "right_first"): 0.98,
     ("full", "error", "right_first"): 0.98,
     ("full", "paraphrase", "right_first"): 0.98,
     ("full", "en", "right_first"): 0.98,
-    ("full", "zh", "right_first"): 0.935,
+    ("full", "zh", "right_first"): 0.975,
     ("full", "mixed", "right_first"): 0.98,
-    ("full", "cross", "right_first"): 0.945,
+    ("full", "cross", "right_first"): 0.97,
     ("full", "all", "negatives rejected"): 0.765,
     ("full", "all", "negatives weak"): 0.815,
     ("full", "all", "right not weak"): 0.965,
