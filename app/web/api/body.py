@@ -88,7 +88,8 @@ def parse_body(raw: bytes) -> DiagnoseBody:
     except TooMuchStructure:
         raise _unfit("problem.field.structure") from None
     except (ValueError, RecursionError):
-        raise _unfit("problem.field.json") from None
+        broken = FieldError("body", "problem.field.json")
+        raise Refusal(HttpProblem(400, "problem.bad_json", errors=(broken,))) from None
 
 
 def _unfit(key: str) -> Refusal:

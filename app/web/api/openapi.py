@@ -29,16 +29,16 @@ from app.web.site import Site
 Json = dict[str, Any]
 MAX_LOG = 2000
 """Characters of a log in an example."""
-INTERFACE = "1.2.0"
+INTERFACE = "2.0.0"
 """Of the interface, not of the package: the middle number grows with every field that is added."""
 
 ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
 `generation` names the content that an answer was taken from. Every GET answers HEAD and If-None-Match, every failure is
-`application/problem+json`. Parameters that a route does not know are ignored.
+`application/problem+json`. Parameters that a route does not know are refused.
 
 常见报错与问题的中英双语解答。列表一律是 `{total, limit, offset, items}`，\
 `generation` 表示回答取自哪一版内容；每个 GET 都支持 HEAD 和 If-None-Match，\
-出错一律返回 `application/problem+json`。接口不认识的参数会被忽略。
+出错一律返回 `application/problem+json`。接口不认识的参数会被拒绝（422）。
 """
 TAGS: Mapping[str, tuple[str, ...]] = {
     "Find": ("search", "suggest", "diagnose"),
@@ -53,7 +53,7 @@ REFERENCE = "#/components/schemas/{model}"
 def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
     document = get_openapi(
-        title="Jieda 解答",
+        title="Jieda",
         version=INTERFACE,
         description=ABOUT,
         routes=app.routes,

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from app.entry import Language
@@ -53,7 +53,9 @@ Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
 
 
 class LanguageParameters(BaseModel):
-    """The parameter that every route has. Parameters that a route does not know are ignored."""
+    """The parameter that every route has. Parameters that a route does not know are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
     lang: AskedLanguage | None = Field(
         None,
@@ -100,7 +102,7 @@ class FilterParameters(ListParameters):
 class SearchParameters(FilterParameters):
     """Parameters of a search."""
 
-    q: str = Field("", description="What to look for: words, a question, an identifier, an error line.")
+    q: str = Field(description="What to look for: words, a question, an identifier, an error line.")
     verbatim: Switch = Field(
         False,
         description="Search what was typed, without spelling correction. `1` and `0` are understood, too.",
@@ -133,7 +135,7 @@ class EntryParameters(FilterParameters):
 class SuggestParameters(LanguageParameters):
     """Parameters of a completion."""
 
-    q: str = Field("", description="What has been typed so far.")
+    q: str = Field(description="What has been typed so far.")
     limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
 
 
@@ -144,6 +146,8 @@ class DiagnoseParameters(LanguageParameters):
 
 
 class DiagnoseBody(DiagnoseParameters):
-    """A log to diagnose."""
+    """A log to diagnose. Fields that nobody knows are ignored: a log comes with what a program keeps beside it."""
+
+    model_config = ConfigDict(extra="ignore")
 
     text: str = Field(min_length=1, description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")

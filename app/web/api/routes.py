@@ -3,8 +3,9 @@ through what a handler might depend on, field by field, took a fifth of the time
 handler takes the request, the parts of its path and one model of parameters, if any.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI
@@ -170,8 +171,17 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
         )
     except ValidationError as error:
         raise RequestValidationError(
-            [{**each, "loc": ("query", *each["loc"])} for each in error.errors(include_url=False)]
+            [_in_query(each, tuple(model.model_fields)) for each in error.errors(include_url=False)]
         ) from error
+
+
+def _in_query(error: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    """An error of a parameter; of one that is unknown with the name nearest to it, or else all names."""
+    told = {**error, "loc": ("query", *error["loc"])}
+    if error["type"] == "extra_forbidden":
+        nearest = get_close_matches(str(error["loc"][0]), known, 1) or known
+        told["ctx"] = {"expected": ", ".join(nearest)}
+    return told
 
 
 def add_api_routes(app: FastAPI) -> None:

@@ -116,6 +116,7 @@ FIELD_MESSAGES: Mapping[str, str] = {
     "string_type": "problem.field.string",
     "string_too_short": "problem.field.empty",
     "json_invalid": "problem.field.json",
+    "extra_forbidden": "problem.field.unknown",
     "model_type": "problem.field.object",
     "model_attributes_type": "problem.field.object",
 }
@@ -129,7 +130,7 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
     """Pydantic's errors; positions inside a list count as the list."""
     return tuple(
         FieldError(
-            name=next((str(part) for part in error["loc"] if str(part) not in PLACES), "body"),
+            name=_field_name(error["loc"]),
             key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
             arguments={
                 name: value if isinstance(value, int) else str(value)
@@ -138,6 +139,13 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
         )
         for error in errors
     )
+
+
+def _field_name(location: Sequence[Any]) -> str:
+    """The parameter or field of an error: the first part after the place, which may itself be called `query`."""
+    parts = [str(part) for part in location]
+    named = parts[1:] if parts and parts[0] in PLACES else parts
+    return named[0] if named else "body"
 
 
 def of_request_error(error: RequestError) -> HttpProblem:
