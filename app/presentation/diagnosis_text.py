@@ -15,8 +15,6 @@ MAX_MATCHED = 3
 """Lines of the paste shown for a match: enough to recognize it by."""
 MAX_LINE = 160
 """Characters of such a line."""
-MAX_QUOTED_LINE = 240
-"""Characters of a matched line in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> 
     title = re.sub(r"([\[\]])", r"\\\1", match.edition.title)
     parts = [f"**{t(f'confidence.{match.confidence}')}** · [{title}]({address(match.entry.id)})"]
     if match.matched:
-        parts.append(_fenced("\n".join(line.text.strip()[:MAX_QUOTED_LINE] for line in match.matched)))
+        parts.append(_fenced("\n".join(line.text.strip() for line in match.matched)))
     if match.edition.answer:
         parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
     return "\n\n".join(parts) + "\n"

@@ -15,7 +15,7 @@ from app.filters import check_tag
 from app.log.lines import PIECE, physical_lines, strip_codes
 from app.snapshot.snapshot import Snapshot
 from app.usecases.gaps.recorder import NOBODY, note_of_diagnosis
-from app.usecases.secrets import masked, without_secrets
+from app.usecases.secrets import masked_for_others, without_secrets
 from app.usecases.service import LARGE_LOG, Service
 
 NONE = "none"
@@ -106,7 +106,7 @@ AROUND = 2
 
 
 def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framework: str) -> str:
-    """As few lines of `text` as are diagnosed like all of it, secrets masked; empty where no few are."""
+    """As few lines of `text` as are diagnosed like all of it, masked for others; empty where no few are."""
     if not diagnosis.matches:
         return ""
     lines = physical_lines(strip_codes(text))
@@ -121,7 +121,7 @@ def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framewo
 
 def _shown(line: str) -> str:
     """Masked before it is cut short: a pattern may not know a part of a secret."""
-    return masked(line.strip()[:PIECE])[:LONGEST_LINE]
+    return masked_for_others(line.strip()[:PIECE])[:LONGEST_LINE]
 
 
 def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:

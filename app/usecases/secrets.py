@@ -101,6 +101,16 @@ SECRETS: tuple[Secret, ...] = (
 directory can lack it."""
 
 
+_EMAIL = re.compile(
+    r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
+)
+
+
+def masked_for_others(text: str) -> str:
+    """`text` without secrets and without e-mail addresses: for what one reader sends to another."""
+    return _EMAIL.sub(MASK, masked(text))
+
+
 def masked(text: str) -> str:
     """`text` with `MASK` in place of each secret in it."""
     for secret in SECRETS:

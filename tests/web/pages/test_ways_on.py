@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -119,6 +120,24 @@ def test_what_is_copied_holds_no_secret(client: httpx.Client) -> None:
     copied = re.findall(r'data-copy-(?:log|text)="([^"]*)"', text)
     assert "***" in "".join(copied)
     assert not any(secret in each for each in copied)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_link_holds_no_email_address(client: httpx.Client, lang: str) -> None:
+    log = LOG.replace("> 0\n", "> 0  # 联系li.wang+x@mail.example.com, not x@1.0\n")
+    text = client.post(f"/{lang}/diagnose", data={"text": log}).text
+    shared = re.findall(r'data-copy-log="([^"]*)"', text)
+    assert len(shared) == 1
+    assert "联系***, not x@1.0" in shared[0]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_line_that_is_cut_in_copied_markdown_says_so(client: httpx.Client, lang: str) -> None:
+    log = LOG.replace("> 0\n", f"> 0  # {'long ' * 80}\n").replace("    assert", "assert")
+    text = client.post(f"/{lang}/diagnose", data={"text": log}).text
+    (copied,) = re.findall(r'data-copy-text="([^"]*)"', text)
+    line = next(each for each in copied.splitlines() if each.startswith("assert"))
+    assert (len(unescape(line)), line[-1]) == (241, "…")
 
 
 def test_every_entry_is_listed_under_its_framework(client: httpx.Client) -> None:
