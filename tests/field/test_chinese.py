@@ -123,9 +123,10 @@ def test_a_quoted_phrase_may_be_cut_in_the_middle_of_words(field: httpx.Client, 
     assert ids(field, q) == ["han/weight-sync"]
 
 
-def test_a_dash_before_a_word_excludes_nothing(field: httpx.Client) -> None:
-    assert ids(field, "权重 -同步") == ids(field, "权重 同步")
-    assert ids(field, "权重 -同步")[0] == "han/weight-sync"
+def test_a_dash_before_a_word_excludes_it_and_one_within_text_does_not(field: httpx.Client) -> None:
+    assert ids(field, "权重 同步")[0] == "han/weight-sync"
+    assert "han/weight-sync" not in ids(field, "权重 -同步")
+    assert ids(field, "权重 - 同步") == ids(field, "权重-同步") == ids(field, "权重 同步")
 
 
 @pytest.mark.parametrize("part", ["农业", "发展", "银行", "农业发展", "发展银行", "农业发展银行"])

@@ -84,9 +84,10 @@ def test_flags_and_environment_variables_come_first_as_written(field: httpx.Clie
     assert first(field, q) == "code/options"
 
 
-def test_a_leading_dash_never_means_not(field: httpx.Client) -> None:
-    for q in ("-colocate", "start -colocate", "-NCCL_DEBUG", "first start --colocate"):
+def test_a_leading_dash_of_a_flag_never_means_not(field: httpx.Client) -> None:
+    for q in ("-colocate", "-NCCL_DEBUG", "first start --colocate"):
         assert "code/options" in ids(field, q), q
+    assert "code/options" not in ids(field, "start -colocate")
 
 
 def test_text_that_stands_only_in_a_code_block_is_found(field: httpx.Client) -> None:
