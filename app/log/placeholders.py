@@ -16,6 +16,8 @@ _VALUES = (
     ("path", r"(?<![\w<./])(?:~|\.{1,2})?/[\w.@+-]{1,200}(?:/[\w.@+-]{1,200}){1,40}/?"),
     ("num", r"(?<![\w.])[+-]?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,4})?(?!\w)"),
 )
+# No value begins with another character: most places of a message need no further look.
+_BEGINNING = r"(?=[\da-fgnrGR\['\"~./+-])"
 _WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
 
 
@@ -27,7 +29,9 @@ _LEFT_OVER = re.compile(r"(?<=\s)[.,;:=]{1,3}(?=\s|$)|\([\s,;:]{0,8}\)")
 
 
 def _pattern(values: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in values))
+    return re.compile(
+        _BEGINNING + "(?:" + "|".join(f"(?P<{name}>{pattern})" for name, pattern in values) + ")"
+    )
 
 
 _ANY_VALUE = _pattern(_VALUES)
