@@ -114,7 +114,7 @@ lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(LOCK) pyproject.toml --extra mcp --extra semantic -c requirements/runtime.txt -o requirements/semantic.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 
-VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/version.py 2>/dev/null)
+VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/jieda/version.py 2>/dev/null)
 sbom: install ## Write what is shipped to dist/, as CycloneDX
 	@mkdir -p dist
 	$(BIN)/python requirements/sbom.py > dist/jieda-$(VERSION).cdx.json

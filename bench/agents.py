@@ -16,20 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.agents import tools
-from app.agents.answering import Context
-from app.client.local import Local
-from app.diagnosis.answers import Confidence
-from app.entry import Language
-from app.evaluation.figures import Judged, read_judged
-from app.han import has_han
-from app.locales.translations import Translations
-from app.presentation.shaper import Shapers
-from app.presentation.urls import Urls
-from app.search.answers import SearchRequest
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
-from app.usecases.service import Service
+from jieda.agents import tools
+from jieda.agents.answering import Context
+from jieda.client.local import Local
+from jieda.diagnosis.answers import Confidence
+from jieda.entry import Language
+from jieda.evaluation.figures import Judged, read_judged
+from jieda.han import has_han
+from jieda.locales.translations import Translations
+from jieda.presentation.shaper import Shapers
+from jieda.presentation.urls import Urls
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.service import Service
 
 try:
     import bpe_openai

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
+from jieda.entry import Kind, Language
+from jieda.evaluation.figures import Judged, read_judged
 
-from app.entry import Kind, Language
-from app.evaluation.figures import Judged, read_judged
 from bench.imported import imported
 
 WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures")

@@ -18,22 +18,23 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.cluster.door import Cluster
-from app.cluster.index import ClusterIndex, write_index_name
-from app.cluster.indexes import Indexes, Load
-from app.cluster.node import Access
-from app.cluster.record import Shape
-from app.content.library import Library
-from app.content.read.load import load_library
-from app.evaluation.figures import read_judged
-from app.search.answers import SearchAnswer, SearchRequest
-from app.search.index.document import build_documents
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.writer import update_index
-from app.search.searcher import Searcher
-from app.search.weights import WEIGHTING
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.cluster.door import Cluster
+from jieda.cluster.index import ClusterIndex, write_index_name
+from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.node import Access
+from jieda.cluster.record import Shape
+from jieda.content.library import Library
+from jieda.content.read.load import load_library
+from jieda.evaluation.figures import read_judged
+from jieda.search.answers import SearchAnswer, SearchRequest
+from jieda.search.index.document import build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
+from jieda.search.searcher import Searcher
+from jieda.search.weights import WEIGHTING
+
 from bench.search import ROOT, SHOWN, documents, library_of
 
 LONGEST = 200

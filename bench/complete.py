@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.entry import Language
-from app.search.completion import Completer, CompletionCandidate, candidates_of, completion_arrays
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.entry import Language
+from jieda.search.completion import Completer, CompletionCandidate, candidates_of, completion_arrays
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPED = [

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.content.read.parse import edition_digest
+from jieda.content.read.parse import edition_digest
 
 FRAMEWORKS = tuple(f"frame{number}" for number in range(8))
 TOPICS = tuple(f"topic{number}" for number in range(24))

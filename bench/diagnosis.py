@@ -17,19 +17,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.analysis.token import TokenKind
-from app.content.read.load import load_library
-from app.diagnosis import model, origin, scoring
-from app.diagnosis.answers import Confidence, Diagnosis
-from app.diagnosis.collect import collect
-from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.words import WordReader
-from app.entry import Entry, Language
-from app.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
-from app.log_knowledge import Background, LogKnowledge
-from app.signature.grammar import literal_text
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import TokenKind
+from jieda.content.read.load import load_library
+from jieda.diagnosis import model, origin, scoring
+from jieda.diagnosis.answers import Confidence, Diagnosis
+from jieda.diagnosis.collect import collect
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Entry, Language
+from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
+from jieda.log_knowledge import Background, LogKnowledge
+from jieda.signature.grammar import literal_text
+
 from bench.peers import PEERS, Ask
 from bench.tables import markdown, record
 

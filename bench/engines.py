@@ -22,24 +22,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.library import Library
+from jieda.content.read.load import load_library
+from jieda.evaluation.figures import read_judged
+from jieda.filters import Filters
+from jieda.search.answers import SearchRequest
+from jieda.search.index.document import Document, build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
+from jieda.search.query.parser import QueryParser
+from jieda.search.query.types import Query
+from jieda.search.rank.ranker import Ranker
+from jieda.search.searcher import Searcher
+from jieda.search.weights import WEIGHTING
 from whoosh.filedb.filestore import FileStorage
 from whoosh.scoring import BM25F
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.library import Library
-from app.content.read.load import load_library
-from app.evaluation.figures import read_judged
-from app.filters import Filters
-from app.search.answers import SearchRequest
-from app.search.index.document import Document, build_documents
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.writer import update_index
-from app.search.query.parser import QueryParser
-from app.search.query.types import Query
-from app.search.rank.ranker import Ranker
-from app.search.searcher import Searcher
-from app.search.weights import WEIGHTING
 from bench.plots import plot_growth
 from bench.search import ROOT, SHOWN, documents, library_of, whoosh_index, whoosh_query
 from bench.tables import markdown, record

@@ -39,8 +39,8 @@ TRIES = 40
 PROBE = """
 import json, os, resource, sys, time
 from pathlib import Path
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
 content, data, edited = map(Path, sys.argv[1:])
 def used():
     both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
@@ -68,9 +68,9 @@ print(json.dumps(took))
 
 OPEN = """
 import json, os, random, statistics, time
-from app.search.answers import SearchRequest
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
 knowledge = Knowledge(Settings.load(os.environ), follow_only=True)
 knowledge.open()
 took = {"start, generation present, CPU s": time.process_time()}
@@ -128,7 +128,7 @@ def measure(size: int, folder: Path) -> dict[str, float]:
     edited = content / "en/frame0/entry-0.md"
     figures = {
         "check, CPU s": _cpu_of(
-            [sys.executable, "-m", "app.cli.check_command", "check", "--content", str(content)]
+            [sys.executable, "-m", "jieda.cli.check_command", "check", "--content", str(content)]
         )
     }
     took = _json_of([sys.executable, "-c", PROBE, str(content), str(data), str(edited)], environment)
@@ -153,7 +153,7 @@ def _json_of(command: list[str], environment: Mapping[str, str]) -> dict[str, fl
 
 def serve(environment: Mapping[str, str], edited: Path) -> dict[str, float]:
     """Figures of a server with several workers."""
-    command = [sys.executable, "-m", "app.cli.serve", "serve"]
+    command = [sys.executable, "-m", "jieda.cli.serve", "serve"]
     server = subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from app.entry import Language
-from app.evaluation.figures import Judged, read_judged
-from app.importing.plan import ImportRequest, plan_import
-from app.importing.propose import Proposal, write_drafts
-from app.importing.sources import ImportSources
+from jieda.entry import Language
+from jieda.evaluation.figures import Judged, read_judged
+from jieda.importing.plan import ImportRequest, plan_import
+from jieda.importing.propose import Proposal, write_drafts
+from jieda.importing.sources import ImportSources
+
 from bench.importing import Marked, read_marked
 
 QUERIES = Path(__file__).with_name("imported.jsonl")

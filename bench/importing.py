@@ -21,19 +21,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.check.everything import CheckReport, check_content
-from app.content.read.load import load_library
-from app.entry import Language, Problem
-from app.importing.page import MarkdownPage, PagePair, read_page
-from app.importing.pairing import Extractor, find_candidates
-from app.importing.plan import Import, ImportRequest, plan_import
-from app.importing.propose import Status, write_drafts
-from app.importing.questions import PageQuestion, find_questions
-from app.importing.records import write_record
-from app.importing.sources import ImportSources
-from app.importing.wording import Wording
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.check.everything import CheckReport, check_content
+from jieda.content.read.load import load_library
+from jieda.entry import Language, Problem
+from jieda.importing.page import MarkdownPage, PagePair, read_page
+from jieda.importing.pairing import Extractor, find_candidates
+from jieda.importing.plan import Import, ImportRequest, plan_import
+from jieda.importing.propose import Status, write_drafts
+from jieda.importing.questions import PageQuestion, find_questions
+from jieda.importing.records import write_record
+from jieda.importing.sources import ImportSources
+from jieda.importing.wording import Wording
 
 CONTENT = Path(__file__).resolve().parent.parent / "content"
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt")

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.entry import Language
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
+from jieda.entry import Language
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
 
 RUNS = 5

@@ -18,10 +18,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from fastapi import FastAPI
+from jieda.settings import Settings
+from jieda.web.app import create_app
 from starlette.types import Message
 
-from app.settings import Settings
-from app.web.app import create_app
 from bench.content import write_content
 
 ROUNDS = 15

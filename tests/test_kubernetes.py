@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
-from app.presentation import paths
-from app.settings import OPTIONS, Settings
-from app.version import VERSION
+from jieda.presentation import paths
+from jieda.settings import OPTIONS, Settings
+from jieda.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_STOP = 10

@@ -16,10 +16,10 @@ from urllib.error import URLError
 
 import pytest
 import yaml
+from jieda.version import VERSION
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from app.version import VERSION
 from tests.support.server import COMMAND, PATIENCE, environment, free_port
 from tests.support.shipped import copy_data
 
@@ -202,7 +202,7 @@ def test_the_image_holds_only_what_it_is_told_to() -> None:
 def test_everything_says_the_same_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "version" in project["project"]["dynamic"]
-    assert project["tool"]["hatch"]["version"]["path"] == "app/version.py"
+    assert project["tool"]["hatch"]["version"]["path"] == "app/jieda/version.py"
     assert version("jieda") == VERSION, "the package was installed before the version changed: make install"
     command = [*COMMAND, "--version"]
     told = subprocess.run(command, env=environment({}), capture_output=True, text=True, check=True)

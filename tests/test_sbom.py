@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from app.version import VERSION
+from jieda.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 

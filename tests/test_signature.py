@@ -5,9 +5,9 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.signature.grammar import SIGNATURES, SignatureSyntaxError, literal_text
+from jieda.signature.line import compile_signature_line
 
-from app.signature.grammar import SIGNATURES, SignatureSyntaxError, literal_text
-from app.signature.line import compile_signature_line
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
 

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.snapshot.snapshot import Snapshot
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+
 from trials.site import LOGS, PICTURE
 
 WORDS = ("entry0", "error", "lost", "训练")

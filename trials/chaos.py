@@ -25,11 +25,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
-from app.snapshot.watch.follow import Follower
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.watch.follow import Follower
+
 from trials.damage import DAMAGES
 from trials.servers import attack
 from trials.site import Place, answers

@@ -22,17 +22,17 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from jieda.content.markdown.body import parse_body, render_body
+from jieda.content.read.parse import SourceFile, parse_file
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.signature.grammar import SignatureSyntaxError
+from jieda.signature.line import compile_signature_line
+from jieda.snapshot.snapshot import Snapshot
+from jieda.web.app import create_app
 from starlette.types import Message
 
-from app.content.markdown.body import parse_body, render_body
-from app.content.read.parse import SourceFile, parse_file
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.settings import Settings
-from app.signature.grammar import SignatureSyntaxError
-from app.signature.line import compile_signature_line
-from app.snapshot.snapshot import Snapshot
-from app.web.app import create_app
 from trials.nonsense import FILES, LOGS, MARKDOWN, QUERIES, REQUESTS, SIGNATURES, RawRequest
 from trials.site import Place
 

@@ -19,7 +19,7 @@ import atheris
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-with atheris.instrument_imports(include=["app"], enable_loader_override=False):
+with atheris.instrument_imports(include=["jieda"], enable_loader_override=False):
     from trials.fuzz import SLOW, site
 
 

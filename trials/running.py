@@ -15,7 +15,7 @@ from trials.site import Place
 
 SECONDS_TO_START = 300.0
 LOOK_AGAIN = 0.05
-COMMAND = (sys.executable, "-c", "from app.cli.launch import main; main()", "serve")
+COMMAND = (sys.executable, "-c", "from jieda.cli.launch import main; main()", "serve")
 """As the `jieda` script does it: a worker is not made to import what started it."""
 
 

@@ -23,7 +23,8 @@ from itertools import cycle
 from pathlib import Path
 from statistics import median
 
-from app.snapshot.analyzers import Analyzers
+from jieda.snapshot.analyzers import Analyzers
+
 from trials.asked import questions
 from trials.running import Running
 from trials.site import Place, lasting

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.knowledge import Knowledge
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.knowledge import Knowledge
+
 from bench.content import Maker
 
 LOGS = ("x\nValueError: chunk 12 is lost\n", "Traceback (most recent call last):\nKeyError: 1\n")

@@ -159,7 +159,7 @@ def serve(folder: Path, port: int, arguments: argparse.Namespace) -> subprocess.
     }  # fmt: skip
     environ = os.environ | {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
     with (folder / "log").open("wb") as log:
-        command = [sys.executable, "-c", "from app.cli.launch import main; main()", "serve"]
+        command = [sys.executable, "-c", "from jieda.cli.launch import main; main()", "serve"]
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=subprocess.STDOUT)
     deadline = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < deadline and process.poll() is None:
@@ -198,7 +198,7 @@ def report(folder: Path) -> list[dict[str, object]]:
     command = [
         sys.executable,
         "-c",
-        "from app.cli.launch import main; main()",
+        "from jieda.cli.launch import main; main()",
         "gaps",
         "--json",
         "--limit",

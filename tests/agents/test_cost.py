@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from jieda.agents.answering import Context
+from jieda.evaluation.figures import read_judged
 
-from app.agents.answering import Context
-from app.evaluation.figures import read_judged
 from bench.agents import JUDGED, context_of, costs, estimated, percentile, score
 from tests.support.server import Server
 

@@ -7,13 +7,13 @@ from subprocess import run
 
 import httpx
 import pytest
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.web.app import create_app
+from jieda.web.http.hosting import names_us, origin_is_ours
 from mcp.client.client import Client
 from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
-from app.web.app import create_app
-from app.web.http.hosting import names_us, origin_is_ours
 from tests.agents.conftest import over_http
 from tests.support.server import ROOT, Server, environment
 
@@ -154,7 +154,7 @@ def test_what_is_sent_is_in_no_log_and_its_secrets_in_no_answer(agents_server: S
 def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = "import sys; sys.modules['mcp'] = None; from app.cli.main import main; main(['mcp'])"
+    start = "import sys; sys.modules['mcp'] = None; from jieda.cli.main import main; main(['mcp'])"
     command = run(
         [sys.executable, "-c", start],
         env=environment({}),

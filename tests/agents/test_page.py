@@ -5,8 +5,8 @@ from html import unescape
 
 import pytest
 import yaml
+from jieda.web.pages.agents import SETUPS
 
-from app.web.pages.agents import SETUPS
 from tests.support.server import Server
 
 

@@ -1,10 +1,10 @@
 """The cases of tests/fixtures/analysis hold."""
 
 import pytest
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import TokenKind
+from jieda.search.show.snippet import merged
 
-from app.analysis.pipeline import Analyzer
-from app.analysis.token import TokenKind
-from app.search.show.snippet import merged
 from tests.analysis.cases import FOLDER, Case, read_cases
 
 CASES = read_cases()

@@ -1,10 +1,9 @@
 """Which words of a glossary are found in a text."""
 
 import pytest
-
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.taxonomy import GlossaryGroup
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.taxonomy import GlossaryGroup
 
 GROUPS = (
     GlossaryGroup(en=("host memory", "RAM"), zh=("内存",)),

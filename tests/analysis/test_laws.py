@@ -11,14 +11,14 @@ import opencc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from jieda.analysis import runs
+from jieda.analysis.chinese import ChineseTokenizer
+from jieda.analysis.english import Stemmer
+from jieda.analysis.normalize import Folder
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.runs import runs_of
+from jieda.analysis.token import Token, TokenKind
 
-from app.analysis import runs
-from app.analysis.chinese import ChineseTokenizer
-from app.analysis.english import Stemmer
-from app.analysis.normalize import Folder
-from app.analysis.pipeline import Analyzer
-from app.analysis.runs import runs_of
-from app.analysis.token import Token, TokenKind
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
 

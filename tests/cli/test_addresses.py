@@ -13,9 +13,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 import uvicorn
+from jieda.cli import connection, server
+from jieda.settings import Settings
 
-from app.cli import connection, server
-from app.settings import Settings
 from tests.support import shipped
 from tests.support.server import PATIENCE, free_port, until
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 import uvicorn
+from jieda.cli import connection, server
+from jieda.cli.connection import ConnectionLimits, LimitedConnection
+from jieda.settings import Settings
 
-from app.cli import connection, server
-from app.cli.connection import ConnectionLimits, LimitedConnection
-from app.settings import Settings
 from tests.support.server import PATIENCE, free_port, until
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -4,8 +4,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from app.entry import Language
-from app.feedback import FeedbackStore, Gap, GapOutcome, GapSource
+from jieda.entry import Language
+from jieda.feedback import FeedbackStore, Gap, GapOutcome, GapSource
+
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import edition, write
 

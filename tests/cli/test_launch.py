@@ -5,16 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from jieda.version import VERSION
 
-from app.version import VERSION
-
-SCRIPT = "from app.cli.launch import main; main()"
+SCRIPT = "from jieda.cli.launch import main; main()"
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("check", "--version"), ("health", "--version")])
 def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """Content is checked where it lies, in a clone of whose files nobody knows what they are."""
-    for name in ("app", "click", "http", "msgspec", "yaml"):
+    for name in ("jieda", "click", "http", "msgspec", "yaml"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')\n")
     jieda = [sys.executable, "-P", "-c", SCRIPT, *arguments]
     run = subprocess.run(jieda, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
+from jieda.cli.main import main
 
-from app.cli.main import main
 from tests.support.server import COMMAND, Server, environment
 from tests.support.small_content import edition, write
 

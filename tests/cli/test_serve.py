@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.routing import iter_route_contexts
+from jieda.errors import SettingsError
+from jieda.settings import OPTIONS, RESERVED, Settings
+from jieda.web.app import create_app
 
-from app.errors import SettingsError
-from app.settings import OPTIONS, RESERVED, Settings
-from app.web.app import create_app
 from tests.support.server import COMMAND, Server, environment, free_port
 from tests.support.small_content import edition, write
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-
-from app.disk import ROOT
+from jieda.disk import ROOT
 
 SOURCES = Path(os.environ.get("JIEDA_TEST_SOURCES") or ROOT.parent / "shared")
 FACTS = Path(__file__).with_name("facts.json")

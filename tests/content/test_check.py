@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from jieda.cli.main import main
+from jieda.content.authoring.source_text import sync_twins
+from jieda.content.read.load import load_corpus
+from jieda.entry import Problem
 
-from app.cli.main import main
-from app.content.authoring.source_text import sync_twins
-from app.content.read.load import load_corpus
-from app.entry import Problem
 from tests.support.server import COMMAND, environment
 from tests.support.small_content import TAXONOMY, edition, write
 

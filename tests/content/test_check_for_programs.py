@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jieda.content.check.finding import HINTS
+from jieda.content.check.rules import CORPUS_RULES, ENTRY_RULES
 
-from app.content.check.finding import HINTS
-from app.content.check.rules import CORPUS_RULES, ENTRY_RULES
 from tests.content.test_check import GOOD, jieda, synced
 from tests.content.test_moving import git
 from tests.support.server import COMMAND, ROOT, environment
@@ -70,7 +70,9 @@ def test_notes_are_not_problems(tmp_path: Path) -> None:
 
 
 def test_every_rule_has_a_hint() -> None:
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "app/content").rglob("*.py"))
+    sources = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "app/jieda/content").rglob("*.py")
+    )
     calls = r'(?:Problem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
     named = set(re.findall(calls, sources)) | set(re.findall(r'\brule, message = "([a-z-]+)"', sources))
     named |= {rule.name for rule in (*ENTRY_RULES, *CORPUS_RULES)} | {"signature", "sample", "shared"}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jieda.cli.main import main
 
-from app.cli.main import main
 from tests.support.small_content import edition, write
 
 

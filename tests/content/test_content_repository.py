@@ -69,7 +69,7 @@ def step(name: str, folder: Path, environ: dict[str, str]) -> subprocess.Complet
 
 @pytest.mark.slow
 def test_the_package_has_what_the_hooks_need(repository: Path, environ: dict[str, str]) -> None:
-    where = run([sys.executable, "-c", "import app; print(app.__file__)"], repository, environ).stdout
+    where = run([sys.executable, "-c", "import jieda; print(jieda.__file__)"], repository, environ).stdout
     assert not Path(where).is_relative_to(ROOT)
     found = hook("jieda-check", repository, environ)
     assert (found.returncode, found.stdout) == (0, ""), found.stderr

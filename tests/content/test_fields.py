@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from jieda.content.check.everything import check_content
 
-from app.content.check.everything import check_content
 from tests.support.server import ROOT
 from tests.support.small_content import keeps_whole
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from jieda.content.check.rules import dependent_fixes, long_fixes
+from jieda.content.read.corpus import Corpus
+from jieda.content.read.load import load_corpus
 
-from app.content.check.rules import dependent_fixes, long_fixes
-from app.content.read.corpus import Corpus
-from app.content.read.load import load_corpus
 from tests.support.small_content import TAXONOMY, edition, write
 
 TITLES = {"en": ("Symptom", "Fix", "Notes"), "zh": ("现象", "解决办法", "说明")}

@@ -5,10 +5,10 @@ import zlib
 from pathlib import Path
 
 import pytest
+from jieda.content.read.directory import image_size
+from jieda.content.read.load import load_library
+from jieda.entry import Language
 
-from app.content.read.directory import image_size
-from app.content.read.load import load_library
-from app.entry import Language
 from tests.support.small_content import edition, write
 
 

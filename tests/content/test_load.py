@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from jieda.content.library import Library
+from jieda.content.read.load import load_library
+from jieda.entry import Kind, Language
+from jieda.errors import ContentError
 
-from app.content.library import Library
-from app.content.read.load import load_library
-from app.entry import Kind, Language
-from app.errors import ContentError
 from tests.support.cost import assert_linear
 from tests.support.small_content import TAXONOMY, edition, load_checked, write
 

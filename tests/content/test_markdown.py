@@ -3,10 +3,9 @@
 import re
 
 import pytest
-
-from app.content.markdown.body import Body, Rendered, parse_body, render_body
-from app.content.markdown.links import Link
-from app.entry import Language
+from jieda.content.markdown.body import Body, Rendered, parse_body, render_body
+from jieda.content.markdown.links import Link
+from jieda.entry import Language
 
 
 def section_keys(body: Body) -> tuple[str, ...]:

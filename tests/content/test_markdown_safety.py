@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 import html5lib
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.content.markdown.body import parse_body, render_body
+from jieda.entry import Language
 
-from app.content.markdown.body import parse_body, render_body
-from app.entry import Language
 from tests.support.examples import examples
 
 ATTRIBUTES = {

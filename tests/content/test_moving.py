@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from jieda.content.authoring.moving import plan_move
+from jieda.content.authoring.writing import carry_out
+from jieda.content.read.load import load_corpus
 
-from app.content.authoring.moving import plan_move
-from app.content.authoring.writing import carry_out
-from app.content.read.load import load_corpus
 from tests.content.test_check import ERROR, FIX, FIX_ZH, SAMPLES, jieda, synced
 from tests.support import server as servers
 from tests.support.shipped import CONTENT

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from app.content.authoring.writing import opened
-from app.errors import AuthoringError
+from jieda.content.authoring.writing import opened
+from jieda.errors import AuthoringError
 
 
 @contextmanager

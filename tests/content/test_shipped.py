@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from jieda.content.library import Library
+from jieda.content.markdown.sections import PAGE_IDS
+from jieda.disk import ROOT
+from jieda.entry import Edition, Entry, Language
 
-from app.content.library import Library
-from app.content.markdown.sections import PAGE_IDS
-from app.disk import ROOT
-from app.entry import Edition, Entry, Language
 from tests.content import seed_facts
 from tests.support.small_content import load_checked
 
@@ -105,7 +105,7 @@ SHOWING_ENTRIES = ("base.html", "_parts.html", "_verdict.html", "entry.html", "d
 
 
 def test_no_heading_can_take_an_id_that_the_pages_use() -> None:
-    templates = ROOT / "app/web/templates"
+    templates = ROOT / "app/jieda/web/templates"
     parts = [(templates / name).read_text("utf-8") for name in SHOWING_ENTRIES]
     used = {name for part in parts for name in re.findall(r'\bid="([\w-]+)"', part)}
     assert used <= PAGE_IDS

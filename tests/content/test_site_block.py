@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from app.content.read.shared_files import read_site
-from app.errors import ContentError
+from jieda.content.read.shared_files import read_site
+from jieda.errors import ContentError
 
 SHIPPED = """site:
   name: {en: Answers, zh: 解答}

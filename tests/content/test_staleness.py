@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from jieda.content.authoring.source_text import sync_twins
+from jieda.content.read.load import load_corpus
+from jieda.entry import Language
 
-from app.content.authoring.source_text import sync_twins
-from app.content.read.load import load_corpus
-from app.entry import Language
 from tests.support.small_content import edition, load_checked, write
 
 EN, ZH = Language.EN, Language.ZH

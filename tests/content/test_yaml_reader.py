@@ -1,8 +1,7 @@
 """What is read of YAML, and what is refused with the right line."""
 
 import pytest
-
-from app.content.read.yaml_reader import Items, Scalar, YamlError, read_fields, read_items
+from jieda.content.read.yaml_reader import Items, Scalar, YamlError, read_fields, read_items
 
 
 def test_values_keep_their_text_and_their_line() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Snapshot
 
-from app.diagnosis.diagnose import Diagnoser
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.snapshot import Snapshot
 from tests.log.reading import CONTENT
 from tests.support import small_content
 from tests.support.shipped import open_snapshot

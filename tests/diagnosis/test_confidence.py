@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from jieda.diagnosis.answers import Diagnosis
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Snapshot
 
-from app.diagnosis.answers import Diagnosis
-from app.diagnosis.diagnose import Diagnoser
-from app.entry import Language
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.snapshot import Snapshot
 from tests.support import small_content
 from tests.support.shipped import open_snapshot
 

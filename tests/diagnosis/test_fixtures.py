@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-
-from app.diagnosis.answers import Confidence, Diagnosis
-from app.diagnosis.diagnose import Diagnoser
-from app.entry import Language
+from jieda.diagnosis.answers import Confidence, Diagnosis
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "logs"
 ERROR = re.compile(r"(?P<type>[^:]+)(?:: (?P<message>.*))? \(line (?P<line>\d+), (?P<count>\d+) times\)")

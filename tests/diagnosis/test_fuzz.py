@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.scoring import MOST_MATCHES
+from jieda.entry import Language
 
-from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.scoring import MOST_MATCHES
-from app.entry import Language
 from bench.logs import ADVERSARIAL, MIB, interleaved_ranks
 from tests.support.cost import assert_linear
 from tests.support.examples import examples

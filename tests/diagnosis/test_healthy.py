@@ -1,10 +1,9 @@
 """Logs of runs that go well: they name many a trouble to say that there is none, and bring no entry for sure."""
 
 import pytest
-
-from app.diagnosis.answers import Confidence, Verdict
-from app.diagnosis.diagnose import Diagnoser
-from app.entry import Language
+from jieda.diagnosis.answers import Confidence, Verdict
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language
 
 SETTINGS = [
     "------------------------ arguments ------------------------",

@@ -7,25 +7,25 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.collect import collect
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Language
+from jieda.errors import ContentError
+from jieda.evaluation.figures import read_judged
+from jieda.log.formats import compile_formats
+from jieda.log.lines import fold
+from jieda.log.traceback import parse
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.diagnosis.answers import Confidence
-from app.diagnosis.collect import collect
-from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.words import WordReader
-from app.entry import Language
-from app.errors import ContentError
-from app.evaluation.figures import read_judged
-from app.log.formats import compile_formats
-from app.log.lines import fold
-from app.log.traceback import parse
 from tests.log.reading import CONTENT, KNOWLEDGE, knowledge_of
 
 ROOT = CONTENT.parent
 OPERATIONS = ROOT / "tests" / "fields" / "operations"
-APP = ROOT / "app"
+APP = ROOT / "app" / "jieda"
 WORD = re.compile(r"[A-Za-z_]{7,}")
 ORDINARY = set(
     "KeyError address already argument available current exceptions expected missing positional required"

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from jieda.diagnosis.collect import FactReader
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.overlay import with_entry
+from jieda.entry import Language
+from jieda.log.formats import compile_formats
+from jieda.snapshot.analyzers import Analyzers
 
-from app.diagnosis.collect import FactReader
-from app.diagnosis.diagnose import Diagnoser
-from app.diagnosis.overlay import with_entry
-from app.entry import Language
-from app.log.formats import compile_formats
-from app.snapshot.analyzers import Analyzers
 from tests.support import small_content
 from tests.support.shipped import open_snapshot
 

@@ -5,12 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
-
-from app.content.library import Library
-from app.diagnosis.answers import Confidence
-from app.diagnosis.diagnose import Diagnoser
-from app.entry import Language, Sample
-from app.snapshot.snapshot import Snapshot
+from jieda.content.library import Library
+from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language, Sample
+from jieda.snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow
 

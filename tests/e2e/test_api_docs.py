@@ -2,9 +2,9 @@
 
 from urllib.parse import urlsplit
 
+from jieda.web.api.routes import ROUTES
 from playwright.sync_api import expect
 
-from app.web.api.routes import ROUTES
 from tests.e2e.conftest import OpenPage
 from tests.support.server import Server
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jieda.content.check.everything import check_content
+from jieda.content.read.load import load_corpus
+from jieda.content.read.outline import Outline
+from jieda.entry import Language
 
-from app.content.check.everything import check_content
-from app.content.read.load import load_corpus
-from app.content.read.outline import Outline
-from app.entry import Language
 from tests.support import shipped
 from tests.support.server import ROOT, Server, environment
 from tests.support.small_content import edition, keeps_whole, write
@@ -30,7 +30,7 @@ def copy(site: str, folder: Path, content: Path) -> subprocess.CompletedProcess[
     """Runs the loop in a folder, where it makes `loaded`."""
     assert LOOP
     script = LOOP[1].replace("https://faq.example.com", site)
-    script = script.replace(".venv/bin/jieda", f"{sys.executable} -m app.cli.main")
+    script = script.replace(".venv/bin/jieda", f"{sys.executable} -m jieda.cli.main")
     return subprocess.run(
         ["sh", "-c", script],
         cwd=folder,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from jieda.cli.main import main
 
-from app.cli.main import main
 from bench.importing import check, unnamed_problems
 from tests.support.small_content import write
 

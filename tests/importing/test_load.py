@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
+from jieda.cli.main import main
+from jieda.content.read.load import load_corpus
+from jieda.entry import Language
+from jieda.importing.lines import MAX_LINE_BYTES
 
-from app.cli.main import main
-from app.content.read.load import load_corpus
-from app.entry import Language
-from app.importing.lines import MAX_LINE_BYTES
 from tests.support.cost import assert_linear
 from tests.support.server import COMMAND, environment, until
 from tests.support.small_content import write

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.importing.pairing import Extractor
+from jieda.importing.wording import Wording
 
-from app.analysis.glossary import Glossary
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.importing.pairing import Extractor
-from app.importing.wording import Wording
 from bench.importing import Scores, import_twice, measure, read_marked
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-
-from app.importing.page import read_page
-from app.importing.questions import find_questions
-from app.importing.wording import Wording
+from jieda.importing.page import read_page
+from jieda.importing.questions import find_questions
+from jieda.importing.wording import Wording
 
 PAGES = {
     "headings under categories, parts below a question": """\

@@ -5,13 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from app.entry import Language
-from app.errors import ImportingError
-from app.importing.page import PagePair, read_page
-from app.importing.questions import find_questions
-from app.importing.sources import ImportSources, page_files, read_pair
-from app.importing.wording import Wording
+from jieda.entry import Language
+from jieda.errors import ImportingError
+from jieda.importing.page import PagePair, read_page
+from jieda.importing.questions import find_questions
+from jieda.importing.sources import ImportSources, page_files, read_pair
+from jieda.importing.wording import Wording
 
 RST = """\
 FAQ
@@ -172,7 +171,7 @@ def test_a_missing_extra_is_named(module: str, name: str, tmp_path: Path) -> Non
     path.write_text(RST if name.endswith("rst") else PO, encoding="utf-8")
     code = (
         f"import sys; sys.modules[{module!r}] = None\n"
-        "from app.cli.main import main\n"
+        "from jieda.cli.main import main\n"
         f"main(['import', {str(path)!r}, '--framework', 'roll', '--dry-run'])\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

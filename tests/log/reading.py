@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
-from app.log import lines, traceback
-from app.log.formats import compile_formats
-from app.log_knowledge import LogKnowledge
+from jieda.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
+from jieda.log import lines, traceback
+from jieda.log.formats import compile_formats
+from jieda.log_knowledge import LogKnowledge
 
 CONTENT = Path(__file__).parents[2] / "content"
 

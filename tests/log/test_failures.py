@@ -1,8 +1,8 @@
 """What is found to have gone wrong in a log, whether an entry knows it or not."""
 
 import pytest
+from jieda.log.traceback import Raised
 
-from app.log.traceback import Raised
 from tests.log.reading import parse
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
+from jieda.diagnosis.origin import Detective
+from jieda.entry import Language
+from jieda.errors import ContentError
+from jieda.log import traceback
+from jieda.log.formats import compile_formats
+from jieda.signature.grammar import FOLDERS, PREFIXES, REMOTE, REPEATS, SIGNATURES, Grammar
+from jieda.taxonomy import Tag
 
-from app.content.read.shared_files import FAILURES, PROGRAMS, read_log_knowledge
-from app.diagnosis.origin import Detective
-from app.entry import Language
-from app.errors import ContentError
-from app.log import traceback
-from app.log.formats import compile_formats
-from app.signature.grammar import FOLDERS, PREFIXES, REMOTE, REPEATS, SIGNATURES, Grammar
-from app.taxonomy import Tag
 from tests.support.cost import assert_linear, cpu_seconds
 from tests.support.examples import examples
 

@@ -1,8 +1,8 @@
 """What a log says once decoration, repeats and ranks are taken off it."""
 
 import pytest
+from jieda.log.lines import PIECE
 
-from app.log.lines import PIECE
 from tests.log.reading import fold, parse
 
 

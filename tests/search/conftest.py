@@ -5,10 +5,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.snapshot.snapshot import Snapshot, build_snapshot
 
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.snapshot.snapshot import Snapshot, build_snapshot
 from tests.search.small import MakeSnapshot, files_of
 from tests.support import small_content
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from app.entry import Language
-from app.filters import Filters
-from app.search.answers import Hit, SearchAnswer, SearchRequest
-from app.snapshot.snapshot import Snapshot
+from jieda.entry import Language
+from jieda.filters import Filters
+from jieda.search.answers import Hit, SearchAnswer, SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+
 from tests.support import small_content
 
 TAXONOMY = """\

@@ -9,22 +9,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from jieda.cluster.door import Cluster
+from jieda.cluster.engine import LeanDocuments
+from jieda.cluster.index import ClusterIndex, write_index_name
+from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.node import Access
+from jieda.cluster.record import Shape
+from jieda.filters import Filters
+from jieda.search.index.document import Document
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.fields import BODIES
+from jieda.search.index.protocol import Index
+from jieda.search.index.writer import update_index
+from jieda.search.query.types import Query, Writing
+from jieda.search.rank.ranker import Ranker
+from jieda.search.weights import WEIGHTING
 
-from app.cluster.door import Cluster
-from app.cluster.engine import LeanDocuments
-from app.cluster.index import ClusterIndex, write_index_name
-from app.cluster.indexes import Indexes, Load
-from app.cluster.node import Access
-from app.cluster.record import Shape
-from app.filters import Filters
-from app.search.index.document import Document
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.fields import BODIES
-from app.search.index.protocol import Index
-from app.search.index.writer import update_index
-from app.search.query.types import Query, Writing
-from app.search.rank.ranker import Ranker
-from app.search.weights import WEIGHTING
 from tests.search.contract import TAGS, IndexContract, document, ids, passage, search, word
 from tests.support.engines import DictionaryIndex
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jieda.cluster import door
+from jieda.cluster.door import Cluster, Refused
+from jieda.cluster.engine import Lease, loading_alone
+from jieda.cluster.indexes import send, written
+from jieda.cluster.node import Access
+from jieda.errors import ClusterUnavailable
 
-from app.cluster import door
-from app.cluster.door import Cluster, Refused
-from app.cluster.engine import Lease, loading_alone
-from app.cluster.indexes import send, written
-from app.cluster.node import Access
-from app.errors import ClusterUnavailable
 from tests.support.cluster import Said, node
 
 NOBODY = "http://127.0.0.1:9"

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from jieda.cluster import record
+from jieda.cluster.record import SourceWriter, digest, key_mark, read_record, read_texts, tag_mark
+from jieda.errors import IndexUnreadable
+from jieda.search.index.document import Document, IndexedText
+from jieda.search.index.fields import ZONES
+from jieda.search.weights import WEIGHTING
 
-from app.cluster import record
-from app.cluster.record import SourceWriter, digest, key_mark, read_record, read_texts, tag_mark
-from app.errors import IndexUnreadable
-from app.search.index.document import Document, IndexedText
-from app.search.index.fields import ZONES
-from app.search.weights import WEIGHTING
 from tests.search.contract import document
 
 HELD = document(

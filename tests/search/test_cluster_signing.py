@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, quote
 
 import pytest
+from jieda.cluster.door import Cluster, Refused
+from jieda.cluster.engine import ClusterEngine
+from jieda.cluster.node import Access, Credentials, RequestToSign, Signer, authorization, canonical
+from jieda.errors import SettingsError
+from jieda.settings import Settings
 
-from app.cluster.door import Cluster, Refused
-from app.cluster.engine import ClusterEngine
-from app.cluster.node import Access, Credentials, RequestToSign, Signer, authorization, canonical
-from app.errors import SettingsError
-from app.settings import Settings
 from tests.support.cluster import Said, node
 
 PUBLISHED = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")

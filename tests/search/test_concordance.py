@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-
-from app.analysis.glossary import Glossary
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.search.searcher import Searcher
-from app.search.show.concordance import EditionLine, MarkedTerms, Places, lines_of, packed
-from app.search.show.concordance import places_of as places_in
-from app.snapshot.snapshot import Snapshot
+from jieda.analysis.glossary import Glossary
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.search.searcher import Searcher
+from jieda.search.show.concordance import EditionLine, MarkedTerms, Places, lines_of, packed
+from jieda.search.show.concordance import places_of as places_in
+from jieda.snapshot.snapshot import Snapshot
 
 QUERIES = (
     "CUDA out of memory while training",

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from app.search.index.document import Document
-from app.search.index.protocol import Index
+from jieda.search.index.document import Document
+from jieda.search.index.protocol import Index
+
 from tests.search.contract import IndexContract
 from tests.support.engines import DictionaryIndex
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from app.search.index import embedded
-from app.search.index.document import Document
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.protocol import Index
-from app.search.index.writer import update_index
-from app.search.weights import WEIGHTING
+from jieda.search.index import embedded
+from jieda.search.index.document import Document
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.protocol import Index
+from jieda.search.index.writer import update_index
+from jieda.search.weights import WEIGHTING
+
 from tests.search.contract import IndexContract
 
 

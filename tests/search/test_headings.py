@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
 
-from app.search.answers import SearchRequest
-from app.snapshot.snapshot import Snapshot
 from tests.content.seed_facts import SOURCES
 
 PAGES = SOURCES / "upstream"

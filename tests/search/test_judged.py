@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-
-from app.disk import ROOT
-from app.evaluation import figures as evaluate
-from app.evaluation.bench import Bench
-from app.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
-from app.snapshot.snapshot import Snapshot
+from jieda.disk import ROOT
+from jieda.evaluation import figures as evaluate
+from jieda.evaluation.bench import Bench
+from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
+from jieda.snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jieda.entry import Entry, Language
+from jieda.search.answers import SearchAnswer, SearchRequest, SuggestionType
+from jieda.search.whoosh.language import QueryLanguage
+from jieda.snapshot.snapshot import Snapshot, language_of
 
-from app.entry import Entry, Language
-from app.search.answers import SearchAnswer, SearchRequest, SuggestionType
-from app.search.whoosh.language import QueryLanguage
-from app.snapshot.snapshot import Snapshot, language_of
 from tests.support.server import ROOT
 
 PASTED = ("content/samples", "content/background", "content/en", "content/zh", "docs")

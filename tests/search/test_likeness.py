@@ -5,15 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from app.search.index.array_file import Array
-from app.search.index.document import Document
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.fields import ZONES
-from app.search.index.likeness import MEANS
-from app.search.index.writer import update_index
-from app.search.meaning.embedder import STEPS, Meaning, Vectors
-from app.search.weights import GIST, WEIGHTING
+from jieda.search.index.array_file import Array
+from jieda.search.index.document import Document
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.fields import ZONES
+from jieda.search.index.likeness import MEANS
+from jieda.search.index.writer import update_index
+from jieda.search.meaning.embedder import STEPS, Meaning, Vectors
+from jieda.search.weights import GIST, WEIGHTING
 
 DOCUMENTS = 2 * MEANS
 """So many that not all are looked at."""

@@ -6,17 +6,17 @@ from tempfile import mkdtemp
 
 import numpy as np
 import pytest
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.search.answers import ReasonType
+from jieda.search.meaning.embedder import Embedder, Meaning, Vectors
+from jieda.search.meaning.embedder import embedder as installed
+from jieda.search.meaning.sayings import by_themselves
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Snapshot, build_snapshot
+from jieda.snapshot.watch.follow import Follower
 
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.search.answers import ReasonType
-from app.search.meaning.embedder import Embedder, Meaning, Vectors
-from app.search.meaning.embedder import embedder as installed
-from app.search.meaning.sayings import by_themselves
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
-from app.snapshot.snapshot import Snapshot, build_snapshot
-from app.snapshot.watch.follow import Follower
 from tests.search.small import ask, concept, error, files_of, first, found
 from tests.support import small_content
 

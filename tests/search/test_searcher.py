@@ -3,9 +3,9 @@
 import threading
 
 import pytest
+from jieda.search.answers import SuggestionType
+from jieda.snapshot.snapshot import Snapshot
 
-from app.search.answers import SuggestionType
-from app.snapshot.snapshot import Snapshot
 from tests.search.small import MakeSnapshot, ask, concept, error, first, found, reasons
 
 FILLERS = {

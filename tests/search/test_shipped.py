@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-
-from app.entry import Entry, Language
-from app.search.answers import SearchRequest
-from app.snapshot.snapshot import Snapshot
+from jieda.entry import Entry, Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow
 

@@ -5,11 +5,11 @@ import re
 from html import unescape
 
 import pytest
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.search.show.snippet import LENGTH, joined
+from jieda.snapshot.snapshot import Snapshot
 
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.search.show.snippet import LENGTH, joined
-from app.snapshot.snapshot import Snapshot
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
 
 MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)

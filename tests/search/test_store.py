@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jieda.errors import IndexUnreadable
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
+from jieda.search.weights import WEIGHTING
 
-from app.errors import IndexUnreadable
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.writer import update_index
-from app.search.weights import WEIGHTING
 from tests.search.contract import document
 
 DOCUMENTS = [

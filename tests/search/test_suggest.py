@@ -1,10 +1,10 @@
 """Completion while typing."""
 
 import pytest
+from jieda.entry import Language
+from jieda.search.answers import CompletionType, SearchRequest
+from jieda.snapshot.snapshot import Snapshot
 
-from app.entry import Language
-from app.search.answers import CompletionType, SearchRequest
-from app.snapshot.snapshot import Snapshot
 from tests.search.small import MakeSnapshot, concept
 from tests.support.cost import assert_linear
 

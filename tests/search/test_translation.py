@@ -5,16 +5,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.read.load import load_library
+from jieda.errors import SettingsError
+from jieda.search import translation
+from jieda.search.answers import Reason, ReasonType
+from jieda.search.translation import FOLDER, Dictionary, open_dictionary
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import analyzers_of
+from jieda.snapshot.snapshot import Snapshot, build_snapshot
 
-from app.analysis.pipeline import Analyzer
-from app.content.read.load import load_library
-from app.errors import SettingsError
-from app.search import translation
-from app.search.answers import Reason, ReasonType
-from app.search.translation import FOLDER, Dictionary, open_dictionary
-from app.settings import Settings
-from app.snapshot.analyzers import analyzers_of
-from app.snapshot.snapshot import Snapshot, build_snapshot
 from tests.search.small import ask, concept, files_of, first, found
 from tests.support import small_content
 

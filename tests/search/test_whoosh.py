@@ -7,22 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jieda.analysis.pipeline import Analyzer
+from jieda.entry import Entry, Language
+from jieda.search.index.document import Document, document_of, zone_texts
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.fields import UPDATED
+from jieda.search.index.writer import update_index
+from jieda.search.weights import WEIGHTING
+from jieda.search.whoosh.index import WhooshIndex
+from jieda.search.whoosh.schema import BREAK, ID, TEXTS, AtomAnalyzer, schema_of
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS, facet_values
 from whoosh import highlight, query, sorting
 from whoosh.filedb.filestore import RamStorage
 from whoosh.qparser import MultifieldParser
 from whoosh.searching import Searcher
-
-from app.analysis.pipeline import Analyzer
-from app.entry import Entry, Language
-from app.search.index.document import Document, document_of, zone_texts
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.fields import UPDATED
-from app.search.index.writer import update_index
-from app.search.weights import WEIGHTING
-from app.search.whoosh.index import WhooshIndex
-from app.search.whoosh.schema import BREAK, ID, TEXTS, AtomAnalyzer, schema_of
-from app.snapshot.snapshot import Snapshot
-from app.taxonomy import FACETS, facet_values
 
 OCTOBER, LATER = datetime(2025, 10, 1), datetime(2030, 1, 1)
 QUERIES = {

@@ -7,15 +7,15 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jieda.search.index.document import Document
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.segment import read_manifest
+from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
+from jieda.search.query.types import Query
+from jieda.search.weights import WEIGHTING
+from jieda.snapshot.build.publish import document_from
+from jieda.snapshot.store.records import RecordUnreadable, to_json
 
-from app.search.index.document import Document
-from app.search.index.embedded import EmbeddedIndex
-from app.search.index.segment import read_manifest
-from app.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
-from app.search.query.types import Query
-from app.search.weights import WEIGHTING
-from app.snapshot.build.publish import document_from
-from app.snapshot.store.records import RecordUnreadable, to_json
 from tests.search.contract import ALL, document, documents, explain, queries, search, word
 from tests.support.examples import examples
 

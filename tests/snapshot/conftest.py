@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
 
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
 from tests.support.small_content import edition, write
 
 

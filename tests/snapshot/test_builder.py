@@ -11,18 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from jieda.entry import Language
+from jieda.errors import ContentError
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import BuildAbandoned, Builder
+from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import OpenIndex
+from jieda.snapshot.store.facts import FILE_NAME
+from jieda.snapshot.store.generation import Generation, current_name
+from jieda.snapshot.store.processes import serving_workers
 
-from app.entry import Language
-from app.errors import ContentError
-from app.search.answers import SearchRequest
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import BuildAbandoned, Builder
-from app.snapshot.knowledge import Knowledge
-from app.snapshot.snapshot import OpenIndex
-from app.snapshot.store.facts import FILE_NAME
-from app.snapshot.store.generation import Generation, current_name
-from app.snapshot.store.processes import serving_workers
 from tests.support.server import ROOT, environment, until
 from tests.support.small_content import edition, write
 
@@ -327,7 +327,7 @@ def test_a_builder_killed_at_any_moment_leaves_nothing_that_harms(
     write(content, {f"en/roll/many-{number}.md": edition(f"T{number}") for number in range(30)})
     for delay in (0.5, 1.0, 1.3, 1.6, 2.0):
         settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data)}
-        command = [sys.executable, "-m", "app.cli.main", "index"]
+        command = [sys.executable, "-m", "jieda.cli.main", "index"]
         child = subprocess.Popen(command, env=environment(settings), cwd=ROOT, stdout=subprocess.DEVNULL)
         time.sleep(delay)
         child.send_signal(signal.SIGKILL)
@@ -481,8 +481,8 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
 
 FULL = """
 import os, resource, signal, sys
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 no_byte = resource.getrlimit(resource.RLIMIT_FSIZE)
 knowledge = Knowledge(Settings.load(os.environ))

@@ -7,18 +7,18 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from jieda.content.library import Library
+from jieda.content.read.load import load_library
+from jieda.content.shelf import beside_framework, version_of
+from jieda.entry import Language, Summary
+from jieda.filters import Filters
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import open_snapshot
+from jieda.snapshot.store.facts import FILE_NAME, FactStore
+from jieda.snapshot.store.generation import Generation, GenerationUnreadable, current_name
+from jieda.taxonomy import FACETS, facet_values
 
-from app.content.library import Library
-from app.content.read.load import load_library
-from app.content.shelf import beside_framework, version_of
-from app.entry import Language, Summary
-from app.filters import Filters
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
-from app.snapshot.snapshot import open_snapshot
-from app.snapshot.store.facts import FILE_NAME, FactStore
-from app.snapshot.store.generation import Generation, GenerationUnreadable, current_name
-from app.taxonomy import FACETS, facet_values
 from tests.support.small_content import TAXONOMY, edition, write
 
 EN, ZH = Language.EN, Language.ZH

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.cluster.door import Cluster
+from jieda.cluster.engine import ClusterEngine
+from jieda.cluster.indexes import GRACE, Indexes
+from jieda.cluster.node import Access
+from jieda.cluster.record import Shape
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.search.weights import WEIGHTING
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Snapshot
 
-from app.cluster.door import Cluster
-from app.cluster.engine import ClusterEngine
-from app.cluster.indexes import GRACE, Indexes
-from app.cluster.node import Access
-from app.cluster.record import Shape
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.search.weights import WEIGHTING
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.snapshot import Snapshot
 from tests.support import shipped as shipped_content
 from tests.support.cluster import Line
 from tests.support.inside import serving

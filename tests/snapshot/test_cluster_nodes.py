@@ -7,14 +7,14 @@ import threading
 from pathlib import Path
 
 import pytest
+from jieda.cluster.door import Cluster
+from jieda.cluster.engine import ClusterEngine
+from jieda.cluster.node import Access
+from jieda.cluster.record import Shape
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.analyzers import Analyzers
 
-from app.cluster.door import Cluster
-from app.cluster.engine import ClusterEngine
-from app.cluster.node import Access
-from app.cluster.record import Shape
-from app.entry import Language
-from app.search.answers import SearchRequest
-from app.snapshot.analyzers import Analyzers
 from tests.support import shipped as shipped_content
 from tests.support.small_content import edition, write
 

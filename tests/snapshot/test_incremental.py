@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.content.library import Library
+from jieda.entry import Language
+from jieda.filters import Filters
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.store.facts import FILE_NAME, FactStore
+from jieda.snapshot.store.generation import Generation
+from jieda.snapshot.store.records import read_entry
+from jieda.taxonomy import FACETS
 
-from app.content.library import Library
-from app.entry import Language
-from app.filters import Filters
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
-from app.snapshot.store.facts import FILE_NAME, FactStore
-from app.snapshot.store.generation import Generation
-from app.snapshot.store.records import read_entry
-from app.taxonomy import FACETS
 from tests.support.examples import examples
 from tests.support.small_content import TAXONOMY, edition, load_checked, write
 

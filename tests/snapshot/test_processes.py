@@ -5,8 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-
-from app.snapshot.store.processes import (
+from jieda.snapshot.store.processes import (
     BuildAnswer,
     BuildRefused,
     DirectoryTaken,
@@ -16,6 +15,7 @@ from app.snapshot.store.processes import (
     lead,
     wanted,
 )
+
 from tests.support.server import until
 
 

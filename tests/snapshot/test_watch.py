@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.store.generation import current_name
+from jieda.snapshot.watch.watch import Watch
 
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.knowledge import Knowledge
-from app.snapshot.store.generation import current_name
-from app.snapshot.watch.watch import Watch
 from tests.support.server import until
 from tests.support.small_content import edition, write
 

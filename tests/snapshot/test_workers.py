@@ -243,7 +243,7 @@ if "--multiprocessing-fork" in sys.orig_argv:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("module", ["uvicorn", "app.snapshot.knowledge", "app.web.app"])
+@pytest.mark.parametrize("module", ["uvicorn", "jieda.snapshot.knowledge", "jieda.web.app"])
 def test_workers_that_still_import_end_with_their_parent(content: Path, tmp_path: Path, module: str) -> None:
     hindered, told = tmp_path / "hindered", tmp_path / "told"
     hindered.mkdir()

@@ -1,8 +1,8 @@
 """Search without an index: every document looked at for every question, and the formulas written out term by term.
 
-`ListScan` is what every score is compared with, so it shares no code with `app.search.rank`; weights and thresholds are
-taken from where they are kept. `DictionaryIndex` is a second index behind the protocol: plain dictionaries, no arrays
-but those that it answers with, and columns of the documents that match instead of all.
+`ListScan` is what every score is compared with, so it shares no code with `jieda.search.rank`; weights and thresholds
+are taken from where they are kept. `DictionaryIndex` is a second index behind the protocol: plain dictionaries, no
+arrays but those that it answers with, and columns of the documents that match instead of all.
 """
 
 import re
@@ -12,17 +12,16 @@ from itertools import chain
 from math import log
 
 import numpy as np
-
-from app.filters import Filters
-from app.search import weights
-from app.search.answers import FacetCount
-from app.search.index.document import Document, IndexedText, held
-from app.search.index.fields import ELSEWHERE, ZONES
-from app.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
-from app.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
-from app.search.rank.ranker import Contribution
-from app.search.weights import K1, WEIGHTING
-from app.taxonomy import FACETS
+from jieda.filters import Filters
+from jieda.search import weights
+from jieda.search.answers import FacetCount
+from jieda.search.index.document import Document, IndexedText, held
+from jieda.search.index.fields import ELSEWHERE, ZONES
+from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
+from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from jieda.search.rank.ranker import Contribution
+from jieda.search.weights import K1, WEIGHTING
+from jieda.taxonomy import FACETS
 
 SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
+from jieda.cli import server as door
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.knowledge import Knowledge
+from jieda.web.app import create_app
 
-from app.cli import server as door
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.knowledge import Knowledge
-from app.web.app import create_app
 from tests.support.server import PATIENCE, free_port
 
 

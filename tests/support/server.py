@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = (sys.executable, "-c", "from app.cli.launch import main; main()")
+COMMAND = (sys.executable, "-c", "from jieda.cli.launch import main; main()")
 """The `jieda` command of this checkout, installed or not."""
 SECONDS_TO_START = 240.0
 SECONDS_TO_STOP = 60.0
@@ -71,7 +71,7 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
 def start(folder: Path, content: str | Path, **settings: str) -> Server:
     """Start a server whose index and output are kept in `folder` and which has that as working directory.
 
-    `settings` are named as in `app.settings.OPTIONS`. Raises AssertionError, with the output, where the
+    `settings` are named as in `jieda.settings.OPTIONS`. Raises AssertionError, with the output, where the
     server does not get ready.
     """
     port = free_port()

@@ -9,12 +9,13 @@ import time
 from functools import cache
 from pathlib import Path
 
-from app.disk import ROOT
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.build.builder import Builder
-from app.snapshot.snapshot import Snapshot
-from app.snapshot.store.facts import code_version
-from app.snapshot.watch.follow import Follower
+from jieda.disk import ROOT
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.store.facts import code_version
+from jieda.snapshot.watch.follow import Follower
+
 from tests.support import server as servers
 from tests.support.server import COMMAND, Server, environment
 

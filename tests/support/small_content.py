@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.analysis.pipeline import Analyzer
-from app.content.check.everything import check_content
-from app.content.library import Library
-from app.content.read.load import Loaded
-from app.entry import Language
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.check.everything import check_content
+from jieda.content.library import Library
+from jieda.content.read.load import Loaded
+from jieda.entry import Language
 
 TAXONOMY = """\
 frameworks:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from jieda.cli.main import main
 
-from app.cli.main import main
 from bench.importing import check, unnamed_problems
 from tests.support.small_content import edition, write
 
@@ -56,9 +56,9 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_an_exception_gives_a_signature_whatever_its_name_ends_in(desk: Desk) -> None:
-    log = LOG.replace("RuntimeError: shard", "app.errors.ShardMismatch: shard")
+    log = LOG.replace("RuntimeError: shard", "jieda.errors.ShardMismatch: shard")
     assert desk.new("roll/shard", log=log).exit_code == 0
-    assert "'app.errors.ShardMismatch: shard {int} of " in desk.files()["en/roll/shard.md"]
+    assert "'jieda.errors.ShardMismatch: shard {int} of " in desk.files()["en/roll/shard.md"]
 
 
 def test_a_log_becomes_a_draft_in_both_languages_with_its_sample(desk: Desk) -> None:

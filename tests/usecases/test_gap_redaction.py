@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jieda.entry import Language
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.redact import LONGEST_KEPT, Redactor
 
-from app.entry import Language
-from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.redact import LONGEST_KEPT, Redactor
 from tests.support.server import ROOT
 
 PLACEHOLDERS = r"\{(?:word|addr|quoted|path|hex|size|shape|num)\}"

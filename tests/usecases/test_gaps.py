@@ -7,11 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-
-from app.analysis.glossary import Glossary
-from app.diagnosis.words import WordReader
-from app.entry import Language
-from app.feedback import (
+from jieda.analysis.glossary import Glossary
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Language
+from jieda.feedback import (
     GAPS,
     MEGABYTE,
     FeedbackStore,
@@ -22,9 +21,9 @@ from app.feedback import (
     GapSource,
     today,
 )
-from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.grouping import GapGroup, grouped
-from app.usecases.gaps.recorder import Waiting
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.grouping import GapGroup, grouped
+from jieda.usecases.gaps.recorder import Waiting
 
 
 def gap(text: str, kind: str = "", lang: Language = Language.EN) -> Gap:

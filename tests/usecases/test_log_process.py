@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jieda.entry import Language
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.diagnose import explain
+from jieda.usecases.log_process import LogProcess
+from jieda.usecases.service import LARGE_LOG, Service
 
-from app.entry import Language
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
-from app.usecases.diagnose import explain
-from app.usecases.log_process import LogProcess
-from app.usecases.service import LARGE_LOG, Service
 from tests.support.small_content import edition, write
 
 pytestmark = pytest.mark.slow

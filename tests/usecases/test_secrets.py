@@ -4,8 +4,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.usecases.secrets import MASK, SECRETS, masked
 
-from app.usecases.secrets import MASK, SECRETS, masked
 from tests.support.cost import assert_linear
 from tests.support.server import ROOT
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from app.entry import Language
-from app.feedback import VOTES, FeedbackStore, FeedbackUnusable, VoteCount
+from jieda.entry import Language
+from jieda.feedback import VOTES, FeedbackStore, FeedbackUnusable, VoteCount
 
 
 def test_a_directory_that_the_system_refuses_to_look_into_is_unreadable_not_a_crash(tmp_path: Path) -> None:

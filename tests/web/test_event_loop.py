@@ -12,9 +12,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 from fastapi import FastAPI
+from jieda.settings import Settings
+from jieda.web.app import create_app
 
-from app.settings import Settings
-from app.web.app import create_app
 from bench.content import write_content
 from bench.loop import REQUESTS
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.feedback import GAPS, FeedbackStore, GapOutcome, GapSource
+from jieda.metrics import Metrics
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.recorder import MOST_NOTES, NOBODY, Keeping, Recorder, Searched
 
-from app.feedback import GAPS, FeedbackStore, GapOutcome, GapSource
-from app.metrics import Metrics
-from app.snapshot.snapshot import Snapshot
-from app.usecases.gaps.recorder import MOST_NOTES, NOBODY, Keeping, Recorder, Searched
 from tests.support.server import PATIENCE, Server, until
 from tests.support.small_content import edition, write
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from jieda.feedback import VOTES, FeedbackStore
+from jieda.settings import Settings
+from jieda.web.app import create_app
+from jieda.web.http.clients import MOST_VOTES
+from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 
-from app.feedback import VOTES, FeedbackStore
-from app.settings import Settings
-from app.web.app import create_app
-from app.web.http.clients import MOST_VOTES
-from app.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from tests.support.server import Server
 from tests.support.small_content import edition, write
 
@@ -108,7 +108,7 @@ async def test_a_proxy_that_nobody_trusts_is_named_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = application(tmp_path, **FEW)
-    with caplog.at_level(logging.WARNING, "app.web.http.limits"):
+    with caplog.at_level(logging.WARNING, "jieda.web.http.limits"):
         async with client_at(app, "203.0.113.5") as client:
             client.headers["X-Forwarded-For"] = "198.51.100.7"
             await statuses(client, 9)

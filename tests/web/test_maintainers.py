@@ -9,16 +9,16 @@ from pathlib import Path
 import httpx
 import pytest
 from click.testing import CliRunner
+from jieda.cli.serve import command
+from jieda.errors import SettingsError
+from jieda.settings import Settings
+from jieda.web.app import create_app
+from jieda.web.http.maintainers import for_maintainers
+from jieda.web.http.respond import respond
+from jieda.web.http.routing import Route, add_routes
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.cli.serve import command
-from app.errors import SettingsError
-from app.settings import Settings
-from app.web.app import create_app
-from app.web.http.maintainers import for_maintainers
-from app.web.http.respond import respond
-from app.web.http.routing import Route, add_routes
 from tests.support.small_content import edition, write
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]

@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, quote_plus, urlencode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jieda.entry import Language
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.web.app import short_pauses
+from jieda.web.pages.context import PIECE, decoded, form_fields
 
-from app.entry import Language
-from app.settings import Settings
-from app.snapshot.knowledge import Knowledge
-from app.web.app import short_pauses
-from app.web.pages.context import PIECE, decoded, form_fields
 from bench.content import write_content
 
 MANY_FAILURES = "ValueError: <<<<x\n" * 30_000

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.knowledge import Knowledge
+from jieda.web.app import create_app
+from jieda.web.machine import reading
 
-from app.settings import Settings
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.knowledge import Knowledge
-from app.web.app import create_app
-from app.web.machine import reading
 from tests.support.small_content import edition, write
 
 BASE = "https://faq.example.com"

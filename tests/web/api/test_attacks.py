@@ -44,12 +44,17 @@ PATHS = [
     *("/api/v1/entries/%252e%252e/%252e%252e", "/api/v1/entries/..\\..\\x/y", "/api/v1/entries/roll/%00"),
     *("/api/v1/entries/roll/node2pg-keyerror%00.md", "/api/v1/entries/%ff%fe/%c0%af", "/api/v1/entries//"),
     *(
-        "/static/../app/settings.py",
+        "/static/../app/jieda/settings.py",
         "/static/..%2fapp%2fsettings.py",
         "/static/%2e%2e/README.md",
         "/static//etc",
     ),
-    *("/static/%2fetc%2fpasswd", "/docs/../app/settings.py", "/docs/index.html", "/docs/swagger-ui.css.map"),
+    *(
+        "/static/%2fetc%2fpasswd",
+        "/docs/../app/jieda/settings.py",
+        "/docs/index.html",
+        "/docs/swagger-ui.css.map",
+    ),
     *("/en/entries/roll/..%2f..%2f..%2fetc%2fpasswd", "/en/entries/roll/.git", "//evil.example/", "/%5cevil"),
     *(
         "/en/entries/roll/node2pg-keyerror/../../../../..",

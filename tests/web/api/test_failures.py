@@ -5,11 +5,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.settings import Settings
+from jieda.web.app import create_app
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.settings import Settings
-from app.web.app import create_app
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem
 

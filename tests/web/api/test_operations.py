@@ -8,8 +8,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.version import VERSION
 
-from app.version import VERSION
 from tests.support.server import Server, until
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Snapshot
+from jieda.web.http.respond import AnswerCache
+from jieda.web.pages import entry as entry_pages
+from jieda.web.pages.entry import entry_page
 
-from app.snapshot.analyzers import Analyzers
-from app.snapshot.snapshot import Snapshot
-from app.web.http.respond import AnswerCache
-from app.web.pages import entry as entry_pages
-from app.web.pages.entry import entry_page
 from tests.support.inside import serving
 from tests.support.server import ROOT, client_of
 from tests.support.shipped import CONTENT, copy_data

@@ -13,6 +13,8 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from jieda.version import VERSION
+from jieda.web.api.routes import ROUTES, ApiRoute
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -23,8 +25,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.version import VERSION
-from app.web.api.routes import ROUTES, ApiRoute
 from tests.support.server import Server
 from tests.web.api.test_protocol import assert_problem
 

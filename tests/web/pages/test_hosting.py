@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import html5lib
 import httpx
 import pytest
+from jieda.presentation import fence
 
-from app.presentation import fence
 from tests.support import shipped
 from tests.support.proxy import proxied
 from tests.support.server import Server

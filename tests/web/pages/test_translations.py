@@ -8,10 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-
-from app.entry import Language
-from app.locales.translations import LOCALES, Translations
-from app.web.templating import TEMPLATES
+from jieda.entry import Language
+from jieda.locales.translations import LOCALES, Translations
+from jieda.web.templating import TEMPLATES
 
 APP = TEMPLATES.parent.parent
 PLURALS = {Language.EN: {"one", "other"}, Language.ZH: {"other"}}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.entry import Language
 
-from app.entry import Language
 from tests.support.small_content import edition, write
 
 TOKEN = "bench-token"

@@ -1,0 +1,70 @@
+"""Prompts: what a person can start from in a client, as text for the model."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from jieda.agents import questions, tools
+from jieda.agents.answering import Context
+from jieda.entry import Language
+
+Arguments = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument that a person fills in."""
+
+    name: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A row: `make` gives the text that the model gets."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[Argument, ...]
+    make: Callable[[Context, Arguments], Awaitable[str]]
+
+
+LANG = Argument("lang", "en or zh; by default the language of what you send.")
+
+
+async def explain(context: Context, given: Arguments) -> str:
+    """The log is diagnosed here; of its text no more goes on than the lines that speak for an entry."""
+    asked = questions.DiagnoseQuestion.model_validate({"text": given["log"], "lang": _language(given)})
+    outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.spoken.value})
+    return context.words(asked.spoken)("agents.prompt.explain", answer=outcome.text)
+
+
+async def write(context: Context, given: Arguments) -> str:
+    """What an entry is made of, and the commands that check it."""
+    asked = questions.SearchQuestion.model_validate({"query": given["question"], "lang": _language(given)})
+    return context.words(asked.spoken)("agents.prompt.write", question=asked.query)
+
+
+def _language(given: Arguments) -> Language | None:
+    asked = given.get("lang", "")[:2].lower()
+    return Language(asked) if asked in set(Language) else None
+
+
+PROMPTS: tuple[Prompt, ...] = (
+    Prompt(
+        "explain-this-log",
+        "Explain this log",
+        "Diagnose a log and explain in plain words what went wrong and what to do, or say that no entry knows it.",
+        (Argument("log", "What the program printed.", required=True), LANG),
+        explain,
+    ),
+    Prompt(
+        "write-an-entry",
+        "Write an entry",
+        "Turn a problem that you have just solved into an entry of this knowledge base, in its format.",
+        (Argument("question", "What the entry is to answer, as people ask it.", required=True), LANG),
+        write,
+    ),
+)
+NAMED: Mapping[str, Prompt] = {prompt.name: prompt for prompt in PROMPTS}

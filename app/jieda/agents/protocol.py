@@ -1,0 +1,200 @@
+"""The one door to the SDK of the Model Context Protocol: our tools, resources and prompts in its types.
+
+The SDK is an optional extra: `jieda.agents.extra` is what others import.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from starlette.types import Receive, Scope, Send
+
+from jieda.agents import prompts, resources, tools
+from jieda.agents.answering import Context
+from jieda.agents.answers import AnswerSchema
+from jieda.entry import Language
+from jieda.errors import JiedaError
+from jieda.presentation import fence
+
+Call = ServerRequestContext[Any, Any]
+Paging = types.PaginatedRequestParams | None
+READ_ONLY = types.ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
+"""What no edit of content changes may be kept for an hour."""
+
+
+class Handlers:
+    """What answers the requests of the protocol, over one context."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
+        """The four tools with their schemas."""
+        return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
+
+    async def call_tool(self, _call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """Text beside structured content; a failure as text that says what to do."""
+        outcome = await tools.call(self._context, params.name, params.arguments or {})
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=outcome.text)],
+            structured_content=outcome.content,
+            is_error=outcome.content is None,
+        )
+
+    async def list_resources(self, _call: Call, params: Paging) -> types.ListResourcesResult:
+        """The entries, by the page."""
+        try:
+            found, cursor = await resources.page(self._context.client, params.cursor if params else None)
+        except ValueError as error:
+            raise MCPError(types.INVALID_PARAMS, "The cursor is not one that this server gave.") from error
+        except JiedaError as error:
+            raise await self._failed(error, Language.EN) from error
+        listed = [
+            types.Resource(
+                uri=resources.address(each.id), name=each.id, title=each.title, mime_type=resources.MEDIA_TYPE
+            )
+            for each in found
+        ]
+        return types.ListResourcesResult(resources=listed, next_cursor=cursor)
+
+    async def list_templates(self, _call: Call, _params: Paging) -> types.ListResourceTemplatesResult:
+        """The one template."""
+        template = types.ResourceTemplate(
+            uri_template=resources.TEMPLATE,
+            name="entry",
+            title="Entry",
+            description=resources.DESCRIPTION,
+            mime_type=resources.MEDIA_TYPE,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(
+        self, _call: Call, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """An entry, whole, in a fence."""
+        named = resources.parse(str(params.uri))
+        if named is None:
+            raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
+        try:
+            entry = await self._context.client.read(named.entry_id, named.lang)
+        except JiedaError as error:
+            raise await self._failed(error, named.lang, str(params.uri)) from error
+        text = f"# {entry.title}\n\n{entry.markdown.strip()}"
+        text = fence.drawn(text).around(entry.id, text)
+        contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def _failed(self, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
+        """What a tool would have said: who asks can do something about an unknown entry, and about nothing else."""
+        code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
+        return MCPError(code, await tools.failure(self._context, error, lang), {"uri": uri} if uri else None)
+
+    async def complete(self, _call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Values for the variables of the template and for `lang` of a prompt."""
+        given = (params.context.arguments if params.context else None) or {}
+        of_prompt = isinstance(params.ref, types.PromptReference) and params.argument.name != "lang"
+        name = "" if of_prompt else params.argument.name
+        try:
+            values, more = await resources.complete(
+                self._context, name, params.argument.value, given.get("framework", "")
+            )
+        except JiedaError:
+            # A framework that is still being typed, or a server that does not answer: nothing to offer.
+            values, more = [], False
+        return types.CompleteResult(completion=types.Completion(values=values, has_more=more))
+
+    async def list_prompts(self, _call: Call, _params: Paging) -> types.ListPromptsResult:
+        """The prompts with what they take."""
+        return types.ListPromptsResult(prompts=[_prompt(each) for each in prompts.PROMPTS])
+
+    async def get_prompt(self, _call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """The text of a prompt, as a message of the user."""
+        prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
+        if prompt is None:
+            raise MCPError(types.INVALID_PARAMS, f"There are these prompts: {', '.join(prompts.NAMED)}.")
+        missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
+        if missing:
+            raise MCPError(types.INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
+        text = await prompt.make(self._context, given)
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+def _tool(tool: tools.Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.question.model_json_schema(),
+        output_schema=tool.answer.model_json_schema(schema_generator=AnswerSchema),
+        annotations=READ_ONLY,
+    )
+
+
+def _prompt(prompt: prompts.Prompt) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(name=each.name, description=each.description, required=each.required)
+        for each in prompt.arguments
+    ]
+    return types.Prompt(
+        name=prompt.name, title=prompt.title, description=prompt.description, arguments=arguments
+    )
+
+
+def server_of(context: Context) -> Server[Any]:
+    """The server, whatever it is spoken to over."""
+    handlers = Handlers(context)
+    server: Server[Any] = Server(
+        "jieda",
+        version=tools.VERSION,
+        title="Jieda 解答",
+        instructions=tools.INSTRUCTIONS,
+        cache_hints={"tools/list": FIXED, "prompts/list": FIXED, "resources/templates/list": FIXED},
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_completion=handlers.complete,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+    )
+    # By default the SDK reports every call to whatever collector the environment names.
+    server.middleware.clear()
+    return server
+
+
+async def serve_stdio(context: Context) -> None:
+    """Answers on standard input and output until the input ends."""
+    server = server_of(context)
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+class HttpEndpoint:
+    """Streamable HTTP, stateless, each answer one JSON document: any worker can answer any request."""
+
+    def __init__(self, context: Context, most_bytes: int) -> None:
+        self._manager = StreamableHTTPSessionManager(
+            server_of(context), json_response=True, stateless=True, max_request_body_size=most_bytes
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While this is open, requests are answered. Once for each endpoint."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request whose host, origin and size have been looked at."""
+        await self._manager.handle_request(scope, receive, send)

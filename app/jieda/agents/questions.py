@@ -1,0 +1,163 @@
+"""Arguments of the tools. The schemas that clients see are made of these: fixed text, nothing of it from content."""
+
+import re
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from jieda.entry import Language
+from jieda.filters import Filters
+from jieda.han import has_han, is_han
+
+RESOURCES = "jieda://entry/"
+"""How the addresses of resources begin; what follows is the id."""
+MAX_TAGS = 10
+MAX_OFFSET = 10_000
+MAX_ENTRIES = 1_000_000
+"""A far part of the entries costs no more than the first: nothing is ranked."""
+LOOKED_AT = 8000
+"""Characters at the end of a log by which its language is told."""
+CHINESE_SHARE = 0.2
+"""Share of Han characters among the letters of a log that makes its reader Chinese: one printed sample must not."""
+
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def _language(value: object) -> object:
+    """`zh-CN` counts as `zh`, and null as not given."""
+    return value[:2].lower() if isinstance(value, str) else value
+
+
+def _list(value: object) -> object:
+    """Models often give one value where a list is asked for."""
+    return [value] if isinstance(value, str) else value
+
+
+def _kinds(value: object) -> object:
+    """Kinds in lower case: there are three, and models write them like names."""
+    listed = _list(value)
+    if not isinstance(listed, list):
+        return listed
+    return [each.lower() if isinstance(each, str) else each for each in listed]
+
+
+def _entry_id(value: object) -> object:
+    """The id in the address of a resource, or the id itself."""
+    return urlsplit(value).path[1:] if isinstance(value, str) and value.startswith(RESOURCES) else value
+
+
+Lang = Annotated[
+    Language | None,
+    BeforeValidator(_language),
+    WithJsonSchema({"type": "string", "enum": [lang.value for lang in Language]}),
+    Field(
+        description="Language of the answer. By default that of the text you send, else English. "
+        "Commands and identifiers are never translated."
+    ),
+]
+Tags = Annotated[list[str], BeforeValidator(_list), Field(max_length=MAX_TAGS)]
+Kinds = Annotated[list[str], BeforeValidator(_kinds), Field(max_length=MAX_TAGS)]
+
+
+class Question(BaseModel):
+    """Base of what is asked: an argument that a tool does not have is refused, not passed over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lang: Lang = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, asked: Any) -> Any:
+        """Take an optional argument that is null or empty as not given: many clients send every one."""
+        if not isinstance(asked, dict):
+            return asked
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {
+            name: value for name, value in asked.items() if name not in optional or value not in (None, "")
+        }
+
+    @property
+    def spoken(self) -> Language:
+        """The language to answer in: the one asked for, that of the text sent, or English."""
+        return self.lang or Language.EN
+
+
+class DiagnoseQuestion(Question):
+    """Arguments of `diagnose`."""
+
+    text: str = Field(
+        min_length=1,
+        description="What the program printed, verbatim: a line, a traceback or a whole log, up to 1 MiB. "
+        "Send it uncut and unedited; ranks, colors and timestamps are dealt with.",
+    )
+    framework: str = Field(
+        "", description="Id of the framework that the log comes from, if you know it (see `list`)."
+    )
+
+    @property
+    def spoken(self) -> Language:
+        """Chinese by default for a text that is largely Chinese."""
+        letters = _LETTER.findall(self.text[-LOOKED_AT:])
+        is_chinese = sum(map(is_han, letters)) > CHINESE_SHARE * len(letters)
+        return self.lang or (Language.ZH if is_chinese else Language.EN)
+
+
+class FilteredQuestion(Question):
+    """Filters that combine: or within one, and between them."""
+
+    framework: Tags = Field([], description="Only these frameworks, by id (see `list`).")
+    kind: Kinds = Field([], description="Only these kinds: error, how-to, concept.")
+    topic: Tags = Field([], description="Only these topics, by id (see `list`).")
+    error_type: Tags = Field([], description="Only these error types, by id (see `list`).")
+    offset: int = Field(
+        0, ge=0, le=MAX_OFFSET, description="Entries to skip: `next_offset` of the previous answer."
+    )
+
+    def filters(self) -> Filters:
+        """The filters as search knows them."""
+        return Filters(
+            framework=tuple(self.framework),
+            kind=tuple(self.kind),
+            topic=tuple(self.topic),
+            error_type=tuple(self.error_type),
+        )
+
+
+class SearchQuestion(FilteredQuestion):
+    """Arguments of `search`."""
+
+    query: str = Field(
+        min_length=1,
+        description="A question, a few words, a parameter or an error message, in English, Chinese or both.",
+    )
+    limit: int = Field(5, ge=1, le=20, description="Maximum number of entries.")
+
+    @property
+    def spoken(self) -> Language:
+        """Chinese by default for a query with Han characters in it."""
+        return self.lang or (Language.ZH if has_han(self.query) else Language.EN)
+
+
+class ReadQuestion(Question):
+    """Arguments of `read`."""
+
+    id: Annotated[str, BeforeValidator(_entry_id)] = Field(
+        pattern=r"^[^/\s]+/[^/\s]+$",
+        description="Id of the entry, <framework>/<slug>, as `diagnose`, `search` and `list` give it.",
+    )
+    section: str = Field(
+        "",
+        description="Only this section: fix, cause, symptom, verify, answer, steps, example, notes, see-also.",
+    )
+    offset: int = Field(0, ge=0, description="Characters to skip: `next_offset` of the previous answer.")
+
+
+class ListQuestion(FilteredQuestion):
+    """Arguments of `list`."""
+
+    offset: int = Field(
+        0, ge=0, le=MAX_ENTRIES, description="Entries to pass over: `next_offset` of the answer before."
+    )
+    limit: int = Field(20, ge=1, le=50, description="Maximum number of entries.")

@@ -1,0 +1,86 @@
+"""Entries as resources: `jieda://entry/<framework>/<slug>`, with `?lang=` for one of its languages."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from jieda.agents.answering import Context
+from jieda.client.client import Client
+from jieda.entry import Language
+from jieda.filters import Filters, Window
+from jieda.presentation import schemas
+
+TEMPLATE = "jieda://entry/{framework}/{slug}{?lang}"
+DESCRIPTION = (
+    "One entry as Markdown, in the language asked for where it has that edition. `framework` and `slug` are the "
+    "parts of the id that `diagnose`, `search` and `list` give."
+)
+NONE_SUCH = "There is no such resource. `search` and `list` give ids of entries."
+MEDIA_TYPE = "text/markdown"
+PAGE = 50
+MOST_PAGES = 20
+"""Pages of entries that a completion looks through."""
+MOST_VALUES = 100
+"""Values of a completion that the protocol allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a resource address names."""
+
+    entry_id: str
+    lang: Language
+
+
+def parse(uri: str) -> Address | None:
+    """The entry that an address names; None for any other address."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # a bracket where a host belongs
+        return None
+    path = re.fullmatch(r"/([^/]+)/([^/]+)", parts.path)
+    if parts.scheme != "jieda" or parts.netloc != "entry" or path is None:
+        return None
+    asked = parse_qs(parts.query).get("lang", ["en"])[0][:2].lower()
+    lang = Language(asked) if asked in set(Language) else Language.EN
+    return Address(f"{unquote(path[1])}/{unquote(path[2])}", lang)
+
+
+def address(entry_id: str) -> str:
+    """The address of an entry, whatever the language."""
+    return f"jieda://entry/{quote(entry_id)}"
+
+
+async def page(client: Client, cursor: str | None) -> tuple[tuple[schemas.ApiSummary, ...], str | None]:
+    """A page of all entries and the cursor of the next. Raises ValueError for a cursor that is not ours."""
+    offset = int(cursor or "0")
+    if offset < 0:
+        raise ValueError("a cursor is not negative")
+    found = await client.entries(Filters(), Language.EN, Window(PAGE, offset))
+    end = offset + len(found.items)
+    return found.items, str(end) if found.items and end < found.total else None
+
+
+async def complete(context: Context, name: str, typed: str, framework: str) -> tuple[list[str], bool]:
+    """Values of a variable of `TEMPLATE` that begin as typed, and whether there are more."""
+    if name == "lang":
+        values = [lang.value for lang in Language]
+    elif name == "framework":
+        values = [tag.id for tag in await context.client.tags("framework", Language.EN) if tag.count]
+    elif name == "slug":
+        values = await _slugs(context.client, framework)
+    else:
+        values = []
+    fitting = sorted(value for value in values if value.startswith(typed))
+    return fitting[:MOST_VALUES], len(fitting) > MOST_VALUES
+
+
+async def _slugs(client: Client, framework: str) -> list[str]:
+    filters = Filters(framework=(framework,)) if framework else Filters()
+    slugs: list[str] = []
+    for number in range(MOST_PAGES):
+        found = await client.entries(filters, Language.EN, Window(PAGE, number * PAGE))
+        slugs += [each.id.partition("/")[2] for each in found.items]
+        if len(slugs) >= found.total:
+            break
+    return slugs

@@ -1,0 +1,68 @@
+"""Finds which of many literals stand in a text, in time that does not grow with their number.
+
+Every literal is filed under one of its character n-grams, the one that the fewest literals share. A text's own
+n-grams then name the few literals that may stand in it, and only those are looked for.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH = 5
+"""Characters of a gram; a shorter literal is filed under the whole of itself."""
+_PRIME = 16_777_619
+_SHIFT = 14
+"""Bits of a code that the table leaves out."""
+
+Codes = NDArray[np.uint32]
+
+
+class AnchorIndex:
+    """Literals without white space, as `jieda.signature.SignatureLine.anchor` has them. Immutable."""
+
+    def __init__(self, anchors: Iterable[str]) -> None:
+        known = frozenset(anchors)
+        shared = Counter(gram for anchor in known for gram in _grams(anchor, min(WIDTH, len(anchor))))
+        filed: dict[int, dict[int, list[tuple[int, str]]]] = defaultdict(dict)
+        for anchor in sorted(known):
+            width = min(WIDTH, len(anchor))
+            rarest = min(_grams(anchor, width), key=lambda gram: (shared[gram], gram))
+            code = int(_codes(rarest, width)[0])
+            filed[width].setdefault(code, []).append((anchor.index(rarest), anchor))
+        self._filed = {width: (_table(codes), codes) for width, codes in filed.items()}
+
+    def find(self, folded: str) -> frozenset[str]:
+        """The literals that stand in `folded`, a case-folded text of any size."""
+        found: set[str] = set()
+        # No literal has white space in it, and a long log says the same words again and again.
+        words = "\n".join(set(folded.split()))
+        for width, (table, filed) in self._filed.items():
+            codes = _codes(words, width)
+            for place in np.flatnonzero(table[codes >> _SHIFT]).tolist():
+                for offset, anchor in filed.get(int(codes[place]), ()):
+                    if anchor not in found and words.startswith(anchor, max(0, place - offset)):
+                        found.add(anchor)
+        return frozenset(found)
+
+
+def _grams(text: str, width: int) -> set[str]:
+    return {text[start : start + width] for start in range(len(text) - width + 1)}
+
+
+def _codes(text: str, width: int) -> Codes:
+    """A number for the gram of `width` at each place of a text, the same for the same gram."""
+    characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    size = max(0, len(characters) - width + 1)
+    codes = np.zeros(size, dtype=np.uint32)
+    for start in range(width):
+        codes = (codes ^ characters[start : start + size]) * np.uint32(_PRIME)
+    return codes
+
+
+def _table(codes: Iterable[int]) -> NDArray[np.bool_]:
+    """By the upper bits of a number, whether it may be one of `codes`."""
+    table = np.zeros(1 << (32 - _SHIFT), dtype=np.bool_)
+    table[np.fromiter(codes, dtype=np.uint32) >> _SHIFT] = True
+    return table

@@ -1,0 +1,78 @@
+"""What the commands that ask share: whom to ask, in which language, and what to say of what cannot be asked."""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jieda.client.client import Client
+from jieda.client.local import Local
+from jieda.client.remote import Remote
+from jieda.entry import Language
+from jieda.errors import UnknownTag
+from jieda.locales.translations import Translations
+from jieda.presentation.shaper import Shapers
+from jieda.presentation.urls import Urls
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.service import Service
+
+T = TypeVar("T")
+
+url_option = click.option(
+    "--url",
+    "--server",
+    "url",
+    metavar="URL",
+    default="",
+    help="Ask this server instead of the local content.",
+)
+
+
+def lang_option(default: str) -> Callable[[Any], Any]:
+    """`--lang`; `default` says whose language is taken without it."""
+    return click.option(
+        "--lang",
+        type=click.Choice([lang.value for lang in Language]),
+        help=f"Language of the answer; by default the {default}'s.",
+    )
+
+
+def client_of(url: str, directories: tuple[Path, ...]) -> Client:
+    """The server at `url`, or the local content where that is empty. Raises JiedaError."""
+    return Remote.at(url) if url else local_client(directories)
+
+
+def local_client(directories: tuple[Path, ...], **given: str) -> Local:
+    """The content of these directories, or of the settings. Raises JiedaError."""
+    settings = settings_of(directories, **given)
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    urls = Urls(settings.root_path, settings.base_url)
+    return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().words))
+
+
+def settings_of(directories: tuple[Path, ...], **given: str) -> Settings:
+    """The settings of the environment, with these content directories where there are any. Raises SettingsError."""
+    if directories:
+        given["content"] = os.pathsep.join(str(path) for path in directories)
+    return Settings.load(os.environ, **given)
+
+
+def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
+    """The answer. Raises click.UsageError for a tag that the taxonomy lacks, JiedaError."""
+
+    async def asked() -> T:
+        try:
+            return await question
+        except UnknownTag as error:
+            facet, value = str(error.arguments["facet"]), error.arguments["value"]
+            known = ", ".join(tag.id for tag in await client.tags(facet, Language.EN))
+            raise click.UsageError(
+                f"unknown {facet.replace('_', ' ')} {value!r}; choose from {known}"
+            ) from error
+
+    return asyncio.run(asked())

@@ -1,0 +1,160 @@
+"""`jieda check`: everything wrong in the content, for people, for editors and for continuous integration."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.cli.running import content_directories, content_option, run
+from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
+from jieda.content.check.finding import HINTS
+from jieda.disk import ROOT
+from jieda.entry import Language, Problem, printable
+from jieda.errors import ContentError
+from jieda.search.answers import Fit
+from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
+
+SHIPPED = ROOT / "content"
+"""The entries that come with Jieda, in a checkout, in the image and in an installed package."""
+
+
+@click.command("check")
+@content_option
+@click.option(
+    "--search",
+    "searches",
+    is_flag=True,
+    help="Build an index as well, and note samples that are not diagnosed as their entry and glossary groups whose"
+    " words find nothing. Takes longer.",
+)
+@click.option(
+    "--changed-since",
+    "revision",
+    metavar="REV",
+    default="",
+    help="Only what the work since it left git revision REV is answerable for: problems of files that changed, those"
+    " not committed yet included, and problems elsewhere that were not there before.",
+)
+@click.option(
+    "--shipped",
+    is_flag=True,
+    help="Check the content directories as they are served beside the entries that come with Jieda: the first of all"
+    " is then the one with these.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
+@click.pass_context
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    directories: tuple[Path, ...],
+    searches: bool,
+    revision: str,
+    shipped: bool,
+    as_json: bool,
+) -> None:
+    """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any.
+
+    Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
+    """
+    chosen = (*((SHIPPED,) if shipped else ()), *content_directories(directories))
+    report = checked(chosen, searches=searches)
+    whole = len(report.problems)
+    if revision:
+        report = _since(report, chosen, revision, searches=searches)
+    if as_json:
+        click.echo(json.dumps(_as_data(report, chosen, revision), ensure_ascii=False, indent=2))
+    else:
+        for problem in report.problems:
+            click.echo(str(problem))
+        for note in report.notes:
+            click.echo(printable(f"{note.path}:{note.line}: note: {note.rule}: {note.message}"))
+    click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
+    context.exit(1 if report.problems else 0)
+
+
+def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
+    """The whole check. Raises ContentError, JiedaError."""
+    with answers_of(directories) if searches else nullcontext() as answers:
+        return check_content(directories, lambda dictionary: Analyzer(dictionary).keeps_whole, answers)
+
+
+@contextmanager
+def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
+    """What some content answers, by an index in a temporary directory.
+
+    Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
+    """
+    with TemporaryDirectory(prefix="jieda-") as data:
+        given = {"content": os.pathsep.join(map(str, directories)), "data": data}
+        knowledge = Knowledge(Settings.load(os.environ, **given))
+        knowledge.build()
+        snapshot = knowledge.snapshot
+
+        def diagnosed(log: str) -> list[str]:
+            return [match.entry.id for match in snapshot.diagnoser.diagnose(log, Language.EN).matches]
+
+        yield TriedAnswers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed)
+
+
+def _since(
+    report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
+) -> CheckReport:
+    """What of a report the work since a revision is answerable for. Raises GitError."""
+    with as_of(directories, revision) as earlier:
+        try:
+            before = checked(earlier.directories, searches=searches)
+        except ContentError:
+            # Then nothing was served before, and everything wrong is news.
+            return report
+        return replace(
+            report,
+            problems=earlier.answerable(report.problems, before.problems),
+            notes=earlier.answerable(report.notes, before.notes),
+        )
+
+
+def _summary(report: CheckReport, revision: str, older: int) -> str:
+    files = len({problem.path for problem in report.problems})
+    found = f"{len(report.problems)} problems in {files} files" if files else "no problems"
+    since = f" since {revision}; {older} older ones are not shown" if revision else ""
+    return f"{report.entries} entries in {report.editions} editions: {found}{since}"
+
+
+def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
+    return {
+        "entries": report.entries,
+        "editions": report.editions,
+        "changed_since": revision or None,
+        "problems": [
+            _problem_data(each, directories, "warning" if each.served else "error")
+            for each in report.problems
+        ],
+        "notes": [_problem_data(each, directories, "note") for each in report.notes],
+    }
+
+
+def _problem_data(problem: Problem, directories: tuple[Path, ...], severity: str) -> dict[str, Any]:
+    holders = [each for each in directories if os.path.lexists(each / problem.path)]
+    return {
+        "file": problem.path,
+        "path": str((holders or directories)[-1] / problem.path),
+        "line": problem.line,
+        "severity": severity,
+        "rule": problem.rule,
+        "message": problem.message,
+        "hint": HINTS.get(problem.rule, ""),
+        "draft": problem.draft,
+    }
+
+
+if __name__ == "__main__":
+    run(command)

@@ -1,0 +1,125 @@
+"""`jieda eval`: figures of search and diagnosis over judged queries."""
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jieda.cli.running import content_directories, content_option, run
+from jieda.evaluation import figures as evaluate
+from jieda.evaluation.bench import Bench
+from jieda.evaluation.figures import DiagnosedQuery, Ranked
+from jieda.search.meaning.embedder import embedder
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import dictionary_of
+
+
+@click.command("eval")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--hide-lang",
+    type=click.Choice(["query"]),
+    help="Hide, for each query, the editions in its own language: titles, aliases and tag names, too. "
+    "Mixed queries have no one language and are left out.",
+)
+@click.option("--failures", is_flag=True, help="Show each miss, what came instead and why.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@content_option
+def command(
+    file: Path, hide_lang: str | None, failures: bool, as_json: bool, directories: tuple[Path, ...]
+) -> None:
+    """Run the judged queries of FILE, JSON lines {id, kind, lang, query, expected}, and print how well they fare.
+
+    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis.
+    """
+    judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
+    with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
+        settings = Settings.load(os.environ)
+        bench = Bench(
+            content_directories(directories),
+            Path(folder),
+            embedder(wanted=settings.semantic),
+            dictionary_of(settings, Path(folder)),
+        )
+        searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
+        search_for = bench.hidden if hide_lang else bench.full
+        ranked = evaluate.search_all(searched, search_for)
+        negative = evaluate.search_all([one for one in judged if one.kind == "negative"], search_for)
+        diagnosed = () if hide_lang else evaluate.diagnose_all(judged, bench.diagnose)
+        report = _report(ranked, negative, diagnosed)
+        click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_lines(report)))
+        if failures:
+            click.echo("\n".join(bench.misses(ranked, hidden=bool(hide_lang))))
+
+
+def _report(
+    ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[DiagnosedQuery]
+) -> dict[str, object]:
+    report: dict[str, object] = {
+        "search": {"all": asdict(evaluate.figures(ranked))}
+        | {key: asdict(value) for key, value in evaluate.by(ranked, lambda one: one.kind).items()}
+        | {key: asdict(value) for key, value in evaluate.by(ranked, lambda one: one.lang).items()},
+        "nothing fits": {
+            "negatives": len(negative),
+            "below the threshold that keeps 95% of right answers": evaluate.negatives_rejected(
+                ranked, negative
+            ),
+            "negatives called weak or empty": _share(negative, lambda one: one.weak or not one.found),
+            "right answers called weak": _share(
+                [one for one in ranked if one.rank == 1], lambda one: one.weak
+            ),
+        },
+    }
+    if diagnosed:
+        report["diagnosis"] = {
+            kind: asdict(evaluate.figures([one for one in diagnosed if one.judged.kind == kind]))
+            | {"confidence": _confidences([one for one in diagnosed if one.judged.kind == kind])}
+            for kind in evaluate.DIAGNOSED_KINDS
+        }
+    return report
+
+
+def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
+    return sum(map(holds, results)) / len(results) if results else 0.0
+
+
+def _confidences(diagnosed: Sequence[DiagnosedQuery]) -> Mapping[str, int]:
+    return Counter(str(one.confidence) if one.confidence else "none" for one in diagnosed)
+
+
+FIGURES = ("queries", "right_first", "in_five", "mrr", "zero_results")
+
+
+def _lines(report: Mapping[str, object]) -> Iterator[str]:
+    """The report as a table; column names are those of `evaluate.Figures`."""
+    yield f"{'search':<14}" + "".join(f"{name:>13}" for name in FIGURES)
+    yield from _rows(report["search"])
+    yield ""
+    for name, value in _items(report["nothing fits"]):
+        yield f"{name}: {value if isinstance(value, int) else f'{value:.3f}'}"
+    if "diagnosis" in report:
+        yield ""
+        yield f"{'diagnosis':<14}" + "".join(f"{name:>13}" for name in FIGURES) + "  first match"
+        yield from _rows(report["diagnosis"])
+
+
+def _rows(table: object) -> Iterator[str]:
+    for name, row in _items(table):
+        cells = "".join(f"{row[key]:>13}" if key == "queries" else f"{row[key]:>13.3f}" for key in FIGURES)
+        confidence = ", ".join(f"{word} {count}" for word, count in sorted(row.get("confidence", {}).items()))
+        yield f"{name:<14}{cells}  {confidence}".rstrip()
+
+
+def _items(value: object) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+
+
+if __name__ == "__main__":
+    run(command)

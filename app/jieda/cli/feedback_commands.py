@@ -1,0 +1,83 @@
+"""`jieda gaps` and `jieda votes`: questions asked in vain, readers' votes, and other work for those who maintain the
+entries."""
+
+import json
+from datetime import datetime
+
+import click
+
+from jieda.cli.asking import settings_of
+from jieda.cli.running import run
+from jieda.errors import JiedaError
+from jieda.feedback import FeedbackStore, FeedbackUnusable
+from jieda.presentation.maintenance import as_data, as_text
+from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.gaps.maintenance import maintenance
+from jieda.usecases.service import Service
+
+OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
+
+
+@click.command("gaps")
+@click.option(
+    "--days", type=click.IntRange(1, 3650), default=90, show_default=True, help="How far to look back."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines of each list."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--forget", is_flag=True, help="Forget all that was asked in vain and read. Votes stay.")
+@click.pass_context
+def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
+    """Print what was asked in vain, most often first, and what else is to be done; exit 1 where nothing was asked.
+
+    Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
+    """
+    settings = settings_of(())
+    store = FeedbackStore(settings.data)
+    if forget:
+        _forget(store)
+        click.echo(f"{store.gaps}: emptied", err=True)
+        return
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    found = maintenance(Service.of(settings, knowledge), knowledge.snapshot, days)
+    if found.unreadable:
+        raise JiedaError(f"{settings.data}: what was counted there cannot be read: {found.unreadable}")
+    if as_json:
+        click.echo(json.dumps(as_data(found, str(settings.data), limit), ensure_ascii=False, indent=2))
+    else:
+        click.echo(as_text(found, limit))
+    # Another process may keep them, so this says how it is set here, and no more.
+    click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
+    context.exit(0 if found.gaps else 1)
+
+
+def _forget(store: FeedbackStore) -> None:
+    try:
+        store.forget()
+    except FeedbackUnusable as error:
+        raise JiedaError(f"{store.gaps}: cannot be emptied: {error}") from error
+
+
+@click.command("votes")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Only votes from this day on, such as 2026-01-31.",
+)
+def votes(since: datetime | None) -> None:
+    """Print how often readers said that an entry solved their problem, the least helpful first."""
+    try:
+        counts = FeedbackStore(settings_of(()).data).votes(since.date().isoformat() if since else "")
+    except FeedbackUnusable as error:
+        raise JiedaError(f"votes cannot be read: {error}") from error
+    for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):
+        click.echo(f"{each.unsolved:6} no {each.solved:6} yes  {each.lang}  {each.entry}")
+    if not counts:
+        click.echo("No votes yet.")
+
+
+if __name__ == "__main__":
+    run(gaps, votes)

@@ -1,0 +1,81 @@
+"""`jieda health`: for the health check of a container, which then needs no curl.
+
+A program of its own that imports next to nothing: it runs every few seconds for years. What it asks for is short
+and its own server's, so it speaks just enough HTTP by itself.
+"""
+
+import os
+import socket
+import ssl
+import sys
+from urllib.parse import urlsplit
+
+from jieda.address import HOST, HOST_VARIABLE, PORT, PORT_VARIABLE, set_in
+
+SECONDS = 5.0
+MOST_BYTES = 20_000
+USAGE = """Usage: jieda health [--url URL]
+
+Exit with 0 where a server is ready to answer, with 1 where it is not. URL is its address, by default that of
+JIEDA_HOST and JIEDA_PORT."""
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, not listened on
+
+
+def main() -> None:
+    """Ends with 0, with 1, or with 2 where the server cannot even be asked."""
+    given = [part for argument in sys.argv[1:] for part in argument.split("=", 1)]
+    if given in (["--help"], ["-h"]):
+        print(USAGE)
+        return
+    if given and (len(given) != 2 or given[0] != "--url"):
+        refuse(USAGE)
+    base = given[1] if given else own_address()
+    try:
+        status, text = ask(base)
+    except (OSError, ValueError) as error:
+        sys.exit(f"jieda: {base} is not ready: {error}")
+    print(text)
+    if status != "200":
+        sys.exit(f"jieda: {base} is not ready: it answers {status}")
+
+
+def ask(base: str) -> tuple[str, str]:
+    """Status and text of what the server at `base` says of itself. Raises OSError, and ValueError for no answer."""
+    parts = urlsplit(base)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        refuse(f"--url must be an http(s) address; it is {base!r}")
+    path = f"{parts.path.rstrip('/')}/readyz"
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    with socket.create_connection((parts.hostname, port), SECONDS) as plain:
+        secure = parts.scheme == "https"
+        context = ssl.create_default_context() if secure else None
+        connection = context.wrap_socket(plain, server_hostname=parts.hostname) if context else plain
+        request = f"GET {path} HTTP/1.0\r\nHost: {parts.netloc.rpartition('@')[2]}\r\n\r\n"
+        connection.sendall(request.encode("ascii", "replace"))
+        answer = b""
+        while len(answer) < MOST_BYTES and (received := connection.recv(MOST_BYTES)):
+            answer += received
+    head, _, text = answer.decode("utf-8", "replace").partition("\r\n\r\n")
+    words = head.split(" ", 2)
+    if not words[0].startswith("HTTP/") or len(words) < 2:
+        raise ValueError("it does not speak HTTP")
+    return words[1], text
+
+
+def own_address() -> str:
+    """Where a server with the settings of this environment listens, as seen from here."""
+    host, port = set_in(os.environ, HOST_VARIABLE, HOST), set_in(os.environ, PORT_VARIABLE, PORT)
+    if not port.isdecimal():
+        refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
+    host = EVERYWHERE.get(host, host)
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def refuse(message: str) -> None:
+    """Says why nothing was asked and ends with 2."""
+    print(f"jieda: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""`jieda load`: entries that come as lines of JSON become files of a content directory."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from jieda.cli.running import content_directories, content_option, run, writing
+from jieda.content.read.gather import load_taxonomy
+from jieda.importing.load import Loader, LoadEvent, LoadOutcome, recorded
+
+
+@click.command("load")
+@click.argument("source", metavar="FILE", type=click.File("rb"))
+@click.option(
+    "--into",
+    required=True,
+    metavar="DIRECTORY",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The content directory to write to; best one of its own, which JIEDA_CONTENT names as well.",
+)
+@click.option(
+    "--prune",
+    is_flag=True,
+    help="Remove editions that an earlier load wrote and no line names; never where a line cannot be read at all.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@content_option
+@click.pass_context
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    source: BinaryIO,
+    into: Path,
+    prune: bool,
+    dry_run: bool,
+    directories: tuple[Path, ...],
+) -> None:
+    """Load entries from FILE (-: standard input), a line of JSON for each edition, as the API answers it.
+
+    Each becomes <lang>/<framework>/<slug>.md below DIRECTORY. What is the same stays untouched, and files that no load
+    wrote, or that were edited since, are never overwritten. Tags are those of the content directories and of DIRECTORY.
+    Exit code: 0 where all lines were loaded, 1 where some were refused or there were none, 2 where nothing can be read
+    or written.
+    """
+    chosen = content_directories(directories)
+    if into.resolve() not in {each.resolve() for each in chosen}:
+        chosen = (*chosen, into)
+    taxonomy = load_taxonomy(chosen)
+    with writing(), recorded(into, dry_run=dry_run) as record:
+        loader = Loader(into, taxonomy, record, dry_run)
+        counts = Counter(_shown(loader.load(source), _name(source)))
+        against = loader.why_not_prune() if prune else ""
+        if prune and not against:
+            counts.update(_shown(loader.prune(), ""))
+    if against:
+        click.echo(f"nothing was removed: {against}", err=True)
+    click.echo(_summary(counts, dry_run=dry_run), err=True)
+    context.exit(1 if counts[LoadOutcome.REFUSED] or not counts else 0)
+
+
+def _name(source: BinaryIO) -> str:
+    name = getattr(source, "name", "")
+    return name if isinstance(name, str) and name not in {"", "<stdin>"} else "standard input"
+
+
+def _shown(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
+    """The outcomes, once each is told."""
+    for event in events:
+        if event.outcome is LoadOutcome.REFUSED:
+            place = f"{name}:{event.number}" if event.number else event.where
+            for field, fault in event.faults:
+                click.echo(": ".join(filter(None, (place, field, fault))), err=True)
+        elif event.outcome is not LoadOutcome.UNCHANGED:
+            click.echo(f"{event.outcome} {event.where}")
+        yield event.outcome
+
+
+def _summary(counts: Counter[LoadOutcome], *, dry_run: bool) -> str:
+    if not counts:
+        return "the input is empty: nothing was done"
+    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in LoadOutcome)
+    return f"{told}; nothing was written (--dry-run)" if dry_run else told
+
+
+if __name__ == "__main__":
+    run(command)

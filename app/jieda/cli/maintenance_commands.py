@@ -1,0 +1,160 @@
+"""`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: commands for those who keep many entries in order."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import click
+
+from jieda.cli.running import content_directories, content_option, run, writing
+from jieda.content.authoring.moving import plan_move
+from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
+from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out
+from jieda.content.read.directory import list_directory
+from jieda.content.read.load import Loaded, load_corpus
+from jieda.content.stats import AGES, ContentFigures, figures_of
+from jieda.entry import Language
+from jieda.errors import AuthoringError
+
+
+@click.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+@content_option
+def mv(old: str, new: str, dry_run: bool, directories: tuple[Path, ...]) -> None:
+    """Give the entry OLD the id NEW, each <framework>/<slug>, in all content directories.
+
+    Both editions, their samples and, where the framework changes, their images are renamed; links and `related` of
+    other entries follow; OLD is kept as an old address (`formerly`) that leads to NEW. Nothing else in any file
+    changes, and either all of it happens or nothing. Prints every file that is changed or renamed.
+    """
+    chosen = content_directories(directories)
+    plan = plan_move(chosen, load_corpus(chosen), old, new)
+    for path in plan.unread:
+        click.echo(f"{path}: cannot be read and stays as it is; see `jieda check`", err=True)
+    if not dry_run:
+        with writing():
+            carry_out(plan.steps)
+    for line in map(_told, plan.steps):
+        click.echo(line)
+    if dry_run:
+        click.echo("nothing was changed (--dry-run)", err=True)
+
+
+def _told(step: Step) -> str:
+    match step:
+        case Rewrite():
+            return f"change {step.path}"
+        case Create():
+            return f"copy to {step.path}"
+        case Rename():
+            return f"rename {step.source} to {step.target}"
+
+
+@click.command()
+@click.argument(
+    "files", metavar="[FILE]...", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--check", "only_check", is_flag=True, help="Change nothing; exit 1 where a file would change.")
+@content_option
+@click.pass_context
+def fmt(
+    context: click.Context, files: tuple[Path, ...], only_check: bool, directories: tuple[Path, ...]
+) -> None:
+    """Put the front matter of each FILE, or of all entries, into the order of docs/content-format.md.
+
+    Comments stay with the field that they stand above, values and quotes as they are written; the text below the
+    front matter is never touched. Prints the files that change. Exit code: 1 where a file cannot be put in order or,
+    with --check, is not in order.
+    """
+    wanted = files or tuple(_editions(content_directories(directories)))
+    found = False
+    for path in wanted:
+        content = path.read_bytes()
+        try:
+            ordered = in_canonical_order(content)
+        except AuthoringError as error:
+            click.echo(f"{path}: {error}", err=True)
+            found = True
+            continue
+        if ordered != content:
+            found = found or only_check
+            click.echo(str(path))
+            if not only_check:
+                with writing():
+                    carry_out([Rewrite(path.resolve(), ordered)])
+    context.exit(1 if found else 0)
+
+
+def _editions(directories: Iterable[Path]) -> Iterator[Path]:
+    for directory in directories:
+        listing = list_directory(directory)
+        yield from (directory / file.where for file in listing.editions)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
+@click.option(
+    "--on",
+    "day",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="The day from which ages are counted, such as 2026-01-31; by default today.",
+)
+@content_option
+def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) -> None:
+    """Count the entries: by framework and by kind, in each language, drafts, stale editions, samples and ages.
+
+    An entry is as old as the last change of either edition (`updated`). Drafts are counted in their own column and
+    nowhere else. An edition is stale when its twin has changed since the two were last synced.
+    """
+    today = day.date() if day else datetime.now(UTC).date()
+    figures = figures_of(Loaded(content_directories(directories), frozenset(Language)).corpus, today)
+    if as_json:
+        click.echo(json.dumps(_as_data(figures, today), ensure_ascii=False, indent=2))
+        return
+    for line in _table(figures):
+        click.echo(line)
+
+
+def _table(figures: ContentFigures) -> Iterator[str]:
+    columns = ("entries", "en", "zh", "stale en", "stale zh", "drafts", "samples", *AGES)
+    rows = [("", *columns)]
+    for name, group in figures.groups():
+        stale = [group.stale[lang] for lang in Language]
+        editions = [group.editions[lang] for lang in Language]
+        numbers = (group.entries, *editions, *stale, group.drafts, group.samples, *group.ages.values())
+        rows.append((name, *map(str, numbers)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        numbers_ = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join((row[0].ljust(widths[0]), *numbers_)).rstrip()
+
+
+def _as_data(figures: ContentFigures, today: date) -> dict[str, object]:
+    return {
+        "on": today.isoformat(),
+        "all": figures.all.as_data(),
+        "frameworks": {name: group.as_data() for name, group in figures.frameworks.items()},
+        "kinds": {name: group.as_data() for name, group in figures.kinds.items()},
+    }
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Every entry that has both editions.")
+@content_option
+def sync(ids: tuple[str, ...], every: bool, directories: tuple[Path, ...]) -> None:
+    """Declare the two editions of each ID equal: stamp `synced_with` in both."""
+    if every == bool(ids):
+        raise click.UsageError("Name the entries, or say --all.")
+    corpus = load_corpus(content_directories(directories))
+    with writing():
+        for path in sync_twins(corpus, twin_ids(corpus) if every else ids):
+            click.echo(str(path))
+
+
+if __name__ == "__main__":
+    run(mv, fmt, stats, sync)

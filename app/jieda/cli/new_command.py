@@ -1,0 +1,94 @@
+"""`jieda new`: drafts of a new entry, empty or made from a log."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from jieda.cli.asking import ask, local_client
+from jieda.cli.diagnose import SURE, read_log
+from jieda.cli.running import content_directories, content_option, run, writing
+from jieda.content.authoring.edition_text import write_skeletons
+from jieda.content.authoring.writing import carry_out
+from jieda.content.read.load import Loaded, load_corpus
+from jieda.entry import Kind, Language
+from jieda.settings import Settings
+from jieda.usecases.diagnose import diagnose
+from jieda.usecases.from_log import Wanted, draft_from_log
+
+
+@click.command("new")
+@click.argument("entry_id", metavar="[ID]", default="")
+@click.option(
+    "--kind", type=click.Choice([kind.value for kind in Kind]), help="What sort of question it answers."
+)
+@click.option(
+    "--from-log",
+    "log",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="Make an error of this log (-: standard input): its error line, a signature, tags and a sample are filled in.",
+)
+@click.option(
+    "--framework", default="", help="With --from-log and without ID: the framework that it is about."
+)
+@click.option("--force", is_flag=True, help="With --from-log: even where an entry explains the log already.")
+@content_option
+@click.pass_context
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    entry_id: str,
+    kind: str | None,
+    log: Path | None,
+    framework: str,
+    force: bool,
+    directories: tuple[Path, ...],
+) -> None:
+    """Write skeletons of both editions of ID, <framework>/<slug>, into the (last) content directory.
+
+    With --from-log, ID can be left out. Every guess is named under `doubts`, secrets in the log are masked, and
+    where an entry explains the log already it is named and nothing is written: exit code 1.
+    """
+    chosen = content_directories(directories)
+    today = datetime.now(UTC).date()
+    if log is not None:
+        if kind not in {None, Kind.ERROR.value}:
+            raise click.UsageError("--from-log makes an error: leave --kind out")
+        context.exit(_from_log(log, chosen, Wanted(entry_id, framework, today), force=force))
+    if not entry_id or kind is None:
+        raise click.UsageError("Name the ID and its --kind, or give --from-log.")
+    with writing():
+        for path in write_skeletons(chosen[-1], load_corpus(chosen).taxonomy, entry_id, Kind(kind), today):
+            click.echo(str(path))
+
+
+def _from_log(file: Path, directories: tuple[Path, ...], wanted: Wanted, *, force: bool) -> int:
+    """The exit code."""
+    log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
+    if not log:
+        raise click.UsageError("the log is empty")
+    client = local_client(directories)
+    found = ask(client, diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
+    for match in found.matches[:1]:
+        if match.confidence.value in SURE and not force:
+            click.echo(
+                f"{match.entry.id} explains this log already ({match.confidence}): {match.edition.title}"
+            )
+            click.echo("nothing was written; --force makes a draft all the same", err=True)
+            return 1
+    draft = draft_from_log(log, found, Loaded(directories, frozenset(Language)), wanted)
+    steps = draft.steps(directories[-1])
+    with writing():
+        carry_out(steps)
+    for step in steps:
+        click.echo(str(step.path))
+    if draft.has_secrets:
+        click.echo("tokens, keys and passwords in the sample were masked (***)", err=True)
+    click.echo("look through the sample for names, hosts and paths before you share it", err=True)
+    return 0
+
+
+if __name__ == "__main__":
+    run(command)

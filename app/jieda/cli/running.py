@@ -1,0 +1,73 @@
+"""How commands are run, one or all of them, as the group `jieda`, whose errors become messages; and what many of them
+share: the content that they work on, the language of the terminal."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from jieda.entry import Language
+from jieda.errors import JiedaError
+from jieda.settings import Settings
+from jieda.version import VERSION
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """What is written within names the file that cannot be. Raises JiedaError."""
+    try:
+        yield
+    except OSError as error:
+        raise JiedaError(f"{error.filename}: cannot be written: {error.strerror}") from error
+
+
+class _Failure(click.ClickException):
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except JiedaError as error:
+            raise _Failure(str(error)) from error
+
+
+content_option = click.option(
+    "--content",
+    "directories",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
+)
+
+
+def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The directories given, or those of the settings. Raises SettingsError."""
+    return given or Settings.load(os.environ).content
+
+
+def terminal_language() -> Language:
+    """Chinese where the environment says so, otherwise English."""
+    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return Language.ZH if told.lower().startswith("zh") else Language.EN
+
+
+def program(commands: Iterable[click.Command]) -> click.Group:
+    """The command `jieda` with some subcommands."""
+    group = _Commands(
+        "jieda",
+        commands=tuple(commands),
+        help="Jieda 解答: answers to errors and questions, in English and Chinese.",
+        epilog="`jieda health` asks a running server whether it is ready; it is a program of its own.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    return click.version_option(VERSION, prog_name="jieda", message="%(prog)s %(version)s")(group)
+
+
+def run(*commands: click.Command) -> None:
+    """Runs the one of `commands` that the command line names, and ends the process."""
+    program(commands).main(prog_name="jieda")

@@ -1,0 +1,167 @@
+"""`jieda search`, `jieda read` and `jieda index`: finding entries, reading one, and what finding needs."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import click
+
+from jieda.cli.asking import ask, client_of, lang_option, settings_of, url_option
+from jieda.cli.running import content_option, run, terminal_language
+from jieda.entry import Language
+from jieda.errors import RemoteError, UnknownEntry
+from jieda.filters import Filters
+from jieda.han import has_han
+from jieda.locales.translations import Translations
+from jieda.presentation import schemas
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import SHOWN
+from jieda.taxonomy import FACETS
+
+MARKS = re.compile(r"<(/?)mark>")
+BOLD = {"": "\033[1m", "/": "\033[0m"}
+NOT_FOUND = 404
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
+
+
+def language_of(text: str) -> Language:
+    """Chinese for a query with Han characters in it, otherwise English."""
+    return Language.ZH if has_han(text) else Language.EN
+
+
+@click.command()
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@lang_option("query")
+@click.option("--framework", multiple=True, help="Only entries of this framework; may be repeated.")
+@click.option("--kind", multiple=True, help="Only entries of this kind; may be repeated.")
+@click.option("--topic", multiple=True, help="Only entries on this topic; may be repeated.")
+@click.option(
+    "--error-type", "error_type", multiple=True, help="Only entries of this error type; may be repeated."
+)
+@click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
+@click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")
+@json_option
+@url_option
+@content_option
+@click.pass_context
+def search(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    words: tuple[str, ...],
+    lang: str | None,
+    limit: int,
+    verbatim: bool,
+    as_json: bool,
+    url: str,
+    directories: tuple[Path, ...],
+    **chosen: tuple[str, ...],
+) -> None:
+    """Search the content; exit 1 where nothing is found."""
+    # Bytes that are not UTF-8 come as lone surrogates, which JSON cannot hold.
+    query = " ".join(words).encode("utf-8", "replace").decode()
+    shown = Language(lang) if lang else language_of(query)
+    filters = Filters(**{facet: chosen[facet] for facet in FACETS}, edition=None)
+    client = client_of(url, directories)
+    found = ask(client, client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        click.echo(_as_text(found, Translations.load().words(shown)))
+    context.exit(0 if found.hits else 1)
+
+
+def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
+    blocks = []
+    if found.correction:
+        blocks.append(f"{t('search.corrected')} “{found.correction}”")
+    if found.operators:
+        blocks.append(t("search.operators", list=" ".join(each.text for each in found.operators)))
+    if found.phrase_dropped:
+        blocks.append(t("search.phrase_dropped"))
+    if found.weak:
+        blocks.append(t("search.weak"))
+    for place, hit in enumerate(found.hits, 1):
+        found_by = _reasons(hit, t)
+        title = click.style(hit.title, bold=True)
+        applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
+        blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{found_by}]\n   {_plain(hit.snippet)}")
+    return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
+
+
+def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
+    """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`."""
+    words: dict[str, list[str]] = {}
+    for reason in hit.reasons:
+        word = f"{reason.text} ↔ {reason.via}" if reason.via else reason.text
+        words.setdefault(t(f"reason.{reason.type}"), []).append(word)
+    return "; ".join(
+        f"{label}{t('list.colon')}{t('list.join').join(found)}" for label, found in words.items()
+    )
+
+
+def _plain(snippet: str) -> str:
+    """A snippet for the terminal: marks in bold (dropped again by `echo` where there is no terminal)."""
+    return unescape(MARKS.sub(lambda match: BOLD[match.group(1)], " ".join(snippet.split())))
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@lang_option("terminal")
+@click.option("--section", default="", help="Only this section, such as fix, cause or answer.")
+@json_option
+@url_option
+@content_option
+@click.pass_context
+def read(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    entry_id: str,
+    lang: str | None,
+    section: str,
+    as_json: bool,
+    url: str,
+    directories: tuple[Path, ...],
+) -> None:
+    """Print the entry ID, <framework>/<slug>, as Markdown; exit 1 where there is none."""
+    shown = Language(lang) if lang else terminal_language()
+    client = client_of(url, directories)
+    try:
+        entry = ask(client, client.read(entry_id, shown))
+    except UnknownEntry:
+        click.echo(f"jieda: no entry {entry_id!r}; find one with jieda search", err=True)
+        context.exit(1)
+    except RemoteError as error:
+        if error.status != NOT_FOUND:
+            raise
+        click.echo(f"jieda: {error}", err=True)
+        context.exit(1)
+    t = Translations.load().words(entry.lang)
+    click.echo(entry.model_dump_json(indent=2) if as_json else _markdown(entry, section, t))
+
+
+def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
+    """The whole entry under its title, or one of its sections. Raises click.UsageError where it has no such."""
+    if not section:
+        applies_to = f"\n\n{t('diagnosis.applies_to', text=entry.applies_to)}" if entry.applies_to else ""
+        return f"# {entry.title}{applies_to}\n\n{entry.markdown.strip()}"
+    sections = entry.sections()
+    if section not in sections:
+        raise click.UsageError(f"{entry.id} has no section {section!r}; it has {', '.join(sections)}")
+    return sections[section]
+
+
+@click.command()
+@content_option
+def index(directories: tuple[Path, ...]) -> None:
+    """Build the index where it is missing or out of date, so that the next start only opens it."""
+    built = Knowledge(settings_of(directories)).build()
+    click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
+
+
+if __name__ == "__main__":
+    run(search, read, index)

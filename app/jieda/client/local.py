@@ -1,0 +1,70 @@
+"""Answers from the content that this process has opened."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from jieda.entry import Language
+from jieda.filters import Filters, Window
+from jieda.presentation import schemas
+from jieda.presentation.shaper import Shapers
+from jieda.search.answers import SearchRequest
+from jieda.usecases.diagnose import check_size
+from jieda.usecases.diagnose import diagnose as diagnose_for
+from jieda.usecases.entries import MovedTo, all_tags, list_entries
+from jieda.usecases.entries import read as read_for
+from jieda.usecases.search import search as search_for
+from jieda.usecases.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A `Client` over the use cases."""
+
+    service: Service
+    shapers: Shapers
+
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
+        """Raises TooLarge, UnknownTag."""
+        check_size(self.service, text)
+        found = await diagnose_for(self.service, text, lang, framework)
+        return self.shapers.of(found.snapshot, lang).diagnosis(found)
+
+    async def search(self, request: SearchRequest) -> schemas.SearchResult:
+        """Raises UnknownTag."""
+        found = await search_for(self.service, request)
+        return self.shapers.of(found.snapshot, request.lang).search(found)
+
+    async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
+        """Raises UnknownEntry."""
+        snapshot = self.service.current()
+        found = await read_for(self.service, snapshot, entry_id)
+        if isinstance(found, MovedTo):
+            return await self.read(found.id, lang)
+        return self.shapers.of(snapshot, lang).entry(found)
+
+    async def entries(
+        self, filters: Filters, lang: Language, window: Window, since: date | None = None
+    ) -> schemas.SummaryList:
+        """Raises UnknownTag."""
+        snapshot = self.service.current()
+        filters.check(snapshot.library.taxonomy)
+        found = await list_entries(self.service, snapshot, filters, since, window)
+        shape = self.shapers.of(snapshot, lang)
+        return schemas.SummaryList(
+            items=tuple(shape.summary(each) for each in found.entries),
+            total=found.total,
+            limit=window.limit,
+            offset=window.offset,
+            generation=snapshot.generation,
+        )
+
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
+        """All of them, those that no entry carries included."""
+        snapshot = self.service.current()
+        shape = self.shapers.of(snapshot, lang)
+        return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
+
+    def absolute(self, url: str) -> str:
+        """Return `url` under the base address of the settings; empty where none is set."""
+        urls = self.shapers.urls
+        return urls.absolute(url) if urls.base_url else ""

@@ -1,0 +1,129 @@
+"""Answers from a server elsewhere, over its REST API."""
+
+import asyncio
+import json
+import re
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from datetime import date
+from email.message import Message
+from functools import partial
+from typing import Self, TypeVar
+from urllib.parse import urljoin
+
+from pydantic import BaseModel, ValidationError
+
+from jieda.entry import Language
+from jieda.errors import RemoteError, RemoteRefusal
+from jieda.filters import Filters, Window
+from jieda.presentation import schemas
+from jieda.presentation.urls import Urls, filter_parameters
+from jieda.search.answers import SearchRequest
+
+SECONDS = 60.0
+JSON = "application/json"
+MOST_QUERY = 4000
+"""Characters of a query that an address has room for; servers read half of it."""
+PAGE = 50
+"""The most that a list answers at a time."""
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A `Client` of the server at `urls`. Its calls wait in threads, so that others go on."""
+
+    urls: Urls
+
+    @classmethod
+    def at(cls, address: str) -> Self:
+        """The server at an address such as `https://faq.example.com/kb`. Raises RemoteError for any other text."""
+        if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", address):
+            raise RemoteError(f"{address!r} is not the address of a server, such as https://faq.example.com")
+        return cls(Urls(base_url=address.rstrip("/")))
+
+    async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
+        """Raises RemoteError."""
+        body = text.encode("utf-8", "replace")
+        url = self.urls.api_diagnose(lang=lang.value, framework=framework)
+        return await self._ask(schemas.ApiDiagnosis, url, body)
+
+    async def search(self, request: SearchRequest) -> schemas.SearchResult:
+        """Raises RemoteError."""
+        url = self.urls.api_search(
+            **filter_parameters(request.text[:MOST_QUERY], request.filters),
+            lang=request.lang.value,
+            limit=request.limit,
+            offset=request.offset,
+            verbatim="true" if request.verbatim else "",
+        )
+        return await self._ask(schemas.SearchResult, url)
+
+    async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
+        """Raises RemoteError."""
+        return await self._ask(schemas.ApiEntry, self.urls.api_entry(entry_id, lang=lang.value))
+
+    async def entries(
+        self, filters: Filters, lang: Language, window: Window, since: date | None = None
+    ) -> schemas.SummaryList:
+        """Raises RemoteError."""
+        url = self.urls.api_entries(
+            **filter_parameters("", filters),
+            lang=lang.value,
+            limit=window.limit,
+            offset=window.offset,
+            updated_since=since.isoformat() if since else "",
+        )
+        return await self._ask(schemas.SummaryList, url)
+
+    async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
+        """Raises RemoteError."""
+        found: list[schemas.ApiTag] = []
+        while True:
+            url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE, offset=len(found))
+            page = await self._ask(schemas.TagList, url)
+            found += page.items
+            if len(found) >= page.total or not page.items:
+                return tuple(found)
+
+    def absolute(self, url: str) -> str:
+        """What an answer of this server means by a root-relative address."""
+        return urljoin(self.urls.base_url + "/", url)
+
+    async def _ask(self, answer: type[T], url: str, body: bytes | None = None) -> T:
+        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, accept=JSON))
+        try:
+            return answer.model_validate_json(text)
+        except ValidationError as error:
+            reason = "its answer is not that of this version of Jieda"
+            raise RemoteError(f"{self.urls.base_url}: {reason}") from error
+
+    def fetch(self, url: str, body: bytes | None = None, *, accept: str) -> tuple[str, Message]:
+        """The text and the headers that the server answers with. Raises RemoteError."""
+        request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
+            self.urls.absolute(url),
+            data=body,
+            headers={"Accept": accept} | ({"Content-Type": "text/plain"} if body is not None else {}),
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above
+                return response.read().decode("utf-8", errors="replace"), response.headers
+        except urllib.error.HTTPError as error:
+            raise self._refused(error) from error
+        except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+            raise RemoteError(f"{self.urls.base_url} did not answer: {error}") from error
+
+    def _refused(self, error: urllib.error.HTTPError) -> RemoteError:
+        said = f"{self.urls.base_url} answered {error.code} {error.reason}"
+        try:
+            problem = json.loads(error.read())
+            reasons = [
+                problem["detail"],
+                *(f"{each['field']}: {each['message']}" for each in problem["errors"]),
+            ]
+        except (ValueError, KeyError, TypeError):
+            # Whatever answered, it did not give its reasons the way Jieda does.
+            return RemoteError(said, error.code)
+        return RemoteRefusal(f"{said}: {' '.join(reasons)}", error.code)

@@ -1,0 +1,234 @@
+"""The cluster as an engine of search: opened by those who serve, kept in step by the one who builds.
+
+Over all hosts one loads at a time: a document in the cluster is held until a time that its holder puts off as it works.
+"""
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Self, TypeVar
+
+from jieda.cluster.door import Cluster, Refused
+from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
+from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.node import Access, Credentials, Signer
+from jieda.cluster.record import Shape
+from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
+from jieda.search.index.document import Document
+from jieda.search.index.writer import update_index
+from jieda.search.weights import WEIGHTING
+from jieda.settings import Settings
+from jieda.snapshot.analyzers import WantedIndex
+from jieda.snapshot.store.generation import GENERATIONS
+
+LEASE = 120.0
+"""Seconds after which whoever has not put it off is taken for dead. Clocks of hosts may differ by a part of it."""
+LOOK_AGAIN = 0.5
+NAME = "lock"
+
+
+class Lease:
+    """Held; put off by `renew`."""
+
+    def __init__(self, cluster: Cluster, index: str, length: float) -> None:
+        self._cluster, self._index, self._length = cluster, index, length
+        self._owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
+        self._mark = ""
+        self._until = 0.0
+
+    def take(self) -> bool:
+        """Whether it is held from now on: it was free, or its holder is dead. Raises ClusterUnavailable."""
+        try:
+            self._write(f"/{self._index}/_create/{NAME}?refresh=true")
+        except Refused as error:
+            if error.status != 409:
+                raise
+            return self._taken_over()
+        return True
+
+    def renew(self) -> None:
+        """Puts the end off, if it is time to. Raises ClusterUnavailable where somebody else holds it by now."""
+        if self._until - time.time() > self._length / 2:
+            return
+        try:
+            self._write(f"/{self._index}/_doc/{NAME}?{self._mark}")
+        except Refused as error:
+            raise ClusterUnavailable("another host loads in our place") from error
+
+    def release(self) -> None:
+        """Lets others have it at once."""
+        with suppress(Refused, ClusterUnavailable):
+            self._cluster.ask("DELETE", f"/{self._index}/_doc/{NAME}?{self._mark}")
+
+    def _taken_over(self) -> bool:
+        try:
+            found = self._cluster.ask("GET", f"/{self._index}/_doc/{NAME}")
+        except Refused:  # released meanwhile
+            return False
+        if found["_source"]["until"] > time.time():
+            return False
+        self._mark = _mark(found)
+        try:
+            self._write(f"/{self._index}/_doc/{NAME}?{self._mark}")
+        except Refused:  # somebody was faster
+            return False
+        return True
+
+    def _write(self, path: str) -> None:
+        until = time.time() + self._length
+        answer = self._cluster.ask("PUT", path, {"owner": self._owner, "until": until})
+        self._until, self._mark = until, _mark(answer)
+
+
+def _mark(answer: dict[str, object]) -> str:
+    return f"if_seq_no={answer['_seq_no']}&if_primary_term={answer['_primary_term']}"
+
+
+@contextmanager
+def loading_alone(
+    cluster: Cluster, index: str, pause: Callable[[], None], length: float = LEASE
+) -> Iterator[Lease]:
+    """Holds the lease that is kept in `index`; while another host holds it, `pause` is called now and then, and what it
+    raises ends the waiting. Raises ClusterUnavailable."""
+    body = {
+        "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1"},
+        "mappings": {"properties": {"owner": {"type": "keyword"}, "until": {"type": "double"}}},
+    }
+    try:
+        cluster.ask("PUT", f"/{index}", body, length)
+    except Refused as error:
+        if error.kind != "resource_already_exists_exception":
+            raise ClusterUnavailable(f"it refuses the lock ({error.kind})") from error
+    lease = Lease(cluster, index, length)
+    while not lease.take():
+        pause()
+        time.sleep(LOOK_AGAIN)
+    try:
+        yield lease
+    finally:
+        lease.release()
+
+
+Result = TypeVar("Result")
+
+
+class ClusterEngine:
+    """The cluster that a process searches, and loads where it builds."""
+
+    def __init__(self, access: Access, prefix: str, shape: Shape) -> None:
+        """Raises OSError where the file of certificates cannot be read."""
+        self._cluster = Cluster(access)
+        self._indexes = Indexes(self._cluster, prefix, shape, WEIGHTING)
+        self._lock = f"{prefix}-control"
+        self.name = f"opensearch {prefix} {shape.shards} {shape.replicas}"
+        """Part of a generation: with another one, another generation is built."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The one that settings ask for. Raises SettingsError where its certificates cannot be read, or keys are
+        missing."""
+        access = Access(
+            settings.opensearch_url,
+            settings.opensearch_user,
+            settings.opensearch_password,
+            Path(settings.opensearch_ca) if settings.opensearch_ca else None,
+            settings.opensearch_timeout,
+            _signer_of(settings, os.environ),
+        )
+        shape = Shape(settings.opensearch_shards, settings.opensearch_replicas)
+        try:
+            return cls(access, settings.opensearch_prefix, shape)
+        except OSError as error:
+            raise SettingsError([f"JIEDA_OPENSEARCH_CA: no certificates can be read: {error}"]) from error
+
+    @property
+    def failure(self) -> str:
+        """Why the cluster could not be asked last time, without an address; empty where it could."""
+        return self._cluster.failure
+
+    def open(self, directory: Path) -> ClusterIndex:
+        """The index of a generation; asks the cluster for nothing yet. Raises IndexUnreadable."""
+        return ClusterIndex(directory, WEIGHTING, self._cluster)
+
+    def is_whole(self, directory: Path) -> bool:
+        """Whether the cluster has all that a generation says. Raises ClusterUnavailable."""
+        try:
+            return self._told(lambda: self._indexes.is_whole(read_index_name(directory)))
+        except IndexUnreadable:
+            return False
+
+    def update(
+        self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
+    ) -> None:
+        """Has the cluster hold an index of all documents, and writes into the empty `target` what processes know of
+        it. `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""
+        update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
+        index = self._indexes.named(wanted.digest)
+        write_index_name(target, index)
+        load = Load(wanted.documents, _index_of(previous), wanted.changed, wanted.removed)
+        self._told(lambda: self._load(data, index, load, pause))
+
+    def _load(self, data: Path, index: str, load: Load, pause: Callable[[], None]) -> None:
+        with loading_alone(self._cluster, self._lock, pause) as lease:
+
+            def go_on() -> None:
+                pause()
+                lease.renew()
+
+            self._indexes.prune({index, *_indexes_of(data)})
+            if not self._indexes.is_whole(index):
+                self._indexes.fill(index, load, go_on)
+            go_on()
+            self._indexes.make_current(index)
+
+    def _told(self, work: Callable[[], Result]) -> Result:
+        """What `work` gives; a refusal, too, is a failure of the cluster."""
+        try:
+            return work()
+        except Refused as error:
+            raise ClusterUnavailable(f"it refuses ({error})") from error
+
+
+def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
+    """Who signs requests, where settings ask for it. Raises SettingsError where the keys are not there."""
+    region = settings.opensearch_aws_region
+    if not region:
+        return None
+    try:
+        return Signer(Credentials.of(environ), region, settings.opensearch_aws_service)
+    except KeyError as error:
+        raise SettingsError([f"JIEDA_OPENSEARCH_AWS_REGION: {error.args[0]} is not set"]) from None
+
+
+def _index_of(directory: Path | None) -> str:
+    with suppress(IndexUnreadable):
+        return read_index_name(directory) if directory else ""
+    return ""
+
+
+def _indexes_of(data: Path) -> Iterator[str]:
+    """The indexes of all generations of a data directory."""
+    for folder in (data / GENERATIONS).glob("*/index"):
+        if name := _index_of(folder):
+            yield name
+
+
+class LeanDocuments(Mapping[str, Document]):
+    """Documents without vectors: those stay where nobody else has to keep them."""
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self._documents = documents
+
+    def __getitem__(self, document_id: str) -> Document:
+        return replace(self._documents[document_id], meaning=None)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)

@@ -1,0 +1,297 @@
+"""The indexes of one team in a cluster: made beside, checked, and then named the current one.
+
+PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once it is whole
+PREFIX-current   an alias to the one that was finished last
+PREFIX-control   a document that the one who loads holds, for all hosts, with the time until which it is held
+
+An index that is whole says so itself, in its mapping: what a dead builder left behind does not.
+
+Documents are sent in bulk: what is refused for now is sent again, what is refused for good is an error.
+"""
+
+import json
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from jieda.cluster.ask import any_of
+from jieda.cluster.door import PASSING, Cluster, Refused
+from jieda.cluster.record import FORM, Shape, SourceWriter, index_body
+from jieda.errors import ClusterUnavailable
+from jieda.search.index.document import Document
+from jieda.search.index.fields import Weighting
+
+BATCH = 2 << 20
+"""Bytes that are sent at once."""
+PATIENCE = 60.0
+"""Seconds that a batch may take, or a request that makes or copies an index."""
+AT_ONCE = 2
+"""Batches under way while the next one is put together."""
+TRIES = 8
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+"""Seconds until refused items are sent again."""
+
+Item = tuple[str, bytes]
+"""The id of a document and its lines: what to do, and the document where it is written."""
+
+
+def written(document_id: str, source: str) -> Item:
+    """A document to be written, given as JSON."""
+    head = json.dumps({"index": {"_id": document_id}})
+    return document_id, f"{head}\n{source}\n".encode()
+
+
+def deleted(document_id: str) -> Item:
+    """A document to be removed."""
+    return document_id, (json.dumps({"delete": {"_id": document_id}}) + "\n").encode()
+
+
+def send(cluster: Cluster, index: str, items: Iterable[Item], pause: Callable[[], None]) -> int:
+    """Sends all items; how many. `pause` is called before each batch. Raises ClusterUnavailable, Refused."""
+    sent = 0
+    under_way: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="jieda-load") as senders:
+        try:
+            for batch in _batches(items):
+                pause()
+                if len(under_way) == AT_ONCE:
+                    under_way.popleft().result()
+                under_way.append(senders.submit(_send_batch, cluster, index, batch))
+                sent += len(batch)
+            for each in under_way:
+                each.result()
+        finally:  # what failed is told; what nobody has begun to send is not sent any more
+            for each in under_way:
+                each.cancel()
+    return sent
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    batch: list[Item] = []
+    size = 0
+    for item in items:
+        if batch and size + len(item[1]) > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += len(item[1])
+    if batch:
+        yield batch
+
+
+def _send_batch(cluster: Cluster, index: str, batch: Sequence[Item]) -> None:
+    """An answer of 200 may hold items that were refused: those are sent again until none is left."""
+    left, wait = list(batch), FIRST_PAUSE
+    for _ in range(TRIES):
+        answer = cluster.bulk(f"/{index}/_bulk?timeout=30s", b"".join(lines for _, lines in left), PATIENCE)
+        if not answer["errors"]:
+            return
+        left = [item for item, one in zip(left, answer["items"], strict=True) if _is_to_be_sent_again(one)]
+        if not left:
+            return
+        time.sleep(wait)
+        wait = min(2 * wait, LONGEST_PAUSE)
+    raise ClusterUnavailable(f"{len(left)} documents are refused again and again")
+
+
+def _is_to_be_sent_again(item: dict[str, dict[str, object]]) -> bool:
+    """Raises ClusterUnavailable where the document can never be written."""
+    (outcome,) = item.values()
+    status = int(str(outcome["status"]))
+    if status in PASSING:
+        return True
+    if status >= 400 and not (status == 404 and "delete" in item):
+        kind = outcome.get("error")
+        raise ClusterUnavailable(
+            f"a document is refused ({kind.get('type') if isinstance(kind, dict) else status})"
+        )
+    return False
+
+
+log = logging.getLogger(__name__)
+
+GRACE = 600.0
+"""Seconds that an index outlives being current: other hosts may still have to leave it."""
+MOST_CHANGED = 0.5
+"""With more changed than this part, everything is sent."""
+ASKED = 5
+"""Documents that are looked up before an index becomes the current one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What an index is to hold: `documents` by id, of which the `changed` differ from those that `previous` has, and
+    the `removed` are in that one only. `previous` is empty where everything is to be sent."""
+
+    documents: Mapping[str, Document]
+    previous: str
+    changed: Collection[str]
+    removed: Collection[str]
+
+
+class Indexes:
+    """The indexes below a prefix."""
+
+    def __init__(
+        self, cluster: Cluster, prefix: str, shape: Shape, weighting: Weighting, grace: float = GRACE
+    ) -> None:
+        self._cluster, self._prefix, self._shape, self._weighting = cluster, prefix, shape, weighting
+        self._grace = grace
+
+    @property
+    def alias(self) -> str:
+        """Names the current index."""
+        return f"{self._prefix}-current"
+
+    def named(self, digest: str) -> str:
+        """The name of an index."""
+        return f"{self._prefix}-{digest}"
+
+    def is_whole(self, index: str) -> bool:
+        """Whether an index is there, finished, and none of its shards is lost. Raises ClusterUnavailable."""
+        meta = self._meta(index)
+        return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
+
+    def fill(self, index: str, load: Load, pause: Callable[[], None]) -> None:
+        """Makes an index that holds `load`, checks it and finishes it; removes what there is of that name before.
+
+        For whoever holds the lock. Raises ClusterUnavailable.
+        """
+        self._remove(index)
+        try:
+            if not self._taken_over(index, load, pause):
+                self._create(index, load, pause)
+            self._ask("POST", f"/{index}/_refresh")
+            self._check(index, load)
+            self._await_copies(index)
+            self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
+            meta = {"form": FORM, "documents": len(load.documents), "whole": True}
+            self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
+        except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
+            self._remove(index)
+            raise
+
+    def make_current(self, index: str) -> None:
+        """Moves the alias in one step, and notes since when the index before is not current. Raises
+        ClusterUnavailable."""
+        before = [name for name in self._aliased() if name != index]
+        actions: list[object] = [{"remove": {"index": name, "alias": self.alias}} for name in before]
+        actions.append({"add": {"index": index, "alias": self.alias}})
+        for name in before:
+            meta = self._meta(name) or {}
+            self._ask("PUT", f"/{name}/_mapping", {"_meta": meta | {"left": time.time()}})
+        self._ask("POST", "/_aliases", {"actions": actions})
+
+    def prune(self, kept: Collection[str]) -> None:
+        """Removes what dead builders left, and indexes that have not been current for a while. For whoever holds the
+        lock. Raises ClusterUnavailable."""
+        current = {*kept, *self._aliased()}
+        found = self._ask("GET", f"/{self._prefix}-*/_mapping")
+        for index, content in found.items():
+            if index in current or not self._is_ours(index):
+                continue
+            meta = content["mappings"].get("_meta", {})
+            if not meta.get("whole") or time.time() - meta.get("left", time.time()) > self._grace:
+                log.info("the index %s is not needed any more: it is removed", index)
+                self._remove(index)
+
+    # ---- parts
+
+    def _taken_over(self, index: str, load: Load, pause: Callable[[], None]) -> bool:
+        """Copies the index before inside the cluster and sends what changed; False where that is not worth it."""
+        meta = self._meta(load.previous) if load.previous else None
+        if meta is None or not meta.get("whole") or meta.get("form") != FORM:
+            return False
+        if len(load.changed) > MOST_CHANGED * len(load.documents):
+            return False
+        settings = {"number_of_replicas": self._shape.replicas, "blocks.write": None}
+        try:
+            self._ask("PUT", f"/{load.previous}/_clone/{index}", {"settings": {"index": settings}})
+        except Refused:
+            return False
+        self._await(index)
+        source = SourceWriter(self._weighting)
+        changes = (written(one, source.json_of(load.documents[one])) for one in load.changed)
+        send(self._cluster, index, chain(changes, map(deleted, load.removed)), pause)
+        log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
+        return True
+
+    def _create(self, index: str, load: Load, pause: Callable[[], None]) -> None:
+        self._ask("PUT", f"/{index}", index_body(self._shape))
+        self._await(index)
+        began = time.monotonic()
+        source = SourceWriter(self._weighting)
+        items = (written(one.id, source.json_of(one)) for one in load.documents.values())
+        count = send(self._cluster, index, items, pause)
+        log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
+
+    def _check(self, index: str, load: Load) -> None:
+        """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is
+        missing."""
+        if (count := self._count(index)) != len(load.documents):
+            raise ClusterUnavailable(f"{count} of {len(load.documents)} documents arrived")
+        ids = list(load.documents)
+        for document_id in ids[:: max(1, len(ids) // ASKED)][:ASKED]:
+            keys = load.documents[document_id].keys
+            if not keys:
+                continue
+            query = {"bool": {"must": any_of("keys", keys[:1]), "filter": {"ids": {"values": [document_id]}}}}
+            (answer,) = self._cluster.searches(
+                index, [{"query": query, "size": 1, "_source": False}], PATIENCE
+            )
+            if not answer["hits"]["hits"]:
+                raise ClusterUnavailable("a document that was loaded is not found")
+
+    def _await(self, index: str) -> None:
+        health = self._ask("GET", f"/_cluster/health/{index}?wait_for_status=yellow&timeout=30s")
+        if health["timed_out"]:
+            raise ClusterUnavailable("an index has no place for its shards")
+
+    def _await_copies(self, index: str) -> None:
+        """Until they are there, as many as there is a place for: one node has none, and three lose nothing with one of
+        them from then on."""
+        wanted = "wait_for_events=languid&wait_for_no_initializing_shards=true"
+        health = self._ask("GET", f"/_cluster/health/{index}?{wanted}&timeout=20s")
+        if health["timed_out"]:
+            log.warning("the copies of the index %s are not made yet: a node that fails may be missed", index)
+
+    def _count(self, index: str) -> int:
+        (answer,) = self._cluster.searches(index, [{"size": 0, "track_total_hits": True}], PATIENCE)
+        return int(answer["hits"]["total"]["value"])
+
+    def _meta(self, index: str) -> dict[str, Any] | None:
+        try:
+            found = self._ask("GET", f"/{index}/_mapping")
+        except Refused as error:
+            if error.status == 404:
+                return None
+            raise
+        meta: dict[str, Any] = found[index]["mappings"].get("_meta", {})
+        return meta
+
+    def _aliased(self) -> list[str]:
+        try:
+            return list(self._ask("GET", f"/_alias/{self.alias}"))
+        except Refused as error:
+            if error.status == 404:
+                return []
+            raise
+
+    def _is_ours(self, index: str) -> bool:
+        digest = index.removeprefix(f"{self._prefix}-")
+        return len(digest) == DIGITS and not set(digest) - set("0123456789abcdef")
+
+    def _remove(self, index: str) -> None:
+        self._ask("DELETE", f"/{index}?ignore_unavailable=true")
+
+    def _ask(self, method: str, path: str, body: object = None) -> Any:
+        return self._cluster.ask(method, path, body, PATIENCE)
+
+
+DIGITS = 16
+"""Of the digest in the name of an index."""

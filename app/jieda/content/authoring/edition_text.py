@@ -1,0 +1,245 @@
+"""The text of an edition: written out of its fields, and the skeleton of a new one, with everything to fill in."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from jieda.content.markdown.sections import SECTIONS
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.parse import edition_digest
+from jieda.entry import Kind, Language, Signature
+from jieda.errors import AuthoringError
+from jieda.taxonomy import Taxonomy
+
+
+def edition_text(front: FrontMatter, body: str) -> str:
+    """A whole file: fields in the order of docs/content-format.md, and the body between one blank line and one end of
+    line."""
+    return f"---\n{''.join(_fields(front))}---\n\n{body.strip(chr(10))}\n"
+
+
+def quoted(text: str) -> str:
+    """A YAML scalar in single quotes. The text has no line break."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def listed(name: str, values: Iterable[str]) -> str:
+    """A field whose value is a list of texts, a line for each."""
+    return _block(name, map(quoted, values))
+
+
+def signature_data(signature: Signature) -> str | dict[str, object]:
+    """A signature as content and API write it: its line where that is all, otherwise `{all, any, …}`."""
+    more: dict[str, object] = {
+        "any": list(signature.any),
+        "confidence": "likely" if signature.likely else "",
+        "near": signature.near,
+        "shapes": dict(signature.shapes),
+    }
+    said = {name: value for name, value in more.items() if value}
+    if not said and len(signature.all) == 1:
+        return signature.all[0]
+    return {"all": list(signature.all)} | said
+
+
+def _fields(front: FrontMatter) -> Iterator[str]:
+    yield f"title: {quoted(front.title)}\n"
+    yield f"kind: {front.kind}\n"
+    yield listed("topics", front.topics)
+    yield listed("error_types", front.error_types)
+    if front.signatures or front.kind is Kind.ERROR:
+        yield _block("signatures", (_flow(signature_data(each)) for each in front.signatures))
+    if front.symptoms or front.kind is Kind.ERROR:
+        yield listed("symptoms", front.symptoms)
+    yield listed("aliases", front.aliases)
+    if front.applies_to:
+        yield f"applies_to: {quoted(front.applies_to)}\n"
+    yield listed("related", front.related)
+    yield "source:\n"
+    for source in front.source:
+        yield f"  - title: {quoted(source.title)}\n"
+        yield f"    url: {quoted(source.url)}\n"
+        yield f"    license: {quoted(source.license)}\n"
+    if front.updated:
+        yield f"updated: {front.updated.isoformat()}\n"
+    if front.synced_with:
+        yield f"synced_with: {quoted(front.synced_with)}\n"
+    if front.formerly:
+        yield listed("formerly", front.formerly)
+    if front.draft:
+        yield "draft: true\n"
+    if front.doubts:
+        yield listed("doubts", front.doubts)
+
+
+def _block(name: str, items: Iterable[str]) -> str:
+    lines = "".join(f"  - {item}\n" for item in items)
+    return f"{name}:\n{lines}" if lines else f"{name}: []\n"
+
+
+def _flow(value: object) -> str:
+    """A value on one line, each text in quotes."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_flow(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return quoted(value) if isinstance(value, str) else str(value)
+
+
+SKELETON_SECTIONS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.ERROR: ("symptom", "cause", "fix"),
+    Kind.HOW_TO: ("steps",),
+    Kind.CONCEPT: ("answer",),
+}
+
+_TITLE = {
+    Language.EN: {
+        Kind.ERROR: "TODO: the error text as it is printed, or what one sees",
+        Kind.HOW_TO: "TODO: the task, as one would search for it",
+        Kind.CONCEPT: "TODO: what is to be understood, as one would ask it",
+    },
+    Language.ZH: {
+        Kind.ERROR: "待填：报错原文，或者看到的现象",
+        Kind.HOW_TO: "待填：要做的事，用大家搜索时的说法",
+        Kind.CONCEPT: "待填：要弄懂的概念，用大家提问时的说法",
+    },
+}
+
+_SYMPTOM = {
+    Language.EN: "TODO: what people say when nothing is printed",
+    Language.ZH: "待填：没有报错时大家会怎么描述",
+}
+
+_BODY = {
+    Language.EN: {
+        "symptom": "TODO: what one sees, in one or two lines.",
+        "cause": "TODO: why it happens, briefly.",
+        "fix": "TODO: what to change, the command or setting first.",
+        "steps": "TODO: start with the command.",
+        "answer": "TODO: the answer in the first sentence.",
+    },
+    Language.ZH: {
+        "symptom": "待填：一两句话写清看到的现象。",
+        "cause": "待填：简要说明原因。",
+        "fix": "待填：先写要改的命令或配置。",
+        "steps": "待填：开头就是命令。",
+        "answer": "待填：第一句就给出答案。",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """What is known of a new error before anybody has written a word; `doubts` by language. `text` is what was
+    printed, in lines."""
+
+    title: str
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[str, ...]
+    text: str
+    doubts: Mapping[Language, tuple[str, ...]]
+
+
+def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
+    """Raises AuthoringError for an id that no new entry can have."""
+    if not ENTRY_ID.fullmatch(entry_id):
+        raise AuthoringError(
+            f"{entry_id!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
+        )
+    framework = entry_id.partition("/")[0]
+    if framework not in taxonomy.framework:
+        known = ", ".join(taxonomy.framework)
+        raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
+
+
+def known_skeletons(
+    taxonomy: Taxonomy, entry_id: str, known: KnownFailure, today: date
+) -> dict[Language, str]:
+    """Both editions of a new error of which something is known. They agree, so that they are stamped so."""
+    framework = entry_id.partition("/")[0]
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
+    bodies = {}
+    for lang in Language:
+        body = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[2]
+        todo = _BODY[lang]["symptom"]
+        bodies[lang] = body.replace(todo, f"{todo}\n\n{fence}text\n{known.text}\n{fence}", 1)
+    return {lang: _known_skeleton(taxonomy, framework, known, lang, today, bodies) for lang in Language}
+
+
+def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
+    taxonomy: Taxonomy,
+    framework: str,
+    known: KnownFailure,
+    lang: Language,
+    today: date,
+    bodies: Mapping[Language, str],
+) -> str:
+    front = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[0]
+    signatures = listed("signatures", known.signatures)
+    for old, new in (
+        (f"title: '{_TITLE[lang][Kind.ERROR]}'\n", f"title: {quoted(known.title)}\n"),
+        ("topics: []\n", listed("topics", known.topics)),
+        ("error_types: []\n", listed("error_types", known.error_types)),
+        ("signatures: []\n", signatures),
+        (f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if known.signatures else "\0", ""),
+        (
+            "draft: true",
+            f"synced_with: '{edition_digest(known.title, bodies[lang.other])}'\ndraft: true\n"
+            + listed("doubts", known.doubts[lang]).rstrip("\n"),
+        ),
+    ):
+        front = front.replace(old, new, 1)
+    return f"{front}\n---\n\n{bodies[lang]}"
+
+
+def write_skeletons(
+    directory: Path, taxonomy: Taxonomy, entry_id: str, kind: Kind, today: date
+) -> tuple[Path, ...]:
+    """Writes both editions of a new entry into a content directory; the files written.
+
+    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or a file that
+    is there already.
+    """
+    framework, _, slug = entry_id.partition("/")
+    check_id(taxonomy, entry_id)
+    paths = {lang: directory / lang / framework / f"{slug}.md" for lang in Language}
+    for path in paths.values():
+        if path.exists() or path.is_symlink():
+            raise AuthoringError(f"{path} is there already")
+    for lang, path in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # "x": a file that came up in between is not overwritten either.
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(skeleton(taxonomy, framework, kind, lang, today))
+    return tuple(paths.values())
+
+
+def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
+    """The text of one edition: front matter with every field of use, and the sections its kind needs."""
+    tag = taxonomy.framework[framework]
+    name = tag.name[lang].replace("'", "''")
+    symptoms = f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if kind is Kind.ERROR else ""
+    front = (
+        f"title: '{_TITLE[lang][kind]}'\n"
+        f"kind: {kind}\n"
+        "topics: []\n"
+        "error_types: []\n"
+        f"{'signatures: []' + chr(10) if kind is Kind.ERROR else ''}"
+        f"{symptoms}"
+        "aliases: []\n"
+        f"applies_to: '{name}'\n"
+        "related: []\n"
+        "source:\n"
+        f"  - title: '{name}'\n"
+        f"    url: '{tag.repository or tag.homepage or 'https://example.com/'}'\n"
+        "    license: 'TODO'\n"
+        f"updated: {today.isoformat()}\n"
+        "draft: true\n"
+    )
+    titles = {row.key: row.title(lang) for row in SECTIONS}
+    body = "\n".join(f"## {titles[key]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])
+    return f"---\n{front}---\n\n{body}"

@@ -1,0 +1,352 @@
+"""Links of a Markdown body led to other entries, every other byte kept.
+
+Markdown tells which links a text has and not where they stand, so each place that may be one is changed on trial: it
+is one where the text then has the wanted link, and what stands in code is as it was.
+"""
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jieda.content.authoring.source_text import Blocks, SourceText, canonical_order
+from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
+from jieda.content.markdown.body import Body, parse_body
+from jieda.content.markdown.links import Link, LinkKind, read_link
+from jieda.content.read.corpus import Corpus
+from jieda.content.read.directory import DirectoryListing, list_directory, read_file
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.gather import entry_id_of
+from jieda.content.read.outline import FileOutline
+from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.yaml_reader import Items, Node, Scalar
+from jieda.entry import Language
+from jieda.errors import AuthoringError
+
+_PLACE = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a body stands, before and after: its language and its framework. `ids`: entries that have another id now,
+    by their old one."""
+
+    lang: Language
+    before: str
+    after: str
+    ids: Mapping[str, str]
+
+    def wanted(self, links: Sequence[Link]) -> list[tuple[LinkKind, str, str]]:
+        """What links must lead to afterwards."""
+        return [(link.kind, self._target(link), link.anchor) for link in links]
+
+    def _target(self, link: Link) -> str:
+        if link.kind is LinkKind.IMAGE:
+            return f"{self.after}/{link.target.rpartition('/')[2]}"
+        return self.ids.get(link.target, link.target) if link.kind is LinkKind.ENTRY else link.target
+
+
+def relink(body: str, setting: Setting, first_line: int) -> str:
+    """The body with its links led to where their entries are now.
+
+    Raises AuthoringError, naming the line, for a link that is written so that it cannot be changed safely.
+    """
+    before = _read(body, setting, setting.before, first_line)
+    wanted = setting.wanted(before.links)
+    text, wrong = body, _wrong(_read(body, setting, setting.after, first_line), wanted)
+    for place, new in reversed(list(_places(body, setting)) if wrong else []):
+        changed = text[: place.start()] + new + text[place.end() :]
+        after = _read(changed, setting, setting.after, first_line)
+        left = _wrong(after, wanted)
+        if len(left) < len(wrong) and after.code == before.code:
+            text, wrong = changed, left
+    if wrong:
+        link = before.links[wrong[0]]
+        raise AuthoringError(
+            f"line {link.line}: the link {link.written!r} cannot be changed: do it by hand first"
+        )
+    return text
+
+
+def _read(body: str, setting: Setting, framework: str, first_line: int) -> Body:
+    text = body.replace("\r\n", "\n").replace("\r", "\n")
+    return parse_body(text, setting.lang, framework, first_line)
+
+
+def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
+    """Which links do not lead to where they are wanted; all of them where there are not as many."""
+    found = [(link.kind, link.target, link.anchor) for link in body.links]
+    if len(found) != len(wanted):
+        return list(range(len(wanted) + 1))
+    return [number for number, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]]
+
+
+def _places(body: str, setting: Setting) -> Iterator[tuple[re.Match[str], str]]:
+    """What may be the address of a link that must change, with its new text."""
+    for match in _PLACE.finditer(body):
+        link = read_link(match[0], setting.lang, setting.before, 0)
+        if link.kind is LinkKind.ENTRY:
+            new = setting.ids.get(link.target, link.target)
+            address = _relative_address(match[0], link.target, new, setting)
+            if address != match[0]:
+                yield match, address
+
+
+def _relative_address(written: str, old: str, new: str, setting: Setting) -> str:
+    """The address of `new` from where the body stands now, in the manner in which that of `old` was written."""
+    framework, _, slug = new.partition("/")
+    is_whole, is_near = written.endswith(f"/{old}.md"), framework == setting.after
+    if is_whole and (not is_near or written != f"../{old}.md" or old.startswith(f"{setting.before}/")):
+        return f"{written[: -len(old) - 3]}{new}.md"
+    if is_near:
+        return f"{'./' if written.startswith('./') else ''}{slug}.md"
+    return posixpath.join("..", framework, f"{slug}.md")
+
+
+_LINE_END = re.compile(r"[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPage:
+    """An edition before and after. `outline` and `after` are what it says, then and now."""
+
+    source: SourceFile
+    outline: FileOutline
+    content: bytes
+    after: FileOutline
+
+
+def changed_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
+    """The edition once the entry `old` is called `new`. Raises AuthoringError where that cannot be written safely."""
+    text = SourceText.of(source.content)
+    before = outline.id.partition("/")[0]
+    moved = outline.id == old
+    setting = Setting(outline.lang, before, new.partition("/")[0] if moved else before, {old: new})
+    fields = text.fields()
+    named = [item for item in _scalars(fields.values.get("related")) if item.text.strip() == old]
+    body = relink(text.body, setting, text.body_line)
+    text = replace(text, body=body).with_values((item, new) for item in named)
+    if moved:
+        text = _with_formerly(text, old, new)
+    where = f"{outline.lang}/{new}.md" if moved else outline.where
+    parsed, _ = parse_file(replace(source, where=where, content=text.content))
+    if not parsed or parsed.outline.front != _front(outline, old, new):
+        raise AuthoringError(
+            "`formerly` or `related` is written so that it cannot be changed: do it by hand first"
+        )
+    return MovedPage(source, outline, text.content, parsed.outline)
+
+
+def _front(outline: FileOutline, old: str, new: str) -> FrontMatter:
+    front = outline.front
+    formerly = front.formerly
+    if outline.id == old:
+        formerly = (
+            tuple(old if each == new else each for each in formerly) if new in formerly else (*formerly, old)
+        )
+    return replace(
+        front, related=tuple(new if each == old else each for each in front.related), formerly=formerly
+    )
+
+
+def _scalars(node: Node | None) -> Iterator[Scalar]:
+    if isinstance(node, Items):
+        yield from (item for item in node.items if isinstance(item, Scalar))
+
+
+def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
+    """With the old id among the old addresses: in the place of the new one where an entry moves back."""
+    node = text.fields().values.get("formerly")
+    items = list(_scalars(node))
+    back = [item for item in items if item.text.strip() == new]
+    if back:
+        return text.with_values([(back[0], old)])
+    if items:
+        return _with_item(text, items[-1], old)
+    blocks = Blocks.of(text)
+    in_order = list(blocks.fields) == canonical_order(blocks.fields)
+    field = f"formerly:{text.line_end}  - {old}{text.line_end}"
+    more = Blocks(blocks.head, {**blocks.fields, "formerly": field}, blocks.tail)
+    return replace(text, front=more.text(canonical_order(more.fields) if in_order else more.fields))
+
+
+def _with_item(text: SourceText, last: Scalar, item: str) -> SourceText:
+    """With one more item behind the last one of a list, in the manner of that."""
+    front = text.front
+    start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
+    if front[start : last.start].strip(" ") == "-":
+        end = next(place.start() for place in _LINE_END.finditer(front, last.end))
+        front = f"{front[:end]}{text.line_end}{front[start : last.start]}{item}{front[end:]}"
+    else:
+        front = f"{front[: last.end]}, {item}{front[last.end :]}"
+    return replace(text, front=front)
+
+
+def stamped(pages: Sequence[MovedPage]) -> list[MovedPage]:
+    """With the twins that agreed before declared equal again: other links are no other text."""
+    by_place = {(page.outline.id, page.outline.lang): page for page in pages}
+    return [_synced(page, by_place.get((page.outline.id, page.outline.lang.other))) for page in pages]
+
+
+def _synced(page: MovedPage, twin: MovedPage | None) -> MovedPage:
+    if not twin or twin.after.digest == twin.outline.digest:
+        return page
+    if page.outline.front.synced_with != twin.outline.digest:
+        return page
+    text = SourceText.of(page.content)
+    stamp = text.fields().values["synced_with"]
+    if not isinstance(stamp, Scalar):
+        return page
+    return replace(page, content=text.with_values([(stamp, twin.after.digest)]).content)
+
+
+@dataclass(frozen=True, slots=True)
+class MovePlan:
+    """What a move changes, and the files that nobody can read and that it leaves alone. `ids`: new id by old one."""
+
+    steps: tuple[Step, ...]
+    unread: tuple[Path, ...]
+    ids: Mapping[str, str]
+
+
+def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
+    """How the entry `old` becomes `new` in content directories whose content is `corpus`. Nothing is written.
+
+    Raises AuthoringError, saying what stands in the way, where and what to do.
+    """
+    listings = [list_directory(directory) for directory in directories]
+    for listing in listings:
+        _refuse_links(listing, [f"{lang}/{old}.md" for lang in Language])
+    if not any(entry_id_of(file.where) == old for listing in listings for file in listing.editions):
+        raise AuthoringError(_absent(corpus, old))
+    _refuse_ids(corpus, old, new)
+    for listing in listings:
+        _refuse_taken(listing, new)
+    steps: list[Step] = []
+    unread: list[Path] = []
+    for listing in listings:
+        pages, lost = _pages(listing, old, new)
+        unread += lost
+        steps += _steps_below(listing, pages, old, new)
+    return MovePlan(tuple(steps), tuple(unread), {old: new})
+
+
+def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:
+    framework = new.partition("/")[0]
+    if not ENTRY_ID.fullmatch(new):
+        raise AuthoringError(
+            f"{new!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
+        )
+    if framework not in corpus.taxonomy.framework:
+        known = ", ".join(corpus.taxonomy.framework)
+        raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
+    if old == new:
+        raise AuthoringError(f"{old} has that name already")
+    for file in corpus.files:
+        for taken in {old, new}.intersection(file.front.formerly):
+            if file.id != old or taken == old:
+                raise AuthoringError(
+                    f"{file.path}:{file.line('formerly')}: {taken} is an old address of {file.id}:"
+                    " choose another name, or take it out of `formerly` there"
+                )
+
+
+def _absent(corpus: Corpus, old: str) -> str:
+    for file in corpus.files:
+        if old in file.front.formerly:
+            return f"{old} is called {file.id} now"
+    return f"there is no entry {old}: `jieda check` names files that cannot be read"
+
+
+def _refuse_taken(listing: DirectoryListing, new: str) -> None:
+    samples = listing.root / "samples" / new
+    wanted = {f"{lang}/{new}.md".casefold() for lang in Language}
+    there = [listing.root / file.where for file in listing.editions if file.where.casefold() in wanted]
+    there += [listing.root / lang / f"{new}.md" for lang in Language]
+    for path in (*there, samples):
+        if os.path.lexists(path):
+            raise AuthoringError(f"{path} is there already: choose another name, or move that away first")
+
+
+def _refuse_links(listing: DirectoryListing, wheres: Iterable[str]) -> None:
+    """Raises AuthoringError for a path that is a link, or lies below one: what is behind it is not ours to change."""
+    for where in wheres:
+        path = listing.root
+        for part in where.split("/"):
+            path /= part
+            if path.is_symlink():
+                raise AuthoringError(f"{path} is a symbolic link: put the file itself there first")
+
+
+def _pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
+    """The editions of every entry that may change, and the files that cannot be read. Raises AuthoringError."""
+    name = old.partition("/")[2].encode()
+    sources = {file: read_file(file) for file in listing.editions}
+    touched = {entry_id_of(file.where) for file, source in sources.items() if name in source.content} | {old}
+    pages, unread = [], []
+    for file, source in sources.items():
+        if entry_id_of(file.where) not in touched:
+            continue
+        parsed, problems = parse_file(source)
+        if parsed:
+            try:
+                pages.append(changed_page(source, parsed.outline, old, new))
+            except AuthoringError as error:
+                raise AuthoringError(f"{file.path}: {error}") from error
+        elif entry_id_of(file.where) == old:
+            raise AuthoringError(f"{file.path}:{problems[0].line}: {problems[0].message}")
+        else:
+            unread.append(Path(file.path))
+    return stamped(pages), unread
+
+
+def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
+    """What happens in one content directory, contents first."""
+    changed = [page for page in pages if page.content != page.source.content]
+    _refuse_links(listing, [page.outline.where for page in changed])
+    yield from (Rewrite(listing.root / page.outline.where, page.content) for page in changed)
+    moved = [page for page in pages if page.outline.id == old]
+    for page in moved:
+        lang = page.outline.lang
+        yield Rename(listing.root / page.outline.where, listing.root / lang / f"{new}.md")
+        if old.partition("/")[0] != new.partition("/")[0]:
+            yield from _images(listing, page, new.partition("/")[0])
+    samples = listing.root / "samples" / old
+    if os.path.lexists(samples):
+        _refuse_links(listing, [f"samples/{old}"])
+        yield Rename(samples, listing.root / "samples" / new)
+
+
+def _images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
+    """The images of an edition that goes to another framework: copied where others show them as well."""
+    lang, before = page.outline.lang, page.outline.id.partition("/")[0]
+    found = {file.where: file for file in listing.images}
+    for name in dict.fromkeys(
+        link.target.rpartition("/")[2] for link in page.outline.links if link.kind is LinkKind.IMAGE
+    ):
+        where = f"{lang}/{before}/{name}"
+        if where not in found:
+            continue
+        _refuse_links(listing, [where])
+        source, target = listing.root / where, listing.root / lang / framework / name
+        content = read_file(found[where]).content
+        if os.path.lexists(target):
+            if target.is_symlink() or target.read_bytes() != content:
+                raise AuthoringError(f"{target} is there already and another image: rename one of them first")
+        elif _shown_by_others(listing, page, name):
+            yield Create(target, content)
+        else:
+            yield Rename(source, target)
+
+
+def _shown_by_others(listing: DirectoryListing, page: MovedPage, name: str) -> bool:
+    folder = page.outline.where.rpartition("/")[0]
+    return any(
+        file.where.rpartition("/")[0] == folder
+        and file.where != page.outline.where
+        and name.encode() in read_file(file).content
+        for file in listing.editions
+    )

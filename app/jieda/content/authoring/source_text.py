@@ -1,0 +1,301 @@
+"""An edition's file as it lies on disk, to be changed in places and otherwise kept byte for byte."""
+
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jieda.content.authoring.edition_text import quoted
+from jieda.content.read.corpus import Corpus, Editions
+from jieda.content.read.front_matter import FIELDS
+from jieda.content.read.outline import Outline
+from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, read_fields
+from jieda.errors import AuthoringError
+
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark that some editors put in front of UTF-8."""
+FIRST_LINE = 2
+"""Of the front matter, in its file."""
+_LINE_END = r"(?:\r\n|\n|\r)"
+_FILE = re.compile(
+    rf"(?P<opening>---[ \t]*{_LINE_END})(?P<front>.*?)(?<=[\r\n])(?P<closing>---[ \t]*(?:{_LINE_END}|\Z))",
+    re.DOTALL,
+)
+# As YAML counts lines.
+_LINES = re.compile(r"[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """The parts of a file, which joined are the file. Line ends are as they were."""
+
+    mark: bytes
+    opening: str
+    front: str
+    closing: str
+    body: str
+
+    @classmethod
+    def of(cls, content: bytes) -> "SourceText":
+        """Raises AuthoringError where it is not UTF-8 or has no front matter."""
+        mark = _MARK if content.startswith(_MARK) else b""
+        try:
+            text = content[len(mark) :].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise AuthoringError("is not UTF-8") from error
+        match = _FILE.match(text)
+        if not match:
+            raise AuthoringError("has no front matter between two lines of `---`")
+        return cls(mark, match["opening"], match["front"], match["closing"], text[match.end() :])
+
+    @property
+    def content(self) -> bytes:
+        """The whole file."""
+        return self.mark + f"{self.opening}{self.front}{self.closing}{self.body}".encode()
+
+    @property
+    def line_end(self) -> str:
+        """That of the first line."""
+        return self.opening.lstrip("-").lstrip(" \t")
+
+    @property
+    def body_line(self) -> int:
+        """The line that the body starts on."""
+        return len(_LINES.findall(self.opening + self.front + self.closing)) + 1
+
+    @property
+    def front_lines(self) -> list[str]:
+        """The lines of the front matter, each with its end."""
+        return _LINES.findall(self.front)
+
+    def fields(self) -> Fields:
+        """The front matter. Raises AuthoringError where it is not YAML as it is read here."""
+        try:
+            return read_fields(self.front, first_line=FIRST_LINE)
+        except YamlError as error:
+            raise AuthoringError(f"line {error.line}: {error.message}") from error
+
+    def with_values(self, values: Iterable[tuple[Scalar, str]]) -> "SourceText":
+        """With other words in place of some values of its front matter, in the quotes that these have."""
+        front = self.front
+        for old, new in sorted(values, key=lambda pair: -pair[0].start):
+            quote = front[old.start] if old.quoted else ""
+            front = f"{front[: old.start]}{quote}{new}{quote}{front[old.end :]}"
+        return replace(self, front=front)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The text of a front matter by field: the lines of each with the comment right above it.
+
+    `head` is what stands in front of the first and apart from it, `tail` comments behind the last.
+    """
+
+    head: str
+    fields: Mapping[str, str]
+    tail: str
+
+    @classmethod
+    def of(cls, source: SourceText) -> "Blocks":
+        """Raises AuthoringError as `SourceText.fields` does, and where two fields share a line."""
+        lines = source.front_lines
+        starts = source.fields().key_lines
+        firsts = [_comment_above(lines, line - FIRST_LINE) for line in starts.values()]
+        if len(set(starts.values())) < len(starts):
+            raise AuthoringError("two fields share a line: give each its own")
+        end = len(lines)
+        while end > max(starts.values(), default=1) - 1 and _is_aside(lines[end - 1]):
+            end -= 1
+        bounds = zip(starts, firsts, [*firsts[1:], end], strict=True)
+        texts = {name: "".join(lines[first:last]) for name, first, last in bounds}
+        head = lines[: firsts[0]] if firsts else []
+        return cls("".join(head), texts, "".join(lines[end:]))
+
+    def text(self, order: Iterable[str]) -> str:
+        """The front matter with its fields in some order."""
+        return "".join((self.head, *(self.fields[name] for name in order), self.tail))
+
+
+def canonical_order(names: Iterable[str]) -> list[str]:
+    """Names of fields as docs/content-format.md lists them; unknown ones last, as they came."""
+    places = {row.name: number for number, row in enumerate(FIELDS)}
+    return sorted(names, key=lambda name: places.get(name, len(places)))
+
+
+def plain(node: Node) -> object:
+    """What a node says, wherever it stands."""
+    if isinstance(node, Scalar):
+        return node.text, node.quoted
+    if isinstance(node, Items):
+        return tuple(map(plain, node.items))
+    return {name: plain(value) for name, value in node.values.items()}
+
+
+def _comment_above(lines: list[str], first: int) -> int:
+    indent = len(lines[first]) - len(lines[first].lstrip())
+    while first and re.match(rf" {{0,{indent}}}#", lines[first - 1]):
+        first -= 1
+    return first
+
+
+def _is_aside(line: str) -> bool:
+    return not line.strip() or line.startswith("#")
+
+
+def in_canonical_order(content: bytes) -> bytes:
+    """The file with its fields in order, each with its comments, quotes and line ends; the same file where it has
+    them so.
+
+    Raises AuthoringError where the front matter cannot be read, or cannot be put in order line by line: nothing is
+    guessed, and what it says is compared before and after.
+    """
+    source = SourceText.of(content)
+    fields = source.fields()
+    order = canonical_order(fields.values)
+    if order == list(fields.values):
+        return content
+    changed = replace(source, front=Blocks.of(source).text(order))
+    if not _says_the_same(source, changed):
+        raise AuthoringError("the front matter cannot be put in order line by line: do it by hand")
+    return changed.content
+
+
+def _says_the_same(one: SourceText, other: SourceText) -> bool:
+    try:
+        return plain(one.fields()) == plain(SourceText.of(other.content).fields())
+    except AuthoringError:
+        return False
+
+
+_ITEM = re.compile(r"([ \t]*-[ \t]+)\S")
+_BARE = re.compile(r"[A-Za-z][\w.-]*")
+
+
+def values_of(text: str, key: str) -> tuple[str, ...]:
+    """What a field of an edition holds: one value, or those of a list; nothing where it cannot be made out."""
+    try:
+        node = SourceText.of(text.encode()).fields().values.get(key)
+    except AuthoringError:
+        return ()
+    items = node.items if isinstance(node, Items) else (node,)
+    return tuple(item.text for item in items if isinstance(item, Scalar) and item.text)
+
+
+def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
+    """An edition whose list `key` has these values, each in quotes where it is more than a name. A field that is
+    missing comes after the field `after`. Raises AuthoringError where the front matter cannot be read."""
+    if all(_BARE.fullmatch(value) for value in values):
+        return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
+    lines = "".join(f"  - {quoted(value)}\n" for value in values)
+    return _with(text, key, f"{key}:\n{lines}", after)
+
+
+def with_item(text: str, key: str, value: str, after: str) -> str:
+    """An edition with a value more at the end of the list `key`, as `with_list`. The values that are there stay as they
+    are written, where each has a line of its own."""
+    source = SourceText.of(text.encode())
+    lines = source.front_lines
+    first, last = _span(source.fields(), lines, key)
+    item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
+    if item:
+        return _text(source, [*lines[:last], f"{item[1]}{quoted(value)}\n", *lines[last:]])
+    return with_list(text, key, (*values_of(text, key), value), after)
+
+
+def with_value(text: str, key: str, value: str, after: str) -> str:
+    """An edition whose field `key` has this value, as `with_list`."""
+    shown = value if _BARE.fullmatch(value) else quoted(value)
+    return _with(text, key, f"{key}: {shown}\n", after)
+
+
+def _with(text: str, key: str, written: str, after: str) -> str:
+    source = SourceText.of(text.encode())
+    fields, lines = source.fields(), source.front_lines
+    first, last = _span(fields, lines, key if key in fields.key_lines else after)
+    if key not in fields.key_lines:
+        first = last
+    return _text(source, [*lines[:first], written, *lines[last:]])
+
+
+def _text(source: SourceText, lines: list[str]) -> str:
+    return replace(source, front="".join(lines)).content.decode()
+
+
+def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
+    """The lines of a field, from 0, without blank lines and comments that stand before the next one."""
+    if key not in fields.key_lines:
+        return len(lines), len(lines)
+    firsts = [line - FIRST_LINE for line in fields.key_lines.values()]
+    first = fields.key_lines[key] - FIRST_LINE
+    last = min([*(each for each in firsts if each > first), len(lines)])
+    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
+        last -= 1
+    return first, last
+
+
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+
+
+def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
+    """Stamps both editions of each entry; the files that changed, for some may agree already.
+
+    Raises AuthoringError, before anything is written, for an id that is not an entry or has one edition only.
+    """
+    twins = [_twins(corpus, entry_id) for entry_id in ids]
+    with_stamp = [
+        (file.path, stamped(file, twin.digest))
+        for editions in twins
+        for file, twin in zip(editions.values(), reversed(list(editions.values())), strict=True)
+        if file.front.synced_with != twin.digest
+    ]
+    for path, content in with_stamp:
+        _replace_file(path, content)
+    return tuple(path for path, _ in with_stamp)
+
+
+def twin_ids(corpus: Corpus) -> tuple[str, ...]:
+    """The entries that have both editions."""
+    return tuple(entry_id for entry_id, editions in corpus.by_id.items() if len(editions) == 2)
+
+
+def _twins(corpus: Corpus, entry_id: str) -> Editions:
+    editions = corpus.by_id.get(entry_id)
+    if editions is None:
+        raise AuthoringError(f"{entry_id} is not an entry that can be read; see `jieda check`")
+    if len(editions) < 2:
+        raise AuthoringError(f"{entry_id} has one edition only: {next(iter(editions.values())).path}")
+    return editions
+
+
+def stamped(file: Outline, digest: str) -> bytes:
+    """The file's bytes with `synced_with` set."""
+    try:
+        return with_stamp(file.path.read_bytes(), file.lines.get("synced_with", 0), digest)
+    except AuthoringError as error:
+        raise AuthoringError(f"{file.path}: {error}") from error
+
+
+def with_stamp(content: bytes, number: int, digest: str) -> bytes:
+    """An edition with `synced_with` set: its line, the `number`th, replaced, or added as the last of the front matter
+    where that is 0. Raises AuthoringError."""
+    ends = list(_LINE_ENDS.finditer(content))
+    value = f"synced_with: '{digest}'".encode()
+    if number:
+        start, end = ends[number - 2].end(), ends[number - 1].start()
+        return content[:start] + value + content[end:]
+    fence = re.compile(rb"^---[ \t]*(?=[\r\n]|\Z)", re.MULTILINE)
+    # The first match may be the opening one, unless a byte order mark stands before it.
+    closing = fence.search(content, ends[0].end()) if ends else None
+    if closing is None:
+        raise AuthoringError("the front matter has no end")
+    return content[: closing.start()] + value + ends[0][0] + content[closing.start() :]
+
+
+def _replace_file(path: Path, content: bytes) -> None:
+    """Written aside and renamed, so that a server that reloads never reads half a file."""
+    target = path.resolve()
+    aside = target.with_name(f".{target.name}.new")
+    aside.write_bytes(content)
+    shutil.copymode(target, aside)
+    aside.replace(target)

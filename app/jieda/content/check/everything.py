@@ -1,0 +1,180 @@
+"""The whole check of content directories, as `jieda check` runs it."""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from jieda.content.check.glossary import placed_words, split_words, unanswered_groups
+from jieda.content.check.rules import check_between, check_entry
+from jieda.content.check.samples import SignatureFinder, Spoken
+from jieda.content.read.directory import BACKGROUND, SHARED_FILES, list_directory
+from jieda.content.read.gather import GLOSSARY, in_order
+from jieda.content.read.load import Loaded
+from jieda.entry import Language, Problem
+from jieda.errors import GitError
+from jieda.git import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """How much is served, and everything wrong, by file and line. `notes` are worth knowing and not wrong."""
+
+    entries: int
+    editions: int
+    problems: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+
+KeepsWhole = Callable[[tuple[str, ...]], Callable[[str], bool]]
+"""From the lines of a dictionary, what says whether a tokenizer with that dictionary keeps a word whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedAnswers:
+    """What visitors of the content that is checked are answered: whether a search for some words finds anything, and
+    the ids of the entries that a diagnosis of a log finds, best first."""
+
+    finds: Callable[[str], bool]
+    diagnosed: Callable[[str], Sequence[str]]
+
+
+def check_content(
+    directories: Sequence[Path], keeps_whole: KeepsWhole, answers: TriedAnswers | None = None
+) -> CheckReport:
+    """Without `answers`, what takes a search or a diagnosis is left out.
+
+    Raises ContentError where a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
+    """
+    loaded = Loaded(directories, frozenset(Language))
+    corpus = loaded.corpus
+    spoken = Spoken.of(corpus)
+    finder = SignatureFinder(spoken.holders)
+    matches = {
+        sample.content: finder.find(loaded.sample_texts[sample.path])
+        for samples in (*corpus.samples.values(), corpus.background)
+        for sample in samples
+    }
+    found = [problem for entry_id in corpus.by_id for problem in check_entry(corpus, entry_id)]
+    return CheckReport(
+        entries=len(corpus.published),
+        editions=sum(len(editions) for editions in corpus.published.values()),
+        problems=in_order(
+            (
+                *loaded.problems,
+                *_split_words(loaded, keeps_whole),
+                *found,
+                *check_between(corpus, spoken, matches),
+            )
+        ),
+        notes=in_order((*_unanswered_groups(loaded, answers), *_undiagnosed_samples(loaded, answers)))
+        if answers
+        else (),
+    )
+
+
+def _undiagnosed_samples(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+    """Samples that a diagnosis does not explain by their entry."""
+    for entry_id in loaded.corpus.published:
+        for sample in loaded.corpus.samples.get(entry_id, ()):
+            found = answers.diagnosed(loaded.sample_texts[sample.path])
+            if entry_id not in found[:1]:
+                said = f"is taken for {found[0]}" if found else "is not explained by any entry"
+                yield Problem(sample.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
+
+
+def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+    """Groups of the glossaries that lead nowhere."""
+    for text in loaded.glossaries:
+        for found in unanswered_groups(GLOSSARY, placed_words(text), answers.finds):
+            yield Problem(GLOSSARY, found.line, "unanswered", found.message, served=True)
+
+
+def _split_words(loaded: Loaded, keeps_whole: KeepsWhole) -> Iterator[Problem]:
+    """Short Chinese words of the glossaries that the tokenizer takes apart."""
+    if not any(group.zh for group in loaded.vocabulary.glossary):
+        return
+    is_kept = keeps_whole(loaded.vocabulary.dictionary)
+    for text in loaded.glossaries:
+        for found in split_words(GLOSSARY, placed_words(text), is_kept):
+            yield Problem(GLOSSARY, found.line, "split-word", found.message, served=True)
+
+
+_FOLDERS = frozenset({*Language, "samples", BACKGROUND})
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Copies of content directories as they were; `changed` are the paths below them that are otherwise now."""
+
+    directories: tuple[Path, ...]
+    changed: frozenset[str]
+
+    def answerable(self, now: Iterable[Problem], then: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Of the problems of now, those of files that changed and those of others that were not there then."""
+        known = Counter((each.path, each.rule, each.message) for each in then)
+        found = []
+        for each in now:
+            key = (each.path, each.rule, each.message)
+            if each.path in self.changed or not known[key]:
+                found.append(each)
+            known[key] -= 1
+        return tuple(found)
+
+
+@contextmanager
+def as_of(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
+    """The content where the work on it began: at the last commit that `revision` and HEAD have in common.
+
+    The repository is that of the last directory; what lies in another one, or in none, counts as unchanged. Raises
+    GitError.
+    """
+    repository = Repository.around(directories[-1])
+    commit = repository.fork_point(revision)
+    changed: set[str] = set()
+    with TemporaryDirectory(prefix="jieda-") as folder:
+        copies = []
+        for number, directory in enumerate(directories):
+            copy = Path(folder) / str(number)
+            copy.mkdir()
+            _copy(directory, copy)
+            changed.update(_take_back(repository, commit, directory.resolve(), copy))
+            copies.append(copy)
+        yield Earlier(tuple(copies), frozenset(changed))
+
+
+def _copy(directory: Path, target: Path) -> None:
+    """Everything that a check looks at; file times, too, for which of two twins is stale may hang on them."""
+    listing = list_directory(directory)
+    for where in (*(file.where for file in listing.files), *(each.path for each in listing.problems)):
+        source, copy = listing.root / where, target / where
+        if source.is_symlink() or source.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if not os.path.lexists(copy):
+                shutil.copy2(source, copy, follow_symlinks=False)
+
+
+def _take_back(repository: Repository, commit: str, directory: Path, copy: Path) -> Iterator[str]:
+    """Gives a copy the files of an earlier commit; the paths that differ."""
+    if not directory.is_relative_to(repository.root):
+        return
+    prefix = directory.relative_to(repository.root).as_posix()
+    for path, was_there in repository.changed_since(commit, [prefix]):
+        where = path if prefix == "." else path.removeprefix(f"{prefix}/")
+        if where.split("/")[0] not in _FOLDERS and where not in SHARED_FILES:
+            continue
+        file = copy / where
+        if os.path.lexists(file):
+            file.unlink()
+        if was_there:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                file.write_bytes(repository.file_at(commit, path))
+            except OSError as error:
+                raise GitError(f"{path} cannot be looked at as it was: {error}") from error
+            os.utime(file, (0, 0))
+        yield where

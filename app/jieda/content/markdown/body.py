@@ -1,0 +1,249 @@
+"""The one door to markdown-it: the body of an edition to structure, plain text and safe HTML.
+
+Everything is taken from one stream of tokens. Raw HTML is off, so a tag in the source comes out as
+text; what may become a link or an image is an allow-list (`jieda.content.markdown.links`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
+from markdown_it.token import Token
+
+from jieda.content.markdown.html_writer import Keep, write_html
+from jieda.content.markdown.links import Link, read_image, read_link
+from jieda.content.markdown.plain_text import BREAKS, CODE_BLOCKS, can_open_close, inline_text, lines_of_text
+from jieda.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, section_key, slug
+from jieda.entry import Heading, Language, Section
+
+MOST_COLORED = 12 << 10
+"""Characters of code that are colored in one edition, block by block: more could take more than two seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedHeading:
+    """A heading and the line of the file it stands in.
+
+    `section`: it is an H2 of the page itself, not of a quotation or a list. `known`: of the closed table.
+    `level` is as written, while `heading.level` is at least 2, for the title is the page's H1.
+    """
+
+    heading: Heading
+    level: int
+    line: int
+    section: bool
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A parsed body. `tokens` are markdown-it's and mean nothing outside this module."""
+
+    markdown: str
+    tokens: tuple[Token, ...]
+    headings: tuple[PlacedHeading, ...]
+    links: tuple[Link, ...]
+    code: tuple[str, ...]
+    """Code spans and code blocks, in order, as written."""
+    code_spans: tuple[str, ...]
+    first_line: int
+    """The line of the file that the body starts on."""
+    starts_with_section: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The HTML of a whole body and of each of its sections."""
+
+    html: str
+    sections: tuple[Section, ...]
+
+
+def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -> Body:
+    """The structure of a body that starts on line `first_line` of its file. Any text is a body."""
+    tokens = _parser().parse(markdown)
+    _leave_plain(tokens)
+    return Body(
+        markdown=markdown,
+        headings=_place_headings(tokens, lang, first_line),
+        links=tuple(_read_links(tokens, lang, framework, first_line)),
+        tokens=tuple(tokens),
+        code=tuple(text for text, _ in _code(tokens)),
+        code_spans=tuple(text for text, is_span in _code(tokens) if is_span),
+        first_line=first_line,
+        starts_with_section=bool(tokens) and _opens_section(tokens[0]),
+    )
+
+
+def render_body(body: Body, keep: Keep) -> Rendered:
+    """The HTML of a body; `keep` decides about each entry link, anchor link and image."""
+    starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
+    lines = body.markdown.split("\n")
+    sections: list[Section] = []
+    html = [write_html(body.tokens[: starts[0] if starts else None], keep)]
+    for start, end in pairwise([*starts, len(body.tokens)]):
+        opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
+        last_line = _map(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
+        html += [write_html(body.tokens[start : start + 3], keep), write_html(tokens, keep)]
+        sections.append(
+            Section(
+                key=str(opening.attrs["id"]),
+                title=inline_text(body.tokens[start + 1]),
+                markdown="\n".join(lines[_map(opening)[1] : last_line]).strip("\n"),
+                html=html[-1],
+                text="\n".join(lines_of_text(tokens)),
+            )
+        )
+    return Rendered("".join(html), tuple(sections))
+
+
+def _map(token: Token) -> list[int]:
+    return token.map or [0, 0]
+
+
+def _opens_section(token: Token) -> bool:
+    # The markup tells, for the tag of an H1 has been lowered to h2.
+    return token.type == "heading_open" and token.level == 0 and token.meta.get("level", token.tag) == "h2"
+
+
+def _leave_plain(tokens: list[Token]) -> None:
+    """Marks the blocks of code behind the first MOST_COLORED characters of them."""
+    before = 0
+    for token in tokens:
+        if token.type in CODE_BLOCKS:
+            before += len(token.content)
+            token.meta["plain"] = before > MOST_COLORED
+
+
+def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
+    """Gives every heading its anchor; those of the closed table are kept for the sections."""
+    anchors, section_anchors = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)}), Anchors()
+    placed: list[PlacedHeading] = []
+    for index, opening in enumerate(tokens):
+        if opening.type != "heading_open":
+            continue
+        opening.meta["level"] = opening.tag
+        text, written = inline_text(tokens[index + 1]), int(opening.tag[1])
+        section = _opens_section(opening)
+        key = section_key(lang, text) if section else None
+        anchor = section_anchors.take(key) if key else anchors.take(slug(text))
+        opening.attrs["id"] = anchor
+        opening.tag = tokens[index + 2].tag = f"h{max(written, 2)}"
+        heading = Heading(max(written, 2), text, anchor)
+        line = _map(opening)[0] + first_line
+        placed.append(PlacedHeading(heading, written, line, section, key is not None))
+    return tuple(placed)
+
+
+def _read_links(tokens: list[Token], lang: Language, framework: str, first_line: int) -> Iterator[Link]:
+    for block in tokens:
+        line = _map(block)[0] + first_line
+        for token in block.children or ():
+            line += token.type in BREAKS
+            if token.type == "link_open":
+                token.meta["link"] = read_link(str(token.attrs["href"]), lang, framework, line)
+            elif token.type == "image":
+                token.meta["link"] = read_image(str(token.attrs["src"]), framework, line)
+            if "link" in token.meta:
+                yield token.meta["link"]
+
+
+def _code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
+    for token in tokens:
+        if token.type in CODE_BLOCKS:
+            yield token.content.removesuffix("\n"), False
+        for child in token.children or ():
+            if child.type == "code_inline":
+                yield child.content, True
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBlock:
+    """A block of any Markdown page, as it stands in its source: lines `first` up to `end`, counted from 0.
+
+    `kind` is markdown-it's name of the block (`heading`, `paragraph`, `list_item`, `fence`, `html_block`, …),
+    `level` that of a heading or 0, `markup` what marks the block (`##`, `-`, `1.`). `content` is the source of a
+    paragraph, heading or cell and the text of a code or HTML block; blocks with `children` have none.
+    """
+
+    kind: str
+    first: int
+    end: int
+    level: int
+    markup: str
+    content: str
+    children: tuple["SourceBlock", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """The blocks of a page, and the addresses of its reference links by their label in capitals."""
+
+    blocks: tuple[SourceBlock, ...]
+    references: Mapping[str, str]
+
+
+def parse_page(markdown: str) -> SourcePage:
+    """The structure of a page that someone else wrote: raw HTML is a block here. Any text is a page."""
+    known: dict[str, Any] = {}
+    tokens = iter(_page_parser().parse(markdown, known))
+    references = {label: str(each["href"]) for label, each in known.get("references", {}).items()}
+    return SourcePage(tuple(_source_blocks(tokens, 0)), references)
+
+
+def _source_blocks(tokens: Iterator[Token], line: int) -> Iterator[SourceBlock]:
+    """The blocks up to the end of the one that holds them; `line` is where that one starts."""
+    for token in tokens:
+        if token.nesting < 0:
+            return
+        first, end = token.map or [line, line + 1]
+        children = tuple(_source_blocks(tokens, first)) if token.nesting > 0 else ()
+        inline = children[0] if len(children) == 1 and children[0].kind == "inline" else None
+        kind = token.type.removesuffix("_open")
+        level = int(token.tag[1]) if kind == "heading" else 0
+        content = inline.content if inline else token.content
+        yield SourceBlock(
+            kind, first, end, level, token.info + token.markup, content, () if inline else children
+        )
+
+
+class _Parser(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - name and arguments are markdown-it's
+        """Lets every address through to `links`, where a refused one can be reported with its line."""
+        return True
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """Takes a run of `*` or `_` and notes whether it may open or close; pairing is markdown-it's."""
+    start, marker = state.pos, state.src[state.pos]
+    if silent or marker not in "*_":
+        return False
+    end = start
+    while end < state.posMax and state.src[end] == marker:
+        end += 1
+    before = state.src[start - 1] if start else " "
+    after = state.src[end] if end < state.posMax else " "
+    can_open, can_close = can_open_close(before, after, marker == "*")
+    for _ in range(end - start):
+        state.push("text", "", 0).content = marker
+        token = len(state.tokens) - 1
+        state.delimiters.append(Delimiter(ord(marker), end - start, token, -1, can_open, can_close))
+    state.pos = end
+    return True
+
+
+@cache
+def _page_parser() -> MarkdownIt:
+    return _Parser("js-default", {"html": True})
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = _Parser("js-default", {"html": False})
+    parser.inline.ruler.at("emphasis", _emphasis)
+    return parser

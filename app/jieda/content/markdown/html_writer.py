@@ -1,0 +1,237 @@
+"""The one door to Pygments: code to HTML whose colors are classes."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import escape
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from jieda.content.markdown.links import Link, LinkKind
+from jieda.content.markdown.plain_text import MarkdownToken, inline_text, joins
+
+MOST, MOST_IN_LINE = 4096, 300
+"""Characters of a block, and of a line in it. Some lexers try every place of a line, or of what is left, for every
+character: 48 KiB of made-up Java took 37 s. What is longer stays plain; the longest shipped block has 1,218."""
+
+_PLAIN = frozenset({"", "text", "plain", "txt", "log", "output"})
+_FORMATTER = HtmlFormatter[str](nowrap=True)
+
+
+def highlighted(code: str, language: str) -> str:
+    """Escaped HTML with `<span class>` only; its text is exactly `code`. An unknown language is plain, and so is what
+    is too long to be colored in any decent time."""
+    lexer = _lexer(language.lower()) if is_short(code) else None
+    if lexer is None or "\r" in code:
+        return escape(code)
+    return _colored(code, lexer)
+
+
+def is_short(code: str) -> bool:
+    """Whether code is short enough to be colored."""
+    return len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
+
+
+@lru_cache(64)
+def _colored(code: str, lexer: Lexer) -> str:
+    # Kept for a moment: twins have the same code.
+    return highlight(code, lexer, _FORMATTER)
+
+
+@cache
+def _lexer(language: str) -> Lexer | None:
+    # Cached because Pygments walks a table of 600 lexers and imports the one it finds.
+    if language in _PLAIN:
+        return None
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+Keep = Callable[[Link], Link | None]
+"""The link to write, or None for one that leads nowhere: its text stays."""
+
+BLOCKS = frozenset(
+    {"p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "thead", "tbody", "tr", "th", "td"}
+)
+INLINE = frozenset({"em", "strong", "s"})
+
+FLAGS = ((26, "flag"), (60, "long-flag"))
+"""Up to so many characters, code with dashes and no spaces is to stay on one line: a browser would break `--save`
+behind its dashes. The shorter fit into the narrowest screen, the others into a column of text."""
+
+UNBROKEN = 20
+"""Characters of code that fit into any line; longer code may be broken where its parts meet."""
+_BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
+_FLAG_HEAD = re.compile(r"-+[^\W_]+")
+
+_TAG_OR_LONG = re.compile(rf"<[^<>]*>|[\w./=,:-]{{{UNBROKEN + 1},}}")
+"""In highlighted code, so that nothing within a tag is taken for code."""
+
+_LINE = re.compile(r"(?:<[^<>]*>)*(?P<lead> *)[^\n]+")
+"""A line of highlighted code, whose colors end with it: where long lines are wrapped, it hangs from its beginning."""
+DEEPEST = 12
+"""Columns of indentation from which on the style tells no more apart."""
+
+_LANGUAGE_CLASS = re.compile(r"[a-z0-9][a-z0-9+#_.-]{0,29}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A token among its siblings."""
+
+    tokens: Sequence[MarkdownToken]
+    index: int
+    keep: Keep
+
+    @property
+    def token(self) -> MarkdownToken:
+        return self.tokens[self.index]
+
+
+def write_html(tokens: Sequence[MarkdownToken], keep: Keep) -> str:
+    """The HTML of a stream of tokens; `keep` decides about entry links, anchor links and images."""
+    places = (_Place(tokens, index, keep) for index in range(len(tokens)))
+    return "".join(_WRITERS.get(place.token.type, _tag)(place) for place in places)
+
+
+def _tag(place: _Place) -> str:
+    token = place.token
+    if token.hidden:
+        return "\n" if token.nesting < 0 else ""
+    if token.tag in BLOCKS | INLINE and token.nesting < 0:
+        return f"</{token.tag}>" + ("\n" if token.tag in BLOCKS else "")
+    if token.tag in BLOCKS | INLINE and token.nesting > 0:
+        return f"<{token.tag}{_attributes(token)}>"
+    return escape(token.content)
+
+
+def _attributes(token: MarkdownToken) -> str:
+    align = str(token.attrs.get("style", "")).removeprefix("text-align:")
+    known = {
+        "id": str(token.attrs.get("id", "")),
+        "start": str(token.attrs.get("start", "")),
+        "class": f"align-{align}" if align in {"left", "right", "center"} else "",
+    }
+    return "".join(f' {name}="{escape(value)}"' for name, value in known.items() if value)
+
+
+def _inline(place: _Place) -> str:
+    return write_html(place.token.children or (), place.keep)
+
+
+def _code_span(place: _Place) -> str:
+    text = place.token.content
+    kind = "" if " " in text else flag_kind(text)
+    attribute = f' class="{kind}"' if kind else ""
+    return f"<code{attribute}>{_flag(text, kind) if kind else _breakable(text)}</code>"
+
+
+def flag_kind(word: str) -> str:
+    """The class that keeps a word with dashes on one line, or empty."""
+    return next((name for most, name in FLAGS if len(word) <= most), "") if "-" in word else ""
+
+
+def _flag(text: str, kind: str) -> str:
+    """A word with dashes; one that is too long for a narrow screen is broken there, but not behind its first dashes."""
+    head = _FLAG_HEAD.match(text) if kind == "long-flag" else None
+    if not head:
+        return escape(text)
+    return f'<span class="flag">{escape(head[0])}</span>{escape(text[head.end() :])}'
+
+
+def _breakable(text: str) -> str:
+    """Code with the places where a line may end: behind what joins the parts of a name, a path or a value."""
+    return " ".join(map(_breakable_word, text.split(" ")))
+
+
+def _breakable_word(word: str) -> str:
+    if word.startswith("-") and (kind := flag_kind(word)):
+        return f'<span class="{kind}">{_flag(word, kind)}</span>'
+    return escape(word if len(word) <= UNBROKEN else _BREAK.sub("\\1\x00", word)).replace("\x00", "<wbr>")
+
+
+def _code_block(place: _Place) -> str:
+    token = place.token
+    language = (token.info.split() or [""])[0].lower()
+    if not _LANGUAGE_CLASS.fullmatch(language):
+        language = ""
+    attribute = f' class="language-{escape(language)}"' if language else ""
+    code = code_html(token.content, "" if token.meta.get("plain") else language)
+    return f'<pre class="highlight" tabindex="0"><code{attribute}>{code}</code></pre>\n'
+
+
+def code_html(text: str, language: str = "") -> str:
+    """The lines of a block of code, each of which can be wrapped and then hangs from its beginning."""
+    return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlighted(text, language)))
+
+
+def _with_breaks(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("<") else _BREAK.sub(r"\1<wbr>", found[0])
+
+
+def _line(line: re.Match[str]) -> str:
+    depth = min(len(line["lead"]) // 2 * 2, DEEPEST)
+    return f'<span class="line{f" i{depth}" if depth else ""}">{line[0]}</span>'
+
+
+def _kept(token: MarkdownToken, keep: Keep) -> Link | None:
+    link: Link = token.meta["link"]
+    if link.kind is LinkKind.REFUSED:
+        return None
+    return link if link.kind is LinkKind.EXTERNAL else keep(link)
+
+
+def _link_open(place: _Place) -> str:
+    link = _kept(place.token, place.keep)
+    if link is None:
+        return ""
+    rel = ' rel="noopener"' if link.kind is LinkKind.EXTERNAL else ""
+    return f'<a href="{escape(link.href)}"{_title(place.token)}{rel}>'
+
+
+def _link_close(place: _Place) -> str:
+    # Links do not nest, so the last one opened is the one that closes.
+    before = (place.tokens[at] for at in range(place.index - 1, -1, -1))
+    opened = next(token for token in before if token.type == "link_open")
+    return "</a>" if _kept(opened, place.keep) else ""
+
+
+def _image(place: _Place) -> str:
+    alt, link = escape(inline_text(place.token)), _kept(place.token, place.keep)
+    if link is None:
+        return alt
+    size = f' width="{link.size[0]}" height="{link.size[1]}"' if link.size else ""
+    return f'<img src="{escape(link.href)}" alt="{alt}"{_title(place.token)}{size} loading="lazy">'
+
+
+def _title(token: MarkdownToken) -> str:
+    title = str(token.attrs.get("title", ""))
+    return f' title="{escape(title)}"' if title else ""
+
+
+def _soft_break(place: _Place) -> str:
+    return "" if joins(place.tokens, place.index) else "\n"
+
+
+_WRITERS: Mapping[str, Callable[[_Place], str]] = {
+    "inline": _inline,
+    "code_inline": _code_span,
+    "fence": _code_block,
+    "code_block": _code_block,
+    "link_open": _link_open,
+    "link_close": _link_close,
+    "image": _image,
+    "softbreak": _soft_break,
+    "hardbreak": lambda _: "<br>\n",
+    "hr": lambda _: "<hr>\n",
+    # The frame scrolls sideways by itself on a narrow screen; it takes the focus so that keys can scroll it.
+    "table_open": lambda _: '<div class="table-scroll" tabindex="0"><table>\n',
+    "table_close": lambda _: "</table></div>\n",
+}

@@ -1,0 +1,123 @@
+"""Everything that was read, drafts included: what the checks look at and entries are made of."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jieda.content.markdown.links import Link, LinkKind
+from jieda.content.read.outline import Outline
+from jieda.entry import Language
+from jieda.taxonomy import Taxonomy
+
+Editions = Mapping[Language, Outline]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A file that lies beside editions. `size`: width and height in pixels where the file tells."""
+
+    path: Path
+    content: str
+    """SHA-256 of its bytes, in hexadecimal digits."""
+    size: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """A log that must be diagnosed as the entry it belongs to, or one of the background, which belongs to none: its
+    `entry_id` is empty. `content`: SHA-256 of its bytes."""
+
+    entry_id: str
+    where: str
+    path: Path
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """`by_id` has every entry, in order; `published` leaves out the editions that are drafts.
+
+    `samples` by entry id, those of ids without an entry included. `images`: `<lang>/<framework>/<file name>`
+    to the file. `background`: logs that no entry explains.
+    """
+
+    by_id: Mapping[str, Editions]
+    published: Mapping[str, Editions]
+    taxonomy: Taxonomy
+    samples: Mapping[str, tuple[SampleFile, ...]]
+    images: Mapping[str, Image]
+    background: tuple[SampleFile, ...] = ()
+
+    @property
+    def files(self) -> Iterable[Outline]:
+        """All editions, sorted by id and language."""
+        return (file for editions in self.by_id.values() for file in editions.values())
+
+
+def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
+    """The files that are drafts, in the order of their entries."""
+    files = (file for editions in by_id.values() for file in editions.values())
+    return tuple(file.where for file in files if file.front.draft)
+
+
+def published(editions: Editions) -> Editions:
+    """The editions that are not drafts."""
+    return {lang: file for lang, file in editions.items() if not file.front.draft}
+
+
+def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
+    """What is wrong with a link or an image in `file`, in words; empty where it leads somewhere.
+
+    A draft may link to drafts; a published edition may not.
+    """
+    if link.kind is LinkKind.REFUSED:
+        return f"{link.written!r} is not an http(s) or mailto address, #anchor, relative .md path or image"
+    if link.kind is LinkKind.ANCHOR and link.anchor not in file.anchors:
+        return f"{link.written!r}: this page has no such anchor"
+    if link.kind is LinkKind.IMAGE and f"{file.lang}/{link.target}" not in corpus.images:
+        return f"{link.written!r}: there is no such image beside the file"
+    if link.kind is LinkKind.ENTRY:
+        return _entry_link_fault(corpus, file, link)
+    return ""
+
+
+def _entry_link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
+    target = (corpus.by_id if file.front.draft else corpus.published).get(link.target)
+    if target is None:
+        state = "is a draft" if link.target in corpus.by_id else "does not exist"
+        return f"{link.written!r}: {link.target} {state}"
+    shown = target.get(file.lang) or next(iter(target.values()))
+    if link.anchor and link.anchor not in shown.anchors:
+        return f"{link.written!r}: {link.target} has no anchor {link.anchor}"
+    return ""
+
+
+def twin_changed(file: Outline, twin: Outline) -> bool:
+    """Whether `twin` has changed since `file` was last synced with it. Never synced says nothing."""
+    return bool(file.front.synced_with) and file.front.synced_with != twin.digest
+
+
+def stale_languages(editions: Editions) -> frozenset[Language]:
+    """The editions whose twin has moved on.
+
+    Where only one has changed since the sync, the digests alone tell which. Where both have, the one
+    changed last by its `updated`, then by its file time, is the newer. Git's times are not asked for: it
+    would cost a process per file, is absent in an image, and knows nothing of edits not yet committed.
+    Where nothing tells them apart, both lack what the other has.
+    """
+    if len(editions) < 2:
+        return frozenset()
+    one, other = editions.values()
+    behind = {file.lang for file, twin in ((one, other), (other, one)) if twin_changed(file, twin)}
+    if len(behind) < 2 or _time(one) == _time(other):
+        return frozenset(behind)
+    return frozenset({min(one, other, key=_time).lang})
+
+
+def newest(editions: Editions) -> Outline:
+    """The edition whose word counts where twins contradict each other: the one changed last."""
+    return max(editions.values(), key=lambda file: (*_time(file), file.lang))
+
+
+def _time(file: Outline) -> tuple[int, float]:
+    return file.updated.toordinal(), file.modified

@@ -1,0 +1,271 @@
+"""What lies in one content directory: the only place that lists and opens content files.
+
+    taxonomy.yaml  glossary.yaml  dictionary.txt  programs.yaml  failures.yaml
+    en|zh/<framework>/<slug>.md            editions, with images beside them
+    samples/<framework>/<slug>/*.log       texts that must be diagnosed as that entry
+    background/*.log                       texts that no entry explains
+
+Nothing deeper is looked at, so no loop of links can catch it; hidden files are passed over; a link that
+leads out of the directory is refused. Whatever cannot be read is a problem of its own path alone.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from struct import error, unpack_from
+from typing import NamedTuple
+
+from jieda.content.markdown.links import IMAGE_TYPES
+from jieda.content.read.parse import MAX_FILE_BYTES, SourceFile
+from jieda.entry import Language, Problem
+
+SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
+BACKGROUND = "background"
+MAX_OTHER_BYTES = 4 << 20
+"""Largest image, log sample or shared file that is read."""
+
+
+class Stamp(NamedTuple):
+    """What tells without reading a file that it is still the same: times in nanoseconds since the epoch."""
+
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+
+class FoundFile(NamedTuple):
+    """A file that belongs here and can be read. `where` is its path below the content directory, with slashes."""
+
+    root: str
+    where: str
+    path: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryListing:
+    """Files by what they are for, each list sorted by `where`; `problems` about those passed over.
+
+    `folders` are all that were listed, the root first: a change below them is a change of the content.
+    """
+
+    root: Path
+    shared: tuple[FoundFile, ...]
+    editions: tuple[FoundFile, ...]
+    images: tuple[FoundFile, ...]
+    samples: tuple[FoundFile, ...]
+    background: tuple[FoundFile, ...]
+    problems: tuple[Problem, ...]
+    folders: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[FoundFile, ...]:
+        """All of them."""
+        return (*self.shared, *self.editions, *self.images, *self.samples, *self.background)
+
+
+def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
+    """Everything that belongs in a content directory; editions and images of `languages` only."""
+    walk = _Walk(os.path.realpath(directory))
+    shared = walk.shared()
+    wanted = [language.value for language in Language if language in languages]
+    found = _sorted(file for lang in wanted for file in walk.editions_and_images(lang))
+    return DirectoryListing(
+        root=Path(walk.root),
+        shared=shared,
+        editions=tuple(file for file in found if file.where.endswith(".md")),
+        images=tuple(file for file in found if not file.where.endswith(".md")),
+        samples=_sorted(walk.samples()),
+        background=_sorted(walk.background()),
+        problems=tuple(walk.problems),
+        folders=tuple(walk.folders),
+    )
+
+
+def read_file(file: FoundFile) -> SourceFile:
+    """The content of a file. Raises OSError where it is gone, unreadable, or meanwhile a link out of the
+    content directory."""
+    real = os.path.realpath(file.path)
+    if not _is_below(real, file.root):
+        raise PermissionError(0, "leads out of the content directory", file.path)
+    # Not following a link that was put there since, and not waiting for whoever writes into a pipe.
+    descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise PermissionError(0, "is not a file", file.path)
+        content = opened.read(limit_of(file.where) + 1)
+    return SourceFile(file.where, Path(file.path), content, file.stamp.modified / 1e9)
+
+
+def unreadable(file: FoundFile, error: OSError) -> Problem:
+    """The problem of a file that was listed and then could not be read."""
+    return Problem(file.where, 1, "unreadable", error.strerror or "cannot be read", served=False)
+
+
+def limit_of(where: str) -> int:
+    """The most bytes that a file may have."""
+    return MAX_FILE_BYTES if where.endswith(".md") else MAX_OTHER_BYTES
+
+
+def _sorted(files: Iterable[FoundFile]) -> tuple[FoundFile, ...]:
+    return tuple(sorted(files, key=lambda file: file.where))
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _printable(where: str) -> str:
+    # A name that is not UTF-8 must not break printing the problem.
+    return where.encode("utf-8", "replace").decode()
+
+
+class _Walk:
+    """Lists below one root and collects problems about what it does not take."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.problems: list[Problem] = []
+        self.folders: list[str] = [root]
+
+    def shared(self) -> tuple[FoundFile, ...]:
+        found = []
+        for name in SHARED_FILES:
+            path = os.path.join(self.root, name)  # noqa: PTH118 - tens of thousands of files: Path costs seconds
+            if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
+                found.append(file)
+        return tuple(found)
+
+    def editions_and_images(self, language: str) -> Iterator[FoundFile]:
+        for framework in self._listing(language):
+            where = f"{language}/{framework.name}"
+            if not framework.is_dir():
+                self._complain(where, "place", "editions lie in <lang>/<framework>/<slug>.md")
+                continue
+            for item in self._listing(where, link=framework.is_symlink()):
+                below = f"{where}/{item.name}"
+                if item.name.endswith(".md") or os.path.splitext(item.name)[1].lower() in IMAGE_TYPES:  # noqa: PTH122 - as above
+                    if file := self._take(item.path, below, link=item.is_symlink()):
+                        yield file
+                else:
+                    self._complain(below, "place", "is neither an edition (.md) nor an image that is served")
+
+    def samples(self) -> Iterator[FoundFile]:
+        for framework in self._listing("samples"):
+            for entry in self._listing(f"samples/{framework.name}", link=framework.is_symlink()):
+                where = f"samples/{framework.name}/{entry.name}"
+                for item in self._listing(where, link=entry.is_symlink()):
+                    below = f"{where}/{item.name}"
+                    if not item.name.endswith(".log"):
+                        self._complain(below, "place", "samples lie in samples/<framework>/<slug>/*.log")
+                    elif file := self._take(item.path, below, link=item.is_symlink()):
+                        yield file
+
+    def background(self) -> Iterator[FoundFile]:
+        for item in self._listing(BACKGROUND):
+            below = f"{BACKGROUND}/{item.name}"
+            if not item.name.endswith(".log"):
+                self._complain(below, "place", "logs that no entry explains lie in background/*.log")
+            elif file := self._take(item.path, below, link=item.is_symlink()):
+                yield file
+
+    def _take(self, path: str, where: str, *, link: bool) -> FoundFile | None:
+        try:
+            status = os.stat(path)  # noqa: PTH116 - as above
+            if link and not _is_below(os.path.realpath(path), self.root):
+                self._complain(where, "link", "leads out of the content directory")
+            elif not stat.S_ISREG(status.st_mode):
+                self._complain(where, "place", "is not a file")
+            elif status.st_size > limit_of(where):
+                self._complain(where, "size", f"has {status.st_size} bytes, more than {limit_of(where)}")
+            else:
+                stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+                return FoundFile(self.root, _printable(where), path, stamp)
+        except OSError as error:
+            self._complain(where, "unreadable", error.strerror or "cannot be read")
+        return None
+
+    def _listing(self, where: str, *, link: bool = True) -> list[os.DirEntry[str]]:
+        """What is in a folder; `link`: it may be one itself, below a folder that is none or leads to below the root."""
+        folder = os.path.join(self.root, where)  # noqa: PTH118 - as above
+        try:
+            if link and not _is_below(os.path.realpath(folder), self.root):
+                self._complain(where, "link", "leads out of the content directory")
+                return []
+            with os.scandir(folder) as items:
+                found = [item for item in items if item.name[0] != "." and item.name[-1] != "~"]
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if os.path.islink(folder):  # noqa: PTH114 - as above
+                self._complain(where, "unreadable", error.strerror or "cannot be read")
+            return []
+        except OSError as error:
+            self._complain(where, "unreadable", error.strerror or "cannot be read")
+            return []
+        self.folders.append(folder)
+        return sorted(found, key=lambda item: item.name)
+
+    def _complain(self, where: str, rule: str, message: str) -> None:
+        self.problems.append(Problem(_printable(where), 1, rule, message, served=False))
+
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
+
+FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+"""JPEG's markers that begin a frame; the three among them left out begin something else."""
+
+
+def image_size(content: bytes) -> Size | None:
+    """The size of a PNG, GIF, JPEG or WebP; None where the bytes are none of these or say nothing useful."""
+    reader = next((read for start, read in _READERS.items() if content.startswith(start)), None)
+    try:
+        size = reader(content) if reader else None
+    except error:
+        return None
+    return size if size and all(size) else None
+
+
+def _png(content: bytes) -> Size:
+    width, height = unpack_from(">II", content, 16)
+    return width, height
+
+
+def _gif(content: bytes) -> Size:
+    width, height = unpack_from("<HH", content, 6)
+    return width, height
+
+
+def _jpeg(content: bytes) -> Size | None:
+    place = 2
+    while place + 4 <= len(content) and content[place] == 0xFF:
+        marker, length = unpack_from(">xBH", content, place)
+        if marker in FRAMES:
+            height, width = unpack_from(">HH", content, place + 5)
+            return width, height
+        place += 2 + length
+    return None
+
+
+def _webp(content: bytes) -> Size | None:
+    if content[8:16] == b"WEBPVP8 ":
+        width, height = unpack_from("<HH", content, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    if content[8:16] == b"WEBPVP8L":
+        (bits,) = unpack_from("<I", content, 21)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if content[8:16] == b"WEBPVP8X":
+        width, height = unpack_from("<I", content, 24)[0], unpack_from("<I", content, 26)[0] >> 8
+        return (width & 0xFFFFFF) + 1, height + 1
+    return None
+
+
+_READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
+    b"\x89PNG\r\n\x1a\n": _png,
+    b"GIF87a": _gif,
+    b"GIF89a": _gif,
+    b"\xff\xd8": _jpeg,
+    b"RIFF": _webp,
+}

@@ -1,0 +1,211 @@
+"""The forms that values in content files have: each a function from a YAML node to the value.
+
+A form raises WrongValueError for a value it cannot use, and hands what it can leave out (one item of a
+list) to its Report.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
+from jieda.entry import Kind, Signature, Source
+from jieda.signature.grammar import SignatureSyntaxError
+from jieda.signature.line import PAIR, SHAPE_PARTS, SHAPE_RELATIONS, compile_signature_line
+
+MAX_TITLE_CHARS = 200
+
+ENTRY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[a-z0-9][a-z0-9-]{0,79}")
+TAG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+DIGEST = re.compile(r"[0-9a-f]{12}")
+ADDRESS = re.compile(r"https?://[^/\s\\]\S*")
+"""As far as it goes: whether anybody is there is not looked up."""
+
+
+class WrongValueError(ValueError):
+    """A value has not the form its field needs. `line` is where it stands."""
+
+    def __init__(self, node: Node, message: str) -> None:
+        super().__init__(message)
+        self.line = node.line
+        self.message = message
+
+
+Report = Callable[[WrongValueError], None]
+Form = Callable[[Node, Report], Any]
+
+
+def text_of(node: Node) -> str:
+    """A text as YAML's other readers would see one: a bare `on`, `2024` or `1e3` is refused."""
+    if not isinstance(node, Scalar):
+        raise WrongValueError(node, "must be a text; quote it if it has `: ` or a bracket in it")
+    if node.looks_like == "nothing":
+        raise WrongValueError(node, "must not be empty")
+    if node.looks_like != "text":
+        raise WrongValueError(node, f"must be a text, but is a {node.looks_like}: quote it, '{node.text}'")
+    if not node.text.strip():
+        raise WrongValueError(node, "must not be empty")
+    return node.text
+
+
+def line_of_text(node: Node, _report: Report) -> str:
+    """A text without a line break, white space around it cut off."""
+    text = text_of(node).strip()
+    if "\n" in text:
+        raise WrongValueError(node, "must be one line")
+    return text
+
+
+def title(node: Node, report: Report) -> str:
+    """A line that fits the top of a page and the title of a window."""
+    line = line_of_text(node, report)
+    if len(line) > MAX_TITLE_CHARS:
+        raise WrongValueError(node, f"must have at most {MAX_TITLE_CHARS} characters")
+    return line
+
+
+def word_of(node: Node) -> str:
+    """A bare word, whatever YAML would make of it: `on` and `2024` are good ids."""
+    if not isinstance(node, Scalar):
+        raise WrongValueError(node, "must be a single word")
+    return node.text.strip()
+
+
+def matching(form: re.Pattern[str], what: str) -> Form:
+    """A bare word of the given shape; `what` names it in the message."""
+
+    def read(node: Node, _report: Report) -> str:
+        word = word_of(node)
+        if not form.fullmatch(word):
+            raise WrongValueError(node, f"must be {what}; it is {word!r}")
+        return word
+
+    return read
+
+
+def kind(node: Node, _report: Report) -> Kind:
+    """One of the three kinds."""
+    word = word_of(node)
+    if word not in list(Kind):
+        raise WrongValueError(node, f"must be one of {', '.join(Kind)}; it is {word!r}")
+    return Kind(word)
+
+
+def list_of(item: Form) -> Form:
+    """A list; items that are wrong or stand twice are reported and left out."""
+
+    def read(node: Node, report: Report) -> tuple[Any, ...]:
+        if not isinstance(node, Items):
+            raise WrongValueError(node, "must be a list")
+        values: list[Any] = []
+        for child in node.items:
+            try:
+                value = item(child, report)
+            except WrongValueError as error:
+                report(error)
+                continue
+            if value in values:
+                report(WrongValueError(child, "stands twice in the list"))
+            else:
+                values.append(value)
+        return tuple(values)
+
+    return read
+
+
+def signature(node: Node, report: Report) -> Signature:
+    """A line, or `{all: [...], any: [...], confidence: likely, near: N, shapes: {...}}`, with something specific."""
+    if not isinstance(node, Fields):
+        return _specific(node, Signature((_signature_line(node),)))
+    if unknown := set(node.values) - {"all", "any", "confidence", "near", "shapes"}:
+        raise WrongValueError(
+            node, f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line"
+        )
+    if "all" not in node.values:
+        raise WrongValueError(node, "needs `all`, a list of lines that must occur")
+    every = _all_lines(node.values["all"])
+    if not every:
+        raise WrongValueError(node, "needs at least one line in `all`")
+    some = list_of(_signature_item)(node.values["any"], report) if "any" in node.values else ()
+    shapes = _shapes(node.values["shapes"]) if "shapes" in node.values else ()
+    if shapes and not any(line.count("{shape}") >= PAIR for line in every):
+        raise WrongValueError(
+            node.values["shapes"], "`shapes` compares two {shape} of one line of `all`; there is none"
+        )
+    near = _near(node.values["near"]) if "near" in node.values else 0
+    if "confidence" in node.values and word_of(node.values["confidence"]) != "likely":
+        raise WrongValueError(node.values["confidence"], "`confidence` can only be `likely`")
+    return _specific(node, Signature(every, some, "confidence" in node.values, near, shapes))
+
+
+def _near(node: Node) -> int:
+    word = word_of(node)
+    if not re.fullmatch(r"[1-9]\d{0,4}", word):
+        raise WrongValueError(node, f"`near` must be a number of lines from 1; it is {word!r}")
+    return int(word)
+
+
+def _shapes(node: Node) -> tuple[tuple[str, str], ...]:
+    values = {part: word_of(value) for part, value in node.values.items()} if isinstance(node, Fields) else {}
+    if not values or values.keys() - SHAPE_PARTS.keys() or set(values.values()) - SHAPE_RELATIONS.keys():
+        parts, relations = " and ".join(SHAPE_PARTS), " or ".join(SHAPE_RELATIONS)
+        raise WrongValueError(node, f"`shapes` says of {parts} whether they {relations}")
+    return tuple(values.items())
+
+
+def _all_lines(node: Node) -> tuple[str, ...]:
+    """Raises WrongValueError for the first faulty line: without it the others would find logs of other failures."""
+    if not isinstance(node, Items):
+        raise WrongValueError(node, "must be a list")
+    return tuple(dict.fromkeys(_signature_line(child) for child in node.items))
+
+
+def _specific(node: Node, signature: Signature) -> Signature:
+    if not any(compile_signature_line(line).specific for line in signature.all):
+        raise WrongValueError(node, f"has nothing specific in it: {' + '.join(signature.all)}")
+    return signature
+
+
+def _signature_item(node: Node, _report: Report) -> str:
+    return _signature_line(node)
+
+
+def _signature_line(node: Node) -> str:
+    if not isinstance(node, Scalar) or node.looks_like != "text":
+        raise WrongValueError(node, "is not a string: put single quotes around the line")
+    text = node.text.strip()
+    if not text or "\n" in text:
+        raise WrongValueError(node, "must be one line of text")
+    try:
+        compile_signature_line(text)
+    except SignatureSyntaxError as error:
+        raise WrongValueError(node, f"{error.message}; it is {text!r}") from error
+    return text
+
+
+def source(node: Node, _report: Report) -> Source:
+    """`{title, url, license}`, the address http(s)."""
+    if not isinstance(node, Fields) or set(node.values) != {"title", "url", "license"}:
+        raise WrongValueError(node, "must have `title`, `url` and `license`, and nothing else")
+    values = {key: text_of(value).strip() for key, value in node.values.items()}
+    if not ADDRESS.fullmatch(values["url"]):
+        raise WrongValueError(node.values["url"], "must be an http(s) address")
+    return Source(**values)
+
+
+def day(node: Node, _report: Report) -> date:
+    """A day as YYYY-MM-DD."""
+    word = word_of(node)
+    try:
+        return date.fromisoformat(word)
+    except ValueError as error:
+        raise WrongValueError(node, f"must be a day such as 2026-01-31; it is {word!r}") from error
+
+
+def switch(node: Node, _report: Report) -> bool:
+    """True or false, in any of the words that YAML readers know for it."""
+    word = word_of(node)
+    if word.lower() not in {"true", "yes", "on", "false", "no", "off"}:
+        raise WrongValueError(node, f"must be true or false; it is {word!r}")
+    return word.lower() in {"true", "yes", "on"}

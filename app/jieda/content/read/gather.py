@@ -1,0 +1,191 @@
+"""Files of several content directories to one corpus: later directories over earlier ones.
+
+Each function here is pure and looks at one entry, or at little of every file, so that the snapshot's builder can
+call it for what changed and a plain load for everything, with the same result.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from jieda.content.check.glossary import placed_words, repeated_words
+from jieda.content.read.corpus import Editions, SampleFile
+from jieda.content.read.directory import list_directory, read_file
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.outline import Outline
+from jieda.content.read.parse import SourceFile, UnservableError, decode
+from jieda.content.read.shared_files import (
+    FAILURES,
+    PROGRAMS,
+    merge_taxonomies,
+    read_dictionary,
+    read_glossary,
+    read_log_knowledge,
+    read_site,
+    read_taxonomy,
+)
+from jieda.entry import Language, Problem
+from jieda.errors import ContentError
+from jieda.log_knowledge import LogKnowledge
+from jieda.site_texts import SiteTexts
+from jieda.taxonomy import GlossaryGroup, Taxonomy
+
+GLOSSARY = "glossary.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """What one edition's file gave: its outline, or None where it cannot be served; and everything wrong with it."""
+
+    where: str
+    outline: Outline | None
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The editions of one id that count, drafts included, and the problems of their files."""
+
+    editions: Editions
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What all entries share. `dictionary` has lines `word` or `word frequency`, without comments; `problems` are
+    what is wrong with the shared files and does no harm; `logs` is what they say of logs in general, `site` what of
+    themselves."""
+
+    taxonomy: Taxonomy
+    glossary: tuple[GlossaryGroup, ...]
+    dictionary: tuple[str, ...]
+    logs: LogKnowledge
+    site: SiteTexts = field(default_factory=SiteTexts)
+    problems: tuple[Problem, ...] = ()
+
+
+def entry_id_of(where: str) -> str:
+    """The id that the path of an edition stands for, whether or not that is well-formed."""
+    return where.partition("/")[2].removesuffix(".md")
+
+
+def sample_owner(where: str) -> str:
+    """The id of the entry that a sample belongs to."""
+    _, framework, slug, _ = where.split("/")
+    return f"{framework}/{slug}"
+
+
+def collisions(ids: Iterable[str]) -> dict[str, str]:
+    """Ids that differ from another one by case only, each with that other one.
+
+    An id that is malformed by itself collides with nobody: it is refused alone.
+    """
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for entry_id in ids:
+        if ENTRY_ID.fullmatch(entry_id):
+            spellings[entry_id.casefold()].add(entry_id)
+    return {one: min(same - {one}) for same in spellings.values() if len(same) > 1 for one in same}
+
+
+def choose(
+    directories: Iterable[Sequence[ReadFile]], taxonomy: Taxonomy, colliding: Mapping[str, str]
+) -> Chosen:
+    """The files of one id, by content directory: a later directory replaces all editions of an earlier one once
+    one of its files can be served. What was wrong with replaced files does not count any more."""
+    editions: dict[Language, Outline] = {}
+    problems: list[Problem] = []
+    for files in directories:
+        here: dict[Language, Outline] = {}
+        found: list[Problem] = []
+        for file in files:
+            misfit = _misfit(file, taxonomy, colliding)
+            found += [misfit] if misfit else file.problems
+            if file.outline and not misfit:
+                here[file.outline.lang] = file.outline
+        if here:
+            editions, problems = here, []
+        problems += found
+    return Chosen(dict(sorted(editions.items())), tuple(problems))
+
+
+def _misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) -> Problem | None:
+    where, framework = file.where, PurePosixPath(file.where).parts[1]
+    if other := colliding.get(entry_id_of(where)):
+        rule, message = "case", f"differs from {other} by case only"
+    elif framework not in taxonomy.framework:
+        rule, message = "unknown-tag", f"framework {framework!r} is not in the taxonomy"
+    else:
+        return None
+    draft = file.outline.front.draft if file.outline else any(each.draft for each in file.problems)
+    return Problem(where, 1, rule, message, served=False, draft=draft)
+
+
+def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
+    """The shared files of all directories, in their order, as one. `root` is the first directory.
+
+    Raises ContentError where the taxonomy is missing or a file is broken.
+    """
+    given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
+    for file in shared:
+        given[file.where].append((file.path, _text(file)))
+    taxonomies = given["taxonomy.yaml"]
+    if not taxonomies:
+        raise ContentError(root / "taxonomy.yaml", 1, "is missing")
+    groups = (group for each in given[GLOSSARY] for group in read_glossary(*each))
+    lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
+    repeated = (
+        found for _, text in given[GLOSSARY] for found in repeated_words(GLOSSARY, placed_words(text))
+    )
+    return Vocabulary(
+        taxonomy=merge_taxonomies(taxonomies[0][0], [read_taxonomy(*each) for each in taxonomies]),
+        glossary=tuple(dict.fromkeys(groups)),
+        dictionary=tuple(dict.fromkeys(lines)),
+        problems=tuple(
+            Problem(each.where, each.line, "repeated-word", each.message, served=True) for each in repeated
+        ),
+        logs=read_log_knowledge(given[PROGRAMS], given[FAILURES]),
+        site=read_site(taxonomies),
+    )
+
+
+def _text(file: SourceFile) -> str:
+    try:
+        return decode(file.content, limit=len(file.content))
+    except UnservableError as error:
+        raise ContentError(file.path, error.line, error.message) from error
+
+
+def encoding_fault(content: bytes) -> int:
+    """The line where `content` stops being UTF-8, 0 where it never does."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return content.count(b"\n", 0, error.start) + 1
+    return 0
+
+
+def not_utf8(where: str, line: int) -> Problem:
+    """The problem of a sample that is not text."""
+    return Problem(where, line, "encoding", "must be UTF-8", served=False)
+
+
+def by_place(logs: Iterable[SampleFile]) -> tuple[SampleFile, ...]:
+    """Logs by name; of those of one name the one of the last directory."""
+    last = {log.where: log for log in logs}
+    return tuple(last[where] for where in sorted(last))
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Problems as they are shown: by file and line, each once."""
+    return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
+
+
+TAXONOMY = "taxonomy.yaml"
+
+
+def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
+    """The tags of all directories, later ones over earlier. Raises ContentError where they are missing or broken."""
+    listings = [list_directory(directory, frozenset()) for directory in directories]
+    found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
+    return make_vocabulary(listings[0].root, found).taxonomy

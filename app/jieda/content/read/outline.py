@@ -1,0 +1,112 @@
+"""What one edition's file says by itself, without its text: what twins, links and checks need of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from jieda.content.markdown.body import PlacedHeading
+from jieda.content.markdown.links import Link
+from jieda.content.read.front_matter import FrontMatter
+from jieda.entry import Language
+
+LEFT_TO_WRITE = re.compile(r"\bTODO:|待填：|license: 'TODO'")
+"""What `jieda new` leaves to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutline:
+    """What follows from the bytes and the place of a file alone: it is kept on disk under their hash.
+
+    `lines` has the line of every front matter field; `code` the code spans and blocks in order, as written;
+    `unfinished` the lines that still hold text of the skeleton; `leanings` where the fix leans on something else
+    than itself, with what is wrong; `fix_words` how long the fix is, code blocks and tables left out.
+    """
+
+    id: str
+    lang: Language
+    where: str
+    front: FrontMatter
+    lines: dict[str, int]
+    digest: str
+    headings: tuple[PlacedHeading, ...]
+    links: tuple[Link, ...]
+    code: tuple[str, ...]
+    code_spans: tuple[str, ...]
+    first_line: int
+    starts_with_section: bool
+    unfinished: tuple[int, ...]
+    leanings: tuple[tuple[int, str], ...]
+    fix_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """An edition's file: its outline and where it lies. `modified` is the file time in seconds since the epoch."""
+
+    file: FileOutline
+    path: Path
+    modified: float
+    content: str
+    """SHA-256 of its bytes, in hexadecimal digits."""
+    anchors: frozenset[str]
+    """Every anchor that a link may lead to."""
+
+    @classmethod
+    def of(cls, file: FileOutline, path: Path, modified: float, content: str) -> "Outline":
+        """The outline of a file that lies at `path`."""
+        anchors = frozenset(placed.heading.anchor for placed in file.headings)
+        return cls(file, path, modified, content, anchors)
+
+    @property
+    def id(self) -> str:
+        """The entry it belongs to."""
+        return self.file.id
+
+    @property
+    def lang(self) -> Language:
+        """Its language."""
+        return self.file.lang
+
+    @property
+    def where(self) -> str:
+        """Its path below the content directory."""
+        return self.file.where
+
+    @property
+    def front(self) -> FrontMatter:
+        """Its front matter."""
+        return self.file.front
+
+    @property
+    def digest(self) -> str:
+        """The digest that its twin is synced with."""
+        return self.file.digest
+
+    @property
+    def lines(self) -> Mapping[str, int]:
+        """The line of every front matter field."""
+        return self.file.lines
+
+    def line(self, name: str) -> int:
+        """The line of a front matter field; the first line where it is absent."""
+        return self.file.lines.get(name, 1)
+
+    @property
+    def section_keys(self) -> tuple[str, ...]:
+        """The anchors of the sections, in order."""
+        return tuple(placed.heading.anchor for placed in self.file.headings if placed.section)
+
+    @property
+    def updated(self) -> date:
+        """The day it says, or that of the file where it says none."""
+        return self.front.updated or file_day(self.modified)
+
+
+def file_day(modified: float) -> date:
+    """The day of a file time; the first or last day there is for times outside of the calendar."""
+    try:
+        return datetime.fromtimestamp(modified, UTC).date()
+    except (OverflowError, ValueError, OSError):
+        return date.max if modified > 0 else date.min

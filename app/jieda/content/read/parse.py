@@ -1,0 +1,282 @@
+"""Whether a fix can be followed without the rest of its page: diagnosis, the API and agents show it alone.
+
+What a program can see of that: words that point to another part of the page, a section that holds nothing but
+a link, and a line of code that is spoken of in a fix that names no file. Whether the fix names the right file,
+parameter and value, and the condition under which it applies, only a reader can tell.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path, PurePosixPath
+
+from jieda.content.markdown.body import Body, PlacedHeading, parse_body, render_body
+from jieda.content.markdown.html_writer import Keep
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.front_matter import MAX_FRONT_MATTER_BYTES, read_front_matter
+from jieda.content.read.outline import LEFT_TO_WRITE, FileOutline
+from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
+from jieda.entry import Edition, Language, Problem
+
+FENCE = re.compile(r"\s*(```|~~~)")
+CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+LINK = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
+LINK_TARGET = re.compile(r"\]\([^)]*\)")
+LETTER = re.compile(r"[^\W\d_]")
+
+ELSEWHERE = re.compile(
+    # "above 0.5" and "below the limit" compare; "see above", "the table above." and "(below)" point.
+    r"\b(?:see|as|shown|described|listed|mentioned|explained|given) (?:above|below)\b"
+    r"|\b(?:above|below)(?=\s*(?:[.,;:)]|$))|\bthe (?:above|below|previous|preceding|former) \w+"
+    r"|上面|上文|上述|(?<!上)下文|见上|见下|如上|前文|前面(?:的|提到|说过|说的)",
+    re.IGNORECASE,
+)
+A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
+FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
+
+HAN = re.compile(r"[㐀-鿿]")
+LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
+HAN_PER_WORD = 2
+"""A Chinese word has about two characters."""
+
+FEWEST_LETTERS = 8
+"""Of what stands beside links: with fewer, the fix is the link."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the fix outside code blocks: its number in the file, as written, and without code spans."""
+
+    number: int
+    text: str
+    prose: str
+
+
+def leanings(raw: str, headings: Sequence[PlacedHeading]) -> Iterator[tuple[int, str]]:
+    """Where the fix of a file leans on the rest of its page, or on a page elsewhere: line and message.
+
+    `raw` is the whole file; `headings` tell where its sections start.
+    """
+    lines, has_code = _fix_of(raw, headings)
+    names_file = any(FILE.search(line.text) for line in lines)
+    if lines and not has_code and _is_only_a_link(lines):
+        yield lines[0].number, "the fix is only a link: say here what to do"
+    for line in lines:
+        if pointer := ELSEWHERE.search(line.prose):
+            yield (
+                line.number,
+                f"the fix says {pointer[0].strip()!r}, and is shown without the rest of the page",
+            )
+        if not names_file and (spoken := A_LINE.search(line.prose)):
+            yield line.number, f"the fix says {spoken[0]!r} and names no file"
+
+
+def fix_words(raw: str, headings: Sequence[PlacedHeading]) -> int:
+    """Count the words of a fix outside code blocks and tables: a code span is one, two Chinese characters are one."""
+    lines, _ = _fix_of(raw, headings)
+    prose = (
+        LIST_MARK.sub("", line.text, count=1) for line in lines if not line.text.lstrip().startswith("|")
+    )
+    text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
+    others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
+    return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
+
+
+def _fix_of(raw: str, headings: Sequence[PlacedHeading]) -> tuple[list[_Line], bool]:
+    """The lines of the section `fix` that are not blank, and whether it has a code block."""
+    sections = [placed for placed in headings if placed.section]
+    starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
+    if not starts:
+        return [], False
+    written = raw.splitlines()
+    end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(written))
+    lines: list[_Line] = []
+    fenced = has_code = False
+    for number, text in enumerate(written[starts[0] : end], starts[0] + 1):
+        if FENCE.match(text):
+            fenced, has_code = not fenced, True
+        elif not fenced and text.strip():
+            lines.append(_Line(number, text, CODE_SPAN.sub("", text)))
+    return lines, has_code
+
+
+def _is_only_a_link(lines: list[_Line]) -> bool:
+    text = " ".join(line.text for line in lines)
+    return bool(LINK.search(text)) and len(LETTER.findall(LINK.sub("", text))) < FEWEST_LETTERS
+
+
+MAX_FILE_BYTES = 128 << 10
+"""Its Markdown is read in two seconds, whatever it says; the longest shipped edition has 7 KiB."""
+MAX_BRACKETS = 5000
+"""Each one that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
+
+_BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file as it lies on disk. `where` is its path below the content directory, with slashes.
+
+    `modified` is the file time in seconds since the epoch.
+    """
+
+    where: str
+    path: Path
+    content: bytes
+    modified: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """What one edition's file says by itself, text and all."""
+
+    outline: FileOutline
+    raw: str
+    body: Body
+
+    def edition(self, keep: Keep, path: Path, updated: date) -> Edition:
+        """The edition, with the links that `keep` agrees to. `updated` is that of `Outline`."""
+        rendered = render_body(self.body, keep)
+        front = self.outline.front
+        return Edition(
+            lang=self.outline.lang,
+            title=front.title,
+            aliases=front.aliases,
+            symptoms=front.symptoms,
+            applies_to=front.applies_to,
+            source=front.source,
+            updated=updated,
+            synced_with=front.synced_with,
+            digest=self.outline.digest,
+            path=path,
+            raw=self.raw,
+            markdown=self.body.markdown,
+            html=rendered.html,
+            sections=rendered.sections,
+            headings=tuple(placed.heading for placed in self.body.headings),
+            code=self.body.code,
+        )
+
+
+class UnservableError(ValueError):
+    """The file cannot be served at all. `line` is where it goes wrong."""
+
+    def __init__(self, line: int, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.rule = rule
+        self.message = message
+
+
+def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
+    """What the file says, or None where it cannot be served; and everything wrong with it."""
+    try:
+        return _parse(file)
+    except UnservableError as error:
+        draft = _says_draft(file.content)
+        return None, (Problem(file.where, error.line, error.rule, error.message, served=False, draft=draft),)
+
+
+def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
+    lang, entry_id = read_place(file.where)
+    raw = decode(file.content)
+    fields, body_text, body_line = _split(raw)
+    front, complaints = read_front_matter(fields)
+    fatal = any(complaint.fatal for complaint in complaints)
+    draft = _says_draft(file.content)
+    problems = tuple(
+        Problem(file.where, complaint.line, complaint.rule, complaint.message, served=not fatal, draft=draft)
+        for complaint in complaints
+    )
+    if fatal:
+        return None, problems
+    if not body_text.strip():
+        raise UnservableError(body_line, "body", "the body is empty")
+    if body_text.count("[") > MAX_BRACKETS:
+        raise UnservableError(body_line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
+    body = parse_body(body_text, lang, entry_id.partition("/")[0], body_line)
+    outline = FileOutline(
+        id=entry_id,
+        lang=lang,
+        where=file.where,
+        front=front,
+        lines=fields.key_lines,
+        digest=edition_digest(front.title, body_text),
+        headings=body.headings,
+        links=body.links,
+        code=body.code,
+        code_spans=body.code_spans,
+        first_line=body.first_line,
+        starts_with_section=body.starts_with_section,
+        unfinished=tuple(
+            number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line)
+        ),
+        leanings=tuple(leanings(raw, body.headings)),
+        fix_words=fix_words(raw, body.headings),
+    )
+    return ParsedFile(outline, raw, body), problems
+
+
+def read_place(where: str) -> tuple[Language, str]:
+    """Language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
+    lang, framework, name = PurePosixPath(where).parts
+    entry_id = f"{framework}/{name.removesuffix('.md')}"
+    if not ENTRY_ID.fullmatch(entry_id):
+        message = "the file name must be 1 to 80 of a-z, 0-9 and -, starting with a letter or digit, then .md"
+        raise UnservableError(1, "slug", message)
+    return Language(lang), entry_id
+
+
+def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
+    """UTF-8 text with line ends LF and without a byte order mark. Raises UnservableError."""
+    if len(content) > limit:
+        raise UnservableError(1, "size", f"has {len(content)} bytes, more than {limit}")
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            raise UnservableError(1, "encoding", f"is {encoding}, must be UTF-8")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        byte = content[error.start]
+        raise UnservableError(line, "encoding", f"must be UTF-8; byte 0x{byte:02x} is not") from error
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if match := re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text):
+        line = text.count("\n", 0, match.start()) + 1
+        raise UnservableError(line, "encoding", f"has a control character, {match[0]!r}")
+    return text
+
+
+def _split(raw: str) -> tuple[Fields, str, int]:
+    """Front matter, body, and the line that the body starts on."""
+    match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", raw, re.DOTALL | re.MULTILINE)
+    if not match:
+        raise UnservableError(1, "front-matter", "must start with front matter between two lines of `---`")
+    if len(match[1].encode()) > MAX_FRONT_MATTER_BYTES:
+        raise UnservableError(1, "size", f"front matter has more than {MAX_FRONT_MATTER_BYTES} bytes")
+    try:
+        fields = read_fields(match[1], first_line=2)
+    except YamlError as error:
+        raise UnservableError(error.line, "yaml", error.message) from error
+    body = raw[match.end() :]
+    return fields, body, raw.count("\n", 0, match.end()) + 1
+
+
+def _says_draft(content: bytes) -> bool:
+    """Whether a file that may be broken is meant to be a draft, as far as its front matter can be made out."""
+    front = re.split(
+        rb"^---[ \t]*\r?$", content[: 2 * MAX_FRONT_MATTER_BYTES], maxsplit=2, flags=re.MULTILINE
+    )
+    return (
+        re.search(rb"^draft:[ \t]*true\b", front[min(1, len(front) - 1)], re.MULTILINE | re.IGNORECASE)
+        is not None
+    )
+
+
+def edition_digest(title: str, body: str) -> str:
+    """First 12 hex digits of SHA-256 over title and body: NFC, LF, no blank lines around the body."""
+    text = unicodedata.normalize("NFC", f"{title}\n{body.strip(chr(10))}")
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,125 @@
+"""What diagnosis answers: the types every surface shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jieda.entry import Edition, Entry
+
+
+class Confidence(StrEnum):
+    """How sure a diagnosis is, strongest first. docs/diagnosis.md says what each word means."""
+
+    EXACT = "exact"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+class Verdict(StrEnum):
+    """What a diagnosis comes to."""
+
+    MATCHED = "matched"
+    """An entry explains the log."""
+    NEAR = "near"
+    """No entry does; some are similar in wording."""
+    UNKNOWN = "unknown"
+    """No entry does, and none is similar in wording."""
+    NO_ERROR = "no_error"
+    """There is no sign of an error in the log, whether or not entries are similar in wording."""
+
+
+class MatchReason(StrEnum):
+    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
+
+    SIGNATURE = "signature"
+    IDENTIFIER = "identifier"
+    EXCEPTION = "exception"
+    SYMPTOM = "symptom"
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedLine:
+    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted; `begins`: the place in
+    `text` where the prefixes of process, rank and time end."""
+
+    line: int
+    text: str
+    reason: MatchReason
+    begins: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for (positive) or against an entry, in log-odds (natural logarithm): `kind` is `base`,
+    `origin`, `signature`, `words`, `background` or `unheard`, `detail` says which."""
+
+    kind: str
+    detail: str
+    log_odds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An entry that explains a log, with the edition to show; `evidence` adds up to `score`.
+
+    `telling` are, by the number of a matched line, the parts of the log's own text that speak for the entry. They are
+    to be looked up in the lines and never shown by themselves: what is secret is masked in the lines alone.
+    """
+
+    entry: Entry
+    edition: Edition
+    confidence: Confidence
+    matched: tuple[MatchedLine, ...]
+    score: float
+    evidence: tuple[Evidence, ...]
+    telling: Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An entry that does not explain a log, but shares `words` with it, the rarest first."""
+
+    entry: Entry
+    edition: Edition
+    words: tuple[str, ...]
+    score: float
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LogError:
+    """A failure that the log tells of; `count` is how often, over all ranks. `wraps`: it only passes on what failed in
+    another process, as `wrappers` of `failures.yaml` say."""
+
+    type: str
+    message: str
+    line: int
+    count: int
+    wraps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """`matches` best first, at most a few; empty means no known entry. `near` is empty where there are matches.
+
+    `query` is a ready-made search for what was understood of the log.
+    """
+
+    matches: tuple[Match, ...]
+    near: tuple[Near, ...]
+    verdict: Verdict
+    errors: tuple[LogError, ...]
+    framework: str
+    """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
+    taxonomy: a log of another program names that program."""
+    query: str
+
+    @property
+    def roots(self) -> tuple[LogError, ...]:
+        """The failures that are not just wrappers of others, in the order of the log."""
+        return tuple(each for each in self.errors if not each.wraps)
+
+    @property
+    def root(self) -> LogError | None:
+        """The failure to look for: the first that wraps no other. Those after it are mostly its consequences."""
+        return next(iter(self.roots), None)

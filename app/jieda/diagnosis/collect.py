@@ -1,0 +1,141 @@
+"""Entries and logs to what diagnosis needs of them: it follows from their text, the words and the log knowledge."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from jieda.content.library import Library
+from jieda.diagnosis.facts import BackgroundFacts, DiagnosisFacts, Known, SignatureCount
+from jieda.diagnosis.signatures import SignatureIndex
+from jieda.diagnosis.telling import CountedWords
+from jieda.diagnosis.words import Word, WordReader
+from jieda.entry import Entry, Signature
+from jieda.log.formats import Formats, compile_formats
+from jieda.log.placeholders import without_values
+from jieda.log.shown import shown_by
+from jieda.log.traceback import parse
+from jieda.log_knowledge import Background, LogKnowledge
+from jieda.signature.grammar import literal_text
+
+Events = frozenset[tuple[Signature, bool]]
+"""Signatures that a log has, each with whether one of its `any` lines supports it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactReader:
+    """Reads facts. Safe to share between threads."""
+
+    words: WordReader
+    formats: Formats
+
+    def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts | None:
+        """The facts of an entry with the texts of its samples; None where it explains no log."""
+        if not tells_failure(entry):
+            return None
+        shown = (
+            passage.text
+            for log in samples
+            for passage in shown_by(parse(log, self.formats), self.formats).passages
+        )
+        words = _count(map(self.words.read, chain(_texts(entry), shown)))
+        return DiagnosisFacts(entry.id, entry.signatures, words, len(samples))
+
+    def background(self, log: Background) -> BackgroundFacts:
+        """The facts of a log that no entry explains."""
+        text = "\n".join(line.text for line in parse(log.text, self.formats).lines)
+        words = self.words.read(without_values(text))
+        return BackgroundFacts(log.name, tuple(sorted({*chain.from_iterable(words)})))
+
+
+def tells_failure(entry: Entry) -> bool:
+    """Whether an entry has anything that a log can be explained by."""
+    return bool(entry.signatures) or any(edition.symptoms for edition in entry.editions.values())
+
+
+def event_finder(signatures: Iterable[Signature], formats: Formats) -> Callable[[str], Events]:
+    """What finds some signatures in a log as a diagnosis does."""
+    wanted = tuple(dict.fromkeys(signatures))
+    index = SignatureIndex([("", wanted)])
+
+    def find(text: str) -> Events:
+        hits = index.find(parse(text, formats), pasted=False)
+        return frozenset((wanted[hit.place], bool(hit.support)) for hit in hits)
+
+    return find
+
+
+def count_signatures(
+    holders: Mapping[str, Sequence[Signature]],
+    samples: Iterable[tuple[str, Events]],
+    background: Iterable[Events],
+) -> tuple[SignatureCount, ...]:
+    """How many logs have each signature of `holders`, by entry; `samples` are pairs of an entry and what its log
+    has."""
+    total: Counter[tuple[Signature, bool]] = Counter()
+    behind: Counter[tuple[Signature, bool]] = Counter()
+    own: Counter[tuple[str, tuple[Signature, bool]]] = Counter()
+    for entry_id, events in samples:
+        for event in _each_also_alone(events):
+            total[event] += 1
+            own[entry_id, event] += 1
+    for events in background:
+        behind.update(_each_also_alone(events))
+    found = (
+        (entry_id, place, (signature, supported))
+        for entry_id, signatures in sorted(holders.items())
+        for place, signature in enumerate(signatures)
+        for supported in (False, True)
+    )
+    return tuple(
+        SignatureCount(id_, place, event[1], own[id_, event], total[event] - own[id_, event], behind[event])
+        for id_, place, event in found
+        if event in total or event in behind
+    )
+
+
+def collect(
+    library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
+) -> Known:
+    """The facts of a whole library, at once: for commands, measurements and tests."""
+    reader = FactReader(words, compile_formats(knowledge.failures))
+    samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
+    found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
+    entries = tuple(each for each in found if each)
+    holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
+    find = event_finder(chain.from_iterable(holders.values()), reader.formats)
+    own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
+    counts = count_signatures(holders, own, (find(log.text) for log in background))
+    return Known(
+        knowledge,
+        signatures=holders,
+        samples={each.entry_id: each.samples for each in entries},
+        words=CountedWords({each.entry_id: each.words for each in entries}),
+        background=background_words(map(reader.background, background)),
+        counts=counts,
+    )
+
+
+def background_words(logs: Iterable[BackgroundFacts]) -> CountedWords:
+    """Who of the background says a word."""
+    return CountedWords({log.name: dict.fromkeys(log.words, 1) for log in logs})
+
+
+def _each_also_alone(events: Events) -> Events:
+    """A signature that was found with support was found."""
+    return events | {(signature, False) for signature, _ in events}
+
+
+def _count(texts: Iterable[Sequence[Word]]) -> Mapping[str, int]:
+    """In how many of some texts each term stands, in the order of the terms: a fact is the same whoever makes it."""
+    counts = Counter(chain.from_iterable(frozenset[str]().union(*words) for words in texts))
+    return dict(sorted(counts.items()))
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    """The texts by which an entry tells its failure."""
+    yield from map(literal_text, entry.signature_lines)
+    for edition in entry.editions.values():
+        yield from (edition.title, *edition.aliases, *edition.symptoms)
+        if section := edition.section("symptom"):
+            yield from filter(str.strip, section.text.splitlines())

@@ -1,0 +1,175 @@
+"""How much speaks for each entry, and whether that is enough for an answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import merge
+from itertools import islice
+
+import numpy as np
+
+from jieda.diagnosis.answers import Confidence, Evidence
+from jieda.diagnosis.facts import Known
+from jieda.diagnosis.model import BASE, SignatureRates, WordModel
+from jieda.diagnosis.origin import Origin
+from jieda.diagnosis.signatures import SignatureHit
+from jieda.diagnosis.telling import Array
+from jieda.diagnosis.told import Telling, Told
+from jieda.diagnosis.words import WordReader
+from jieda.log.shown import Shown
+
+# Scores from which an entry is an answer: log-odds, see `model`.
+LIKELY = 0.0
+"""Likelier right than wrong."""
+POSSIBLE = -5.0
+"""With a signature: somebody chose that line to tell this failure by."""
+WORDS_ALONE = -2.75
+UNTROUBLED = -1.5
+"""Where words alone speak for an entry, in a log that tells of nothing that went wrong."""
+
+MOST_MATCHES = 5
+MOST_POSSIBLE = 3
+"""Weak matches shown: more of them would not help."""
+MOST_NEAR = 3
+LEAST_SHARED = 2
+"""Words that an entry must share with a log to be near."""
+MOST_WORDS = 6
+CONFIDENCES = tuple(Confidence)
+"""Strongest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An entry with what speaks for it; `confidence` is None where that is too little."""
+
+    entry_id: str
+    score: float
+    confidence: Confidence | None
+    known: Sequence[Evidence]
+    hits: Sequence[SignatureHit]
+    told: Told | None
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What speaks for and against it, words included."""
+        if self.told is None:
+            return tuple(self.known)
+        words = Evidence("words", ", ".join(self.told.shared[:MOST_WORDS]), self.told.log_odds)
+        by = self.told.by
+        against = (("background", by.rival, by.against), ("unheard", "", by.unheard))
+        return (*self.known, words, *(Evidence(*each) for each in against if each[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The entries that have something in common with a log.
+
+    Those with a signature in it, and of those for which words alone speak, which may be thousands, the ones that an
+    answer can be made of: `enough` speaks for some, and those with words enough to be near, best first, are scored as
+    they are asked for, once.
+    """
+
+    signed: Sequence[Scored]
+    enough: Sequence[Scored]
+    sharing: Iterator[Scored]
+
+    def best(self) -> list[Scored]:
+        """The matches to show: best first, weak ones only a few."""
+        found = [each for each in (*self.signed, *self.enough) if each.confidence]
+        found.sort(key=lambda each: (CONFIDENCES.index(each.confidence), -each.score, each.entry_id))
+        weak = [each for each in found if each.confidence is Confidence.POSSIBLE]
+        sure = found[: len(found) - len(weak)]
+        return (sure + weak[: max(0, MOST_POSSIBLE - len(sure))])[:MOST_MATCHES]
+
+    def nearest(self) -> list[Scored]:
+        """Where nothing is a match, the best that share words enough to be worth a look."""
+
+        def rank(one: Scored) -> tuple[float, str]:
+            return -one.score, one.entry_id
+
+        ranked = merge(sorted(self.signed, key=rank), self.sharing, key=rank)
+        near = (each for each in ranked if each.told and len(each.told.shared) >= LEAST_SHARED)
+        return list(islice(near, MOST_NEAR))
+
+
+class Scorer:
+    """Scores entries by signatures, words and origin."""
+
+    def __init__(self, known: Known, words: WordReader) -> None:
+        self._rates = SignatureRates(known)
+        self._words = WordModel(known.words, known.background, words)
+
+    def scores(self, shown: Shown, hits: Mapping[str, list[SignatureHit]], origin: Origin) -> Scores:
+        """`hits` are the signatures that were found, by entry."""
+        telling = self._words.told(shown.passages)
+        score = partial(self._score, hits=hits, origin=origin, troubled=shown.troubled)
+        places = {each: telling.place(each) for each in hits}
+        signed = [score(each, None if at is None else telling.at(at)) for each, at in places.items()]
+
+        found = [at for at in places.values() if at is not None]
+        rest = telling.sharing
+        rest = rest[np.isin(rest, found, invert=True)]
+        sums, unheard = self._sums(rest, telling, origin)
+        enough = sums - unheard >= (WORDS_ALONE if shown.troubled else UNTROUBLED)
+        near = telling.speaking(rest) >= LEAST_SHARED
+        ranked = rest[near][np.argsort(-sums[near], kind="stable")]
+
+        def scored(places: Array) -> Iterator[Scored]:
+            return (score(telling.ids[at], telling.at(at)) for at in places.tolist())
+
+        return Scores(signed, [*scored(rest[enough])], scored(ranked))
+
+    def _sums(self, places: Array, telling: Telling, origin: Origin) -> tuple[Array, Array]:
+        """The scores of entries without a signature, by the same steps as `_score`, and what is `unheard` in them."""
+        told, unheard = telling.log_odds(places)
+        prior = self._words.by_framework(origin.prior)[places]
+        return (BASE + prior) + (told + unheard), unheard
+
+    def _score(
+        self,
+        entry_id: str,
+        told: Told | None,
+        *,
+        hits: Mapping[str, list[SignatureHit]],
+        origin: Origin,
+        troubled: bool,
+    ) -> Scored:
+        own = hits.get(entry_id, [])
+        framework = entry_id.partition("/")[0]
+        rated = [(self._rates.log_odds(entry_id, hit.event), hit) for hit in own]
+        best, first = max(rated, key=lambda pair: pair[0], default=(0.0, None))
+        known = [
+            Evidence("base", "", BASE),
+            Evidence("origin", origin.name, origin.prior(framework)),
+        ]
+        if first:
+            known.append(Evidence("signature", first.text, best))
+        score = heard = sum(each.log_odds for each in known)
+        if told:
+            score += told.log_odds + told.by.against + told.by.unheard
+            heard = score - told.by.unheard
+        rivals = [hit for other, theirs in hits.items() if own and other != entry_id for hit in theirs]
+        # A signature of the entry's own that nobody else prints: for that one its author vouches.
+        telling = any(
+            not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
+            for hit in own
+        )
+        foreign = origin.is_foreign(framework)
+        confidence = _confidence(score, heard, found=bool(own), foreign=foreign, troubled=troubled)
+        if telling:
+            confidence = Confidence.LIKELY if foreign else Confidence.EXACT
+        return Scored(entry_id, score, confidence, known, own, told)
+
+
+def _confidence(
+    score: float, heard: float, *, found: bool, foreign: bool, troubled: bool
+) -> Confidence | None:
+    """What a score is worth where no signature of the entry's own was `found` that nobody else prints.
+
+    `heard` is the score without the words that nobody says: they make an answer less sure and take none away. What
+    other programs print as well proves little in their logs, and words prove little where nothing went wrong.
+    """
+    if heard < (POSSIBLE if found else WORDS_ALONE if troubled else UNTROUBLED):
+        return None
+    weak = score < LIKELY or (found and foreign) or not (found or troubled)
+    return Confidence.POSSIBLE if weak else Confidence.LIKELY

@@ -1,0 +1,242 @@
+"""Finds the signatures of all entries in a log: anchors by plain search, patterns on the lines that hold one."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from jieda.anchors import AnchorIndex
+from jieda.entry import Signature
+from jieda.log.traceback import ParsedLog
+from jieda.signature.grammar import SignatureSyntaxError
+from jieda.signature.line import SignatureLine, alike, compile_signature_line
+
+MOST_PLACES = 64
+"""Places of a line that are remembered where it has to stand near others."""
+WRAPPED_LINES = 200
+"""In pastes of up to so many lines, a signature may run over the end of a line: a terminal has wrapped it."""
+WRAPPED_OVER = 3
+"""How many lines a wrapped signature may take."""
+WRAPPED_ANCHOR = 6
+"""Shorter anchors are not looked for across lines."""
+
+# `torch.OutOfMemoryError: …` is found without its module as well, as loggers and people leave it out.
+_MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[A-Z]\w*(?:Error|Exception|Failed)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: index of the folded line, and offsets into its text."""
+
+    line: int
+    start: int
+    end: int
+
+    def covers(self, other: "Place") -> bool:
+        """True where it is the same line, and as much of it or more."""
+        return self.line == other.line and self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True)
+class SignatureHit:
+    """A signature whose every `all` line was found at `places`; `support` is where `any` lines were.
+
+    `place` is that of the signature among its entry's, and tells them apart. `likely`: its author says that others
+    print it, too, or that it is told from theirs by `any` lines, of which none was found.
+    """
+
+    entry_id: str
+    place: int
+    text: str
+    places: tuple[Place, ...]
+    support: tuple[Place, ...]
+    likely: bool
+
+    @property
+    def event(self) -> tuple[str, int, bool]:
+        """What was found, to be counted: the signature, alone or with support."""
+        return self.entry_id, self.place, bool(self.support)
+
+    def covers(self, other: "SignatureHit") -> bool:
+        """True where it accounts for all that `other` is about."""
+        return all(any(mine.covers(place) for mine in self.places) for place in other.places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A signature as numbers of lines."""
+
+    entry_id: str
+    place: int
+    all: tuple[int, ...]
+    any: tuple[int, ...]
+    likely: bool
+    near: int
+
+
+class SignatureIndex:
+    """All signatures of some entries, each distinct line compiled once."""
+
+    def __init__(self, signatures: Iterable[tuple[str, Sequence[Signature]]]) -> None:
+        """`signatures`: ids of entries, each with its signatures."""
+        numbers: dict[SignatureLine, int] = {}
+        self._signatures = [
+            compiled
+            for entry_id, own in signatures
+            for place, signature in enumerate(own)
+            if (compiled := _compiled(entry_id, place, signature, numbers))
+        ]
+        self._lines = tuple(numbers)
+        self._numbers: dict[str, list[int]] = {}
+        for number, line in enumerate(self._lines):
+            self._numbers.setdefault(line.anchor, []).append(number)
+        self._anchors = AnchorIndex(self._numbers)
+        self._often = frozenset(number for each in self._signatures if each.near for number in each.all)
+        # All lines must occur, so that looking at those whose first one does suffices.
+        self._led_by: dict[int, list[int]] = {}
+        for number, signature in enumerate(self._signatures):
+            self._led_by.setdefault(signature.all[0], []).append(number)
+
+    def find(self, log: ParsedLog, *, pasted: bool = True) -> tuple[SignatureHit, ...]:
+        """Every signature that the lines of a log have, by the first places of its lines that will do.
+
+        Only in a log that was `pasted` may a line be broken into several.
+
+        A line of a signature may be the name of a process, which stands before the first line below it.
+        """
+        texts = alike("\n".join(line.text for line in log.lines)).split("\n")
+        before = tuple(log.processes.values())
+        places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
+        for number, place in self._places(texts):
+            places.setdefault(number, []).append(place)
+        if pasted and 1 < len(texts) <= WRAPPED_LINES:
+            for glue in (" ", ""):
+                places |= {number: [place] for number, place in self._wrapped(places.keys(), texts, glue)}
+        tracebacks = _tracebacks(log)
+        return tuple(
+            self._hit(signature, chosen, places)
+            for signature in self._led(places)
+            if all(line in places for line in signature.all)
+            if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
+        )
+
+    def _hit(
+        self, signature: _Compiled, chosen: tuple[Place, ...], places: Mapping[int, Sequence[Place]]
+    ) -> SignatureHit:
+        support = tuple(places[line][0] for line in signature.any if line in places)
+        return SignatureHit(
+            signature.entry_id,
+            signature.place,
+            " + ".join(self._lines[line].text for line in signature.all),
+            chosen,
+            support,
+            # Its author wrote these lines to tell the entry's own logs from others.
+            likely=signature.likely or (bool(signature.any) and not support),
+        )
+
+    def _led(self, lines: Iterable[int]) -> Iterator[_Compiled]:
+        """The signatures whose first line is one of `lines`, in order."""
+        numbers = sorted(number for line in lines for number in self._led_by.get(line, ()))
+        return (self._signatures[number] for number in numbers)
+
+    def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
+        """The first place of each line, and more of those that have to stand near others."""
+        joined = "\n".join(texts).casefold()
+        starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))]
+        for number in self._anchored(joined):
+            line = self._lines[number]
+            wanted = MOST_PLACES if number in self._often else 1
+            at = joined.find(line.anchor)
+            while at >= 0 and wanted:
+                index = bisect_right(starts, at) - 1
+                if found := line.find(texts[index]):
+                    yield number, Place(index, found.start(), found.end())
+                    wanted -= 1
+                at = joined.find(line.anchor, starts[index + 1])
+
+    def _anchored(self, folded: str) -> list[int]:
+        """The lines whose anchor stands in a case-folded text, in order."""
+        return sorted(number for anchor in self._anchors.find(folded) for number in self._numbers[anchor])
+
+    def _wrapped(self, known: Container[int], texts: Sequence[str], glue: str) -> Iterator[tuple[int, Place]]:
+        """Lines, `known` ones aside, that are found once neighboring lines of the paste are put together."""
+        stripped = [text.strip() for text in texts]
+        starts = [0, *accumulate(len(text) + len(glue) for text in stripped)]
+        joined = glue.join(stripped)
+        folded = joined.casefold()
+        if len(folded) != len(joined):
+            return
+        for number in self._anchored(folded):
+            line = self._lines[number]
+            if number in known or len(line.anchor) < WRAPPED_ANCHOR:
+                continue
+            at = folded.find(line.anchor)
+            while at >= 0:
+                index = bisect_right(starts, at) - 1
+                first, last = max(0, index - WRAPPED_OVER + 1), min(index + WRAPPED_OVER, len(texts))
+                if found := line.find(joined, starts[first], starts[last]):
+                    yield number, _place_in(found.span(), starts, texts)
+                    break
+                at = folded.find(line.anchor, starts[index + 1])
+
+
+def _compiled(
+    entry_id: str, place: int, signature: Signature, numbers: dict[SignatureLine, int]
+) -> _Compiled | None:
+    """None for a signature that `jieda check` complains of: it must not take the others down."""
+    try:
+        every, some = (
+            [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
+            for lines, shapes in ((signature.all, signature.shapes), (signature.any, ()))
+        )
+    except SignatureSyntaxError:
+        return None
+    if not every:
+        return None
+    likely = signature.likely or not any(line.specific for line in every)
+    first, second = (
+        tuple(numbers.setdefault(line, len(numbers)) for line in lines) for lines in (every, some)
+    )
+    return _Compiled(entry_id, place, first, second, likely, signature.near)
+
+
+def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]) -> Place:
+    """The first line that a wrapped signature stands in, from where it begins."""
+    index = bisect_right(starts, span[0]) - 1
+    lead = len(texts[index]) - len(texts[index].lstrip())
+    begin = span[0] - starts[index] + lead
+    return Place(index, begin, min(len(texts[index]), begin + span[1] - span[0]))
+
+
+def _tracebacks(log: ParsedLog) -> list[tuple[int, int]]:
+    """The first and the last line of each traceback, in lines of the paste."""
+    return [(one.frames[0].number, one.line) for one in log.raised if one.frames]
+
+
+def _chosen(
+    places: Sequence[Sequence[Place]], near: int, log: ParsedLog, tracebacks: Iterable[tuple[int, int]]
+) -> tuple[Place, ...]:
+    """One place for each line of a signature: the first ones, or ones that stand near each other; else empty."""
+    if not near:
+        return tuple(each[0] for each in places)
+    for first in places[0]:
+        row = [min(each, key=lambda place: abs(place.line - first.line)) for each in places]
+        lines = [place.line for place in row]
+        if max(lines) - min(lines) <= near:
+            return tuple(row)
+    for start, end in tracebacks:
+        inside = [
+            [place for place in each if start <= log.lines[place.line].number <= end] for each in places
+        ]
+        if all(inside):
+            return tuple(each[0] for each in inside)
+    return ()
+
+
+def owners(hits: Iterable[SignatureHit]) -> Mapping[str, list[SignatureHit]]:
+    """Hits by the entry they belong to."""
+    by_entry: dict[str, list[SignatureHit]] = {}
+    for hit in hits:
+        by_entry.setdefault(hit.entry_id, []).append(hit)
+    return by_entry

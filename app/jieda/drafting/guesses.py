@@ -1,0 +1,251 @@
+"""Guesses about a new entry: its slug, its signatures and its tags, out of titles, answers and lines of a log."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import TokenKind
+from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.read.corpus import Corpus
+from jieda.entry import Sample
+from jieda.han import EAST_ASIAN, has_han
+from jieda.signature.grammar import SignatureSyntaxError
+from jieda.signature.line import compile_signature_line
+from jieda.taxonomy import Tag
+
+MAX_SLUG_WORDS = 8
+MAX_SLUG_CHARS = 60
+
+_SMALL_WORDS = frozenset(
+    """
+    a an and are as at be been by can could did do does for from get has have how i if in is it its me my of on or
+    our shall should so some than that the their them then there these this those to us was we were what when
+    where which who why will with would you your
+    """.split()
+)
+
+
+class Slugs:
+    """Hands out slugs that no entry has; `taken` are those of the content."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = {each.casefold() for each in taken}
+
+    def take(self, title_en: str, title_zh: str, anchor: str, fallback: str) -> tuple[str, bool]:
+        """A slug out of the English title, an anchor, or the Latin words of the Chinese one; False where it had to
+        be made up from `fallback`."""
+        candidates = (words_of(title_en), words_of(anchor), words_of(title_zh))
+        telling = next((each for each in candidates if len("".join(each)) >= 4), None)
+        wanted = _joined(telling or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
+        return self._free(wanted), telling is not None
+
+    def _free(self, wanted: str) -> str:
+        slug, number = wanted, 2
+        while slug in self._taken:
+            slug, number = f"{wanted}-{number}", number + 1
+        self._taken.add(slug)
+        return slug
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a title that tell, in lower case; all of them where only small ones stand there."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text.replace("'", "").replace("’", ""))
+    words = re.findall(r"[a-z0-9]+", parted.lower())
+    return tuple(word for word in words if word not in _SMALL_WORDS) or tuple(words)
+
+
+def _joined(words: Iterable[str]) -> str:
+    slug = ""
+    for word in list(words)[:MAX_SLUG_WORDS]:
+        longer = f"{slug}-{word}".strip("-")
+        if len(longer) > MAX_SLUG_CHARS:
+            break
+        slug = longer
+    return slug or next(iter(words))[:MAX_SLUG_CHARS]
+
+
+MAX_SIGNATURES = 3
+MAX_SIGNATURE_CHARS = 160
+
+LOGS = frozenset(
+    {
+        "",
+        "text",
+        "txt",
+        "log",
+        "console",
+        "bash",
+        "sh",
+        "shell",
+        "plain",
+        "plaintext",
+        "output",
+        "error",
+        "traceback",
+        "pytb",
+    }
+)
+"""What the code blocks that quote a terminal say they are."""
+
+_NAMED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
+_SAID = re.compile(
+    r"(?:\b(?:error|fatal|panic|abort(?:ed|ing)?|failed|failure|exception|segfault|segmentation fault)\b\s*[:\]!(]"
+    r"|^(?:error|fatal|failed|cannot|could not|unable to|no such|undefined|invalid)\b)",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(
+    r'^\s*(?:File "|at \S+\(|\^+|~+|Traceback \(most recent|During handling|The above exception)'
+)
+_COMMAND = re.compile(
+    r"^\s*(?:[$#>]|>>>|sudo\b|pip\b|python\d?\s|git\b|cd\b|export\b|apt|yum\b|npm\b|docker\b)"
+)
+_STAMP = re.compile(
+    r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
+)
+_QUOTED = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
+_VALUES = (
+    (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
+    (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
+    (re.compile(r"\[[\d\s,x*]+\]|[A-Za-z]\w{0,20}\.\w{1,20}\(\[[^\]]*\]\)|\(\d+(?:,\s*\d+)+,?\)"), "{shape}"),
+    (re.compile(r"(?<![\w/{}])(?:[A-Za-z]:\\|~?/)[\w.+@-]+(?:[/\\][\w.+@-]+)+/?"), "{path}"),
+    (re.compile(r"\b\d+(?:\.\d+)?\s?(?:[KMGT]i?B|bytes)\b"), "{size}"),
+    (re.compile(r"(?<![\w.{])\d+\.\d+(?![\w.])"), "{num}"),
+    (re.compile(r"(?<![\w.{-])\d{2,}(?![\w.])"), "{int}"),
+    (re.compile(r"\.{3,}|…|\bx{3,}\b|\*{3,}", re.IGNORECASE), "{any}"),
+)
+
+
+def propose_signatures(
+    titles: Iterable[str], answers: Iterable[str], samples: Sequence[Sample]
+) -> tuple[str, ...]:
+    """Lines of error text in titles and code blocks, values made placeholders; those of the titles first.
+
+    None that says nothing specific, and none that a sample of another entry has.
+    """
+    lines = [line for title in titles for line in _from_title(title)]
+    lines += [line for answer in answers for line in _from_code(answer)]
+    return tuple(dict.fromkeys(signatures_of(lines, samples)))[:MAX_SIGNATURES]
+
+
+def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
+    """Lines of error text with placeholders for their values; those left out that say nothing specific or that one of
+    `samples` has."""
+    for line in lines:
+        if (signature := _signature(line)) and not _matches_any(signature, samples):
+            yield signature
+
+
+def _from_title(title: str) -> Iterator[str]:
+    """What the title quotes, where that is a phrase; else its part that starts like an exception."""
+    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(title)]
+    phrases = [text for text in quoted if len(text.split()) > 1 and not has_han(text)]
+    if phrases:
+        yield from phrases
+        return
+    latin = max(re.split(f"[{EAST_ASIAN}]+", title), key=len).strip(" \"'`:：")
+    if match := re.search(r"(?:\w+\.)*\w*(?:Error|Exception)\b\s*:.*", latin):
+        yield match[0]
+
+
+def _from_code(answer: str) -> Iterator[str]:
+    """Error lines of the blocks that quote a terminal: of a traceback its last line only."""
+    for block in _code(parse_page(answer).blocks):
+        if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in LOGS:
+            continue
+        lines = [_STAMP.sub("", line).strip() for line in block.content.split("\n")]
+        kept = [line for line in lines if line and not _FRAME.match(line) and not _COMMAND.match(line)]
+        named = [line for line in kept if _NAMED.match(line)]
+        yield from named[-1:] or [line for line in kept if _SAID.search(line)][:2]
+
+
+def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
+    for block in blocks:
+        if block.kind in {"fence", "code_block"}:
+            yield block
+        yield from _code(block.children)
+
+
+def _signature(line: str) -> str:
+    """The line as a signature, or nothing where it is none."""
+    if has_han(line) or len(line) < 8:
+        return ""
+    text = (
+        line[:MAX_SIGNATURE_CHARS]
+        if len(line) <= MAX_SIGNATURE_CHARS
+        else line[:MAX_SIGNATURE_CHARS].rpartition(" ")[0]
+    )
+    text = text.replace("{", "{{").replace("}", "}}")
+    for pattern, placeholder in _VALUES:
+        text = pattern.sub(placeholder, text)
+    text = re.sub(r"(?:\{any\}\s*)+$|^(?:\{any\}\s*)+", "", text).strip().rstrip("\\")
+    try:
+        return text if compile_signature_line(text).specific else ""
+    except SignatureSyntaxError:
+        return ""
+
+
+def _matches_any(signature: str, samples: Sequence[Sample]) -> bool:
+    line = compile_signature_line(signature)
+    return any(line.matches(sample.text) for sample in samples)
+
+
+ENOUGH_WEIGHT = 3.0
+"""How much the words of a tag must weigh together, at least two of them or one of its name."""
+MOST_TAGS = 2
+
+
+class TagFinder:
+    """Finds tags of one list. `titles` are those of entries that have a tag, by tag."""
+
+    def __init__(
+        self, tags: Mapping[str, Tag], titles: Mapping[str, Iterable[str]], analyzer: Analyzer
+    ) -> None:
+        self._analyzer = analyzer
+        words: dict[str, set[str]] = defaultdict(set)
+        for tag in tags.values():
+            texts = [*tag.name.values(), *tag.description.values(), tag.id.replace("-", " ")]
+            for text in (*texts, *titles.get(tag.id, ())):
+                words[tag.id] |= self._terms(text)
+        self._names = {
+            tag.id: self._terms(" ".join([*tag.name.values(), tag.id.replace("-", " ")]))
+            for tag in tags.values()
+        }
+        self._words = words
+        frequency = Counter(term for terms in words.values() for term in terms)
+        self._weight = {term: math.log((1 + len(tags)) / count) for term, count in frequency.items()}
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """The ids of the tags that fit best, at most two; none where nothing fits well."""
+        terms = self._terms(text)
+        scores = {
+            tag: math.fsum(
+                self._weight[term] * (2 if term in self._names[tag] else 1) for term in terms & words
+            )
+            for tag, words in self._words.items()
+        }
+        named = {
+            tag for tag, words in self._words.items() if len(terms & words) > 1 or terms & self._names[tag]
+        }
+        best = max(scores.values(), default=0.0)
+        fit = [
+            tag for tag, score in scores.items() if score >= max(ENOUGH_WEIGHT, 0.7 * best) and tag in named
+        ]
+        return tuple(sorted(fit, key=lambda tag: -scores[tag])[:MOST_TAGS])
+
+    def _terms(self, text: str) -> set[str]:
+        tokens = self._analyzer.analyze(text).tokens
+        return {token.text for token in tokens if token.kind is TokenKind.TERM and len(token.text) > 1}
+
+
+def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder]:
+    """What finds topics and what finds error types, by the taxonomy and the titles of a corpus."""
+    topics: dict[str, list[str]] = {}
+    types: dict[str, list[str]] = {}
+    for file in corpus.files:
+        for known, tags in ((topics, file.front.topics), (types, file.front.error_types)):
+            for tag in tags:
+                known.setdefault(tag, []).append(file.front.title)
+    taxonomy = corpus.taxonomy
+    return TagFinder(taxonomy.topic, topics, analyzer), TagFinder(taxonomy.error_type, types, analyzer)

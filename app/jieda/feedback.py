@@ -1,0 +1,332 @@
+"""What readers leave behind, counted by day in the data directory: questions asked in vain, entries read, and votes.
+
+The door to SQLite for the two files that all workers write to. Both hold redacted texts and numbers, and nothing that
+tells who asked. A connection lives as long as one piece of work: workers come and go.
+"""
+
+import contextlib
+import logging
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jieda.entry import Language
+
+log = logging.getLogger(__name__)
+
+GAPS, VOTES = "gaps-1.sqlite", "votes-1.sqlite"
+"""Two files, for one is bounded and may be emptied and the other is kept. A number goes up when its tables change."""
+TABLES: Mapping[str, str] = {
+    GAPS: """
+        CREATE TABLE IF NOT EXISTS asked (
+            source TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL, day TEXT NOT NULL, outcome TEXT NOT NULL,
+            lang TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (source, kind, text, day, outcome, lang)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS reads (
+            day TEXT NOT NULL, entry TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, entry)
+        ) WITHOUT ROWID;
+    """,
+    VOTES: """
+        CREATE TABLE IF NOT EXISTS votes (
+            day TEXT NOT NULL, entry TEXT NOT NULL, lang TEXT NOT NULL, solved INTEGER NOT NULL,
+            count INTEGER NOT NULL, PRIMARY KEY (day, entry, lang, solved)
+        ) WITHOUT ROWID;
+    """,
+}
+PRAGMAS: Mapping[str, tuple[str, ...]] = {
+    GAPS: (
+        # It comes first, for it holds for a file in which there is nothing yet.
+        "auto_vacuum = INCREMENTAL",
+        "journal_mode = WAL",
+        # A power cut may cost the last counts, never the file.
+        "synchronous = NORMAL",
+        # What is forgotten is overwritten, not only let go of.
+        "secure_delete = ON",
+        "wal_autocheckpoint = 64",
+        "journal_size_limit = 262144",
+    ),
+    VOTES: (),
+}
+ADD_ASKED = """
+INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count
+"""
+ADD_READS = "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
+ADD_VOTE = "INSERT INTO votes VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
+SELECT_ASKED = """
+WITH most AS (
+    SELECT source, kind, text FROM asked WHERE day >= ?1 GROUP BY source, kind, text
+    ORDER BY SUM(count) DESC, MAX(day) DESC, text LIMIT ?2
+)
+SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN most WHERE day >= ?1
+"""
+SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
+SELECT_VOTES = """
+SELECT entry, lang, SUM(count * solved), SUM(count * (1 - solved)) FROM votes WHERE day >= ?
+GROUP BY entry, lang ORDER BY entry, lang
+"""
+FORGET_RAREST = """
+DELETE FROM asked WHERE (source, kind, text, day, outcome, lang) IN (
+    SELECT source, kind, text, day, outcome, lang FROM asked ORDER BY count, day LIMIT ?
+)
+"""
+FORGET_READS = "DELETE FROM reads WHERE day = (SELECT MIN(day) FROM reads)"
+ROWS_AT_ONCE = 500
+"""Rows written in one transaction. With texts of the greatest length they are a fraction of the smallest bound."""
+FILLED = 0.75
+"""Share of the bound that the file itself may take; the rest is for what SQLite keeps beside it."""
+MOST_TEXTS = 5000
+"""Texts that a report is made of, the most frequent ones."""
+MEGABYTE = 1 << 20
+SECONDS_TO_WAIT = 5.0
+"""For another process that is writing at the moment."""
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+"""Errors that speak against the file itself; all others may pass."""
+BESIDE = ("-wal", "-shm")
+"""What SQLite keeps beside a file."""
+
+
+class GapSource(StrEnum):
+    """Where a question was put."""
+
+    SEARCH = "search"
+    LOG = "log"
+
+
+class GapOutcome(StrEnum):
+    """How a question ended."""
+
+    NOTHING = "nothing"
+    """A search found nothing."""
+    WEAK = "weak"
+    """A search found nothing that fits well."""
+    UNKNOWN = "unknown"
+    """No entry explains a log."""
+    NEAR = "near"
+    """None does; some are similar in wording."""
+
+
+class Gap(NamedTuple):
+    """A question that nobody answered, redacted. `kind`: the types of a log's failures, or empty."""
+
+    source: GapSource
+    kind: str
+    text: str
+    outcome: GapOutcome
+    lang: Language
+
+
+class GapCount(NamedTuple):
+    """How often a question was asked in vain on a day (ISO 8601)."""
+
+    gap: Gap
+    day: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCount:
+    """How often an edition solved a problem, and how often it did not."""
+
+    entry: str
+    lang: Language
+    solved: int
+    unsolved: int
+
+
+class FeedbackUnusable(Exception):
+    """A file cannot be opened, read or written; `str` says why, without a path. `damaged`: it never will be."""
+
+    def __init__(self, reason: str, *, damaged: bool = False) -> None:
+        super().__init__(reason)
+        self.damaged = damaged
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackStore:
+    """The two files of a directory. Every method may raise FeedbackUnusable. Those that write set a damaged file aside
+    first, so that the next call begins a new one."""
+
+    directory: Path
+
+    @property
+    def gaps(self) -> Path:
+        """The file of questions and reads."""
+        return self.directory / GAPS
+
+    def add(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
+        """Adds to the counts of today, in UTC; before that, makes room where the bound is near."""
+        day = today().isoformat()
+        questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
+        entries = ((ADD_READS, (day, entry, count)) for entry, count in reads.items())
+        rows = chain(questions, entries)
+        with self._opened(GAPS, mending=True) as connection:
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                _make_room(connection, megabytes)
+                with connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    for statement, row in batch:
+                        connection.execute(statement, row)
+
+    def keep(self, days: int, megabytes: int) -> None:
+        """Forgets the questions and reads that are older than so many days, and what goes beyond the bound."""
+        with suppress(OSError):
+            set_aside_on = date.fromtimestamp(_aside(self.gaps).stat().st_mtime)
+            if set_aside_on < today() - timedelta(days=days):
+                _aside(self.gaps).unlink()
+        if _identity(self.gaps) is None:
+            return
+        with self._opened(GAPS, mending=True) as connection:
+            with connection:
+                connection.execute("DELETE FROM asked WHERE day < ?", (first_day(days),))
+                connection.execute("DELETE FROM reads WHERE day < ?", (first_day(days),))
+            _make_room(connection, megabytes)
+            _shrink(connection)
+
+    def forget(self) -> None:
+        """Empties the file of questions and reads, and deletes one that was set aside. Votes stay."""
+        with suppress(OSError):
+            _aside(self.gaps).unlink()
+        if _identity(self.gaps) is None:
+            return
+        with self._opened(GAPS) as connection:
+            with connection:
+                connection.execute("DELETE FROM asked")
+                connection.execute("DELETE FROM reads")
+            _shrink(connection)
+
+    def asked(self, days: int) -> Sequence[GapCount]:
+        """The questions of the last days, by text and day: the MOST_TEXTS most frequent texts."""
+        rows = self._rows(GAPS, SELECT_ASKED, (first_day(days), MOST_TEXTS))
+        return tuple(
+            GapCount(Gap(GapSource(source), kind, text, GapOutcome(outcome), Language(lang)), day, count)
+            for source, kind, text, outcome, lang, day, count in rows
+        )
+
+    def reads(self, days: int) -> Mapping[str, int]:
+        """How often each entry was read in the last days."""
+        return dict(self._rows(GAPS, SELECT_READS, (first_day(days),)))
+
+    def vote(self, entry: str, lang: Language, *, solved: bool) -> None:
+        """Counts a vote for today, in UTC."""
+        with self._opened(VOTES, mending=True) as connection, connection:
+            connection.execute(ADD_VOTE, (today().isoformat(), entry, lang.value, int(solved)))
+
+    def votes(self, since: str = "") -> tuple[VoteCount, ...]:
+        """All votes from the day `since` (ISO 8601) on, by entry and language."""
+        rows = self._rows(VOTES, SELECT_VOTES, (since,))
+        return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
+
+    def _rows(self, name: str, query: str, values: Sequence[str | int]) -> Sequence[tuple[Any, ...]]:
+        """What a query finds; nothing where there is no file yet."""
+        try:
+            if not (self.directory / name).exists():
+                return ()
+        except OSError as error:  # a directory that this process may not look into, a broken disk
+            raise FeedbackUnusable(type(error).__name__) from error
+        with self._opened(name) as connection:
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _opened(self, name: str, *, mending: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection to a file, which is made if missing."""
+        path = self.directory / name
+        which = _identity(path)
+        _make_private(path)
+        try:
+            with closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
+                for pragma in ("trusted_schema = OFF", *PRAGMAS[name]):
+                    connection.execute(f"PRAGMA {pragma}")
+                connection.executescript(TABLES[name])
+                yield connection
+        except sqlite3.Error as error:
+            damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+            if mending and damaged and _set_aside(path, which):
+                log.warning("%s is damaged: it is set aside, and a new one begun", name)
+            raise FeedbackUnusable(type(error).__name__, damaged=damaged) from error
+
+
+def today() -> date:
+    """The day of today, in UTC."""
+    return datetime.now(UTC).date()
+
+
+def first_day(days: int) -> str:
+    """The first of so many days that end today, as ISO 8601."""
+    return (today() - timedelta(days=days - 1)).isoformat()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at `path`; None where there is none or nobody can tell."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _make_private(path: Path) -> None:
+    """Make a file that is missing, for this user and, where it shares the directory, its group: SQLite would let
+    everybody read it."""
+    with suppress(OSError):
+        mode = 0o660 if path.parent.stat().st_mode & stat.S_IWGRP else 0o600
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode))
+
+
+def _aside(path: Path) -> Path:
+    """Where a damaged file is put."""
+    return path.with_name(f"{path.name}.damaged")
+
+
+def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
+    """Gives a damaged file another name, in place of the one set aside before; whether it was still `which`, and not
+    the new one of another worker that noticed sooner. Not merely deleted: others may have it open."""
+    if which is None or _identity(path) != which:
+        return False
+    for end in BESIDE:
+        with contextlib.suppress(OSError):
+            path.with_name(path.name + end).unlink()
+    try:
+        path.replace(_aside(path))
+    except OSError:
+        return False
+    return True
+
+
+def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
+    """Forgets until the file is filled to a part only: the rarest texts, of equally rare ones the oldest, and where
+    reads take more rows than texts, their oldest day."""
+    while _used(connection) > FILLED * megabytes * MEGABYTE:
+        (asked,) = connection.execute("SELECT COUNT(*) FROM asked").fetchone()
+        (reads,) = connection.execute("SELECT COUNT(*) FROM reads").fetchone()
+        if not asked and not reads:
+            return
+        with connection:
+            if asked >= reads:
+                connection.execute(FORGET_RAREST, (max(1, asked // 5),))
+            else:
+                connection.execute(FORGET_READS)
+        _shrink(connection)
+
+
+def _used(connection: sqlite3.Connection) -> int:
+    """Bytes of the pages that hold something."""
+    pages, free, page = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * page)
+
+
+def _shrink(connection: sqlite3.Connection) -> None:
+    """Gives what is free back to the file system."""
+    # Not by `execute`, which takes but one step of it: a page.
+    connection.executescript("PRAGMA incremental_vacuum")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

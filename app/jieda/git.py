@@ -1,0 +1,102 @@
+"""The one door to the `git` command. Arguments go as a list, to no shell, and nothing is asked at a terminal."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jieda.errors import GitError
+
+SECONDS = 60.0
+"""A command that takes longer waits for something that will not come."""
+
+MOST_TOLD = 600
+"""Characters of what git says that are told."""
+
+_QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_MESSAGES": "C"}
+_NOT_HANDED_ON = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+"""Our settings, some of which are secrets, for hooks are programs of others; and what names another repository than
+that of the folder."""
+# A repository may name a program of its own to be run while git looks for changes.
+_OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A work tree; `root` is its top folder, links resolved."""
+
+    root: Path
+
+    @classmethod
+    def around(cls, folder: Path) -> "Repository":
+        """The one that a folder lies in. Raises GitError where it lies in none, or git is not installed."""
+        told = run(folder, "rev-parse", "--show-toplevel").decode().removesuffix("\n")
+        return cls(Path(told).resolve())
+
+    def fork_point(self, revision: str) -> str:
+        """The last commit that `revision` and HEAD have in common. Raises GitError where there is none."""
+        try:
+            there = run(
+                self.root,
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                "--end-of-options",
+                f"{revision}^{{commit}}",
+            )
+        except GitError as error:
+            raise GitError(
+                f"{revision!r} is no revision of {self.root}: fetch it first (in a workflow: fetch-depth: 0)"
+            ) from error
+        try:
+            return run(self.root, "merge-base", there.decode().strip(), "HEAD").decode().strip()
+        except GitError as error:
+            raise GitError(
+                f"{revision!r} and HEAD have no commit in common in {self.root}: fetch the whole history"
+                " (in a workflow: fetch-depth: 0)"
+            ) from error
+
+    def changed_since(self, commit: str, folders: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+        """Paths below `folders` that are otherwise now than in a commit, files that git does not know yet included;
+        each with whether it was there then. All paths are relative to `root`. Raises GitError."""
+        changes = run(
+            self.root,
+            *("diff", "--name-status", "--no-renames", "--no-ext-diff", "-z", commit, "--"),
+            *folders,
+        )
+        parts = _names(changes)
+        found = dict(zip(parts[1::2], (status != "A" for status in parts[::2]), strict=True))
+        new = run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders)
+        return tuple((dict.fromkeys(_names(new), False) | found).items())
+
+    def file_at(self, commit: str, path: str) -> bytes:
+        """What a file had in it in a commit. Raises GitError."""
+        return run(self.root, "cat-file", "blob", f"{commit}:{path}")
+
+
+def _names(output: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in output.split(b"\0") if name]
+
+
+def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, called: str = "") -> bytes:
+    """What a git command prints, in a folder that errors speak of as `called`. Raises GitError with what it says."""
+    where = called or str(folder)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_HANDED_ON)}
+    try:
+        done = subprocess.run(  # noqa: S603 - our own arguments; revisions and paths cannot be options
+            ["git", "-C", str(folder), *_OPTIONS, *arguments],  # noqa: S607 - the one on PATH is the one meant
+            env={**inherited, **_QUIET, **(environ or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise GitError("the command git is not installed, or not on PATH") from error
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:  # ValueError: an argument with a NUL
+        raise GitError(f"git does not answer in {where}: {type(error).__name__}") from error
+    if done.returncode:
+        told = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-MOST_TOLD:]
+        raise GitError(f"git {arguments[0]} in {where}: {told or f'ended with {done.returncode}'}")
+    return done.stdout

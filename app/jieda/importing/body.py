@@ -1,0 +1,160 @@
+"""The fifth stage: the lines of an answer to the body of an edition."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jieda.content.markdown.body import SourceBlock, parse_page
+from jieda.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, slug
+from jieda.entry import Kind, Language
+from jieda.importing.outline import anchor_of, plain
+from jieda.importing.page import MarkdownPage
+from jieda.importing.questions import PageQuestion
+from jieda.importing.rewrite import Relinked, Targets, dedent, relink, tidy, trim
+from jieda.importing.wording import Wording
+
+MAIN_SECTION: Mapping[Kind, str] = {Kind.ERROR: "fix", Kind.HOW_TO: "steps", Kind.CONCEPT: "answer"}
+
+EMPTY = {Language.EN: "TODO: the page has no answer to this.", Language.ZH: "待填：原页面没有给出答案。"}
+
+_HEADING = re.compile(r"(?P<before>[\s>]*(?:(?:[-*+]|\d+[.)])\s+)?)#{1,6}\s+(?P<text>.*?)(?:\s+#+)?\s*$")
+_LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__)\s*[:：]?\s*(?P<rest>.*)")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """A piece of an answer that says which section it belongs in; `key` is empty for what comes first."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """An answer as Markdown that may stand in an entry, whole and by its parts, and what was met on the way."""
+
+    text: str
+    parts: tuple[AnswerPart, ...]
+    lost: tuple[str, ...]
+    linked_images: tuple[str, ...]
+    images: Mapping[str, Path]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The sections that its parts name, in order."""
+        return tuple(part.key for part in self.parts)
+
+
+def read_answer(
+    page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str, wording: Wording
+) -> PageAnswer:
+    """The answer of one question, fit for the entry `entry_slug`."""
+    raw = "\n".join(source_lines(page, question, wording))
+    text, anchors = _shift_headings(tidy(raw))
+    relinked: Relinked = relink(text, targets, entry_slug, anchors)
+    text = relinked.text.strip("\n")
+    return PageAnswer(text, _parts(text, wording), relinked.lost, relinked.linked_images, relinked.images)
+
+
+def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:
+    """The lines of the answer as the page has them, without what marks them off from the question."""
+    lines = dedent(trim(page.lines[question.body : question.end]))
+    if question.lead.strip(" \t*_:："):
+        lines = [question.lead.strip().removeprefix(":").removeprefix("：").strip(), *lines]
+    lines = trim(lines)
+    if lines and question.style == "definition":
+        lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
+    if lines and (mark := wording.answer_mark.match(lines[0])):
+        lines[0] = _without_mark(lines[0], mark.end())
+    return dedent(trim(lines))
+
+
+def _without_mark(line: str, end: int) -> str:
+    """Without `A:`; where the mark was the start of bold text, the rest of it stays bold."""
+    rest, mark = line[end:].lstrip(), line[:end]
+    if mark.count("**") % 2 and rest.count("**") % 2:
+        return f"**{rest}"
+    return rest
+
+
+def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) -> str:
+    """The body: the sections that the parts name where `divided`, otherwise all in the section of its kind."""
+    titles = {row.key: row.title(lang) for row in SECTIONS}
+    text = answer.text or EMPTY[lang]
+    parts = answer.parts if divided else (AnswerPart(MAIN_SECTION[kind], text),)
+    return "\n".join(f"## {titles[part.key]}\n\n{part.text or EMPTY[lang]}\n" for part in parts)
+
+
+def divides(answers: Sequence[PageAnswer], kind: Kind) -> bool:
+    """Whether all editions name the same sections, and those that an error must have."""
+    keys = {answer.keys for answer in answers}
+    first = next(iter(keys))
+    return kind is Kind.ERROR and len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
+
+
+def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
+    """Cut at headings and bold labels that name a section; what precedes the first is the symptom."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    starts = {block.first: block for block in parse_page(text).blocks}
+    for number, line in enumerate(text.split("\n")):
+        label = _label(starts[number], line, wording) if number in starts else None
+        if label:
+            parts.append((label[0], [label[1]]))
+        else:
+            parts[-1][1].append(line)
+    if not "".join(parts[0][1]).strip():
+        parts = parts[1:]
+    elif len(parts) > 1:
+        parts[0] = ("symptom", parts[0][1])
+    return tuple(AnswerPart(key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
+
+
+def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] | None:
+    """The section that a block names, and the rest of its line."""
+    if block.kind == "heading":
+        key = wording.part(plain(block.content))
+        return (key, "") if key else None
+    match = _LABEL.match(line) if block.kind == "paragraph" else None
+    key = wording.part(match["name"]) if match else ""
+    return (key, match["rest"]) if match and key else None
+
+
+def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
+    """Headings start at H3, below the sections; and the anchors they had, with those they will have."""
+    lines = text.split("\n")
+    headings = list(_headings(parse_page(text).blocks))
+    if not headings:
+        return text, {}
+    shift = 3 - min(block.level for block in headings)
+    taken = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)})
+    anchors: dict[str, str] = {}
+    for block in reversed(headings):
+        level = min(max(block.level + shift, 3), 6)
+        lines[block.first] = _heading_line(lines[block.first], block, level)
+        if block.markup in {"-", "="}:
+            del lines[block.first + 1 : block.end]
+    for block in headings:
+        title = plain(block.content)
+        new = taken.take(slug(title.replace("`", "")))
+        for old in (anchor_of(block.content), slug(title), new):
+            anchors.setdefault(old, new)
+    return "\n".join(lines), anchors
+
+
+def _heading_line(line: str, block: SourceBlock, level: int) -> str:
+    match = _HEADING.match(line)
+    before = match["before"] if match else ""
+    return f"{before}{'#' * level} {_without_anchor(block.content)}"
+
+
+def _without_anchor(text: str) -> str:
+    return " ".join(re.sub(r"\{\s*#[^}]*\}", "", text).split())
+
+
+def _headings(blocks: Sequence[SourceBlock]) -> list[SourceBlock]:
+    return [
+        found
+        for block in blocks
+        for found in ([block] if block.kind == "heading" else _headings(block.children))
+    ]

@@ -1,0 +1,230 @@
+"""Lines of a stream, one at a time, and each as the JSON object that it has to be."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.front_matter import FIELDS, FrontMatter, read_front_matter
+from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
+from jieda.entry import Language
+from jieda.errors import LoadingError
+from jieda.taxonomy import Taxonomy
+
+MAX_LINE_BYTES = 4 << 20
+"""An edition has at most 128 KiB; in an answer of the API its HTML and its fix stand beside it."""
+_MARK = b"\xef\xbb\xbf"
+
+Object = dict[str, Any]
+
+
+class RefusedLine(ValueError):
+    """What is wrong with a line: pairs of a field and what to do about it. The field is empty for all of the line."""
+
+    def __init__(self, *faults: tuple[str, str]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+
+def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    """Lines with their numbers, from 1, blank ones left out; None for one that is too long, which is never held
+    whole. Raises LoadingError."""
+    number = 0
+    while line := _next(stream, number, MAX_LINE_BYTES + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(_MARK)
+        if len(line) > MAX_LINE_BYTES:
+            while line and not line.endswith(b"\n"):
+                line = _next(stream, number, MAX_LINE_BYTES)
+            yield number, None
+        elif line.strip():
+            yield number, line
+
+
+def _next(stream: BinaryIO, number: int, most: int) -> bytes:
+    try:
+        return stream.readline(most)
+    except OSError as error:
+        raise LoadingError(f"the input cannot be read after line {number}: {error.strerror}") from error
+
+
+def read_object(line: bytes | None) -> Object:
+    """The object that a line holds. Raises RefusedLine."""
+    if line is None:
+        raise RefusedLine(
+            ("", f"is longer than {MAX_LINE_BYTES} bytes: leave `html` out, or split the entry")
+        )
+    try:
+        found = json.loads(line.decode("utf-8"), object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        raise RefusedLine(("", f"must be UTF-8; byte {error.start + 1} is not")) from error
+    except json.JSONDecodeError as error:
+        raise RefusedLine(("", f"is not JSON: {error.msg}, at character {error.pos + 1}")) from error
+    except RecursionError as error:
+        raise RefusedLine(("", "is nested too deep to be an entry")) from error
+    if not isinstance(found, dict):
+        raise RefusedLine(("", "must be one JSON object, `{…}`, for each edition"))
+    return found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Object:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RefusedLine((twice, "stands twice: say it once"))
+    return found
+
+
+OWN = ("id", "lang", "framework", "markdown")
+"""Fields of the API's entries that say where an edition goes, and its body."""
+PASSED_OVER = ("editions", "html", "fix", "headings", "stale", "url", "api_url", "generation")
+"""What the API says as well and a file does not need."""
+_RELATED = ("id", "lang", "title", "applies_to", "url", "api_url", "named")
+_LANGUAGES = " or ".join(Language)
+_BREAK = re.compile("[\r\n\x85\u2028\u2029]")
+"""What ends a line in YAML."""
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_NO_FIELD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Control characters, halves of a character and what is none: a body, and a field, cannot hold them."""
+_DEEPEST = 8
+_NAME = re.compile("`([^`]+)` ")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenEdition:
+    """An edition as the input has it. `where` is the path of its file below the content directory."""
+
+    id: str
+    lang: Language
+    front: FrontMatter
+    body: str
+
+    @property
+    def where(self) -> str:
+        """Where its file belongs."""
+        return where_of(self.id, self.lang)
+
+
+def where_of(entry_id: str, lang: Language) -> str:
+    """The path of an edition below the content directory."""
+    return f"{lang}/{entry_id}.md"
+
+
+def place_of(found: Object) -> tuple[str, Language]:
+    """Id and language, checked before any path is made of them. Raises RefusedLine."""
+    entry_id, lang = found.get("id"), found.get("lang")
+    if not isinstance(entry_id, str) or not ENTRY_ID.fullmatch(entry_id):
+        said = "is missing: say" if entry_id is None else f"is {str(entry_id)[:100]!r}, but must be"
+        raise RefusedLine(
+            ("id", f"{said} <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -")
+        )
+    if not isinstance(lang, str) or lang not in list(Language):
+        said = "is missing: say" if lang is None else f"is {str(lang)[:20]!r}, but must be"
+        raise RefusedLine(("lang", f"{said} {_LANGUAGES}"))
+    return entry_id, Language(lang)
+
+
+def read_given(found: Object, taxonomy: Taxonomy) -> GivenEdition:
+    """The edition. Raises RefusedLine with everything that is wrong with it."""
+    entry_id, lang = place_of(found)
+    said = {
+        name: value for name, value in found.items() if value not in (None, "") and name not in PASSED_OVER
+    }
+    body = said.get("markdown")
+    faults = [("markdown", fault)] if (fault := _body_fault(body)) else []
+    if said.get("framework", entry_id.partition("/")[0]) != entry_id.partition("/")[0]:
+        faults.append(("framework", f"must be that of the id, {entry_id}, or be left out"))
+    values = {name: value for name, value in said.items() if name not in OWN}
+    faults += [(name, fault) for name, value in values.items() if (fault := _unwritable(value))]
+    if faults:
+        raise RefusedLine(*faults)
+    if "related" in values:
+        values["related"] = _related(values["related"])
+    front, complaints = read_front_matter(_fields(values))
+    faults = [_fault(each.message) for each in complaints] + _unknown_tags(entry_id, front, taxonomy)
+    if faults:
+        raise RefusedLine(*faults)
+    return GivenEdition(entry_id, lang, front, re.sub("\r\n?", "\n", str(body)).strip("\n"))
+
+
+def _body_fault(body: object) -> str:
+    if not isinstance(body, str) or not body.strip():
+        return "must be the Markdown of the edition, a text that is not empty"
+    return _character_fault(_NO_TEXT.search(body))
+
+
+def _character_fault(found: re.Match[str] | None) -> str:
+    return f"has the character U+{ord(found[0]):04X}, which no text holds: take it out" if found else ""
+
+
+def _unwritable(value: object, depth: int = 0) -> str:
+    """What no front matter could hold of a value, in words; empty where there is nothing."""
+    if depth > _DEEPEST:
+        return "is nested too deep"
+    if isinstance(value, str):
+        if _BREAK.search(value.strip()):
+            return "must be one line, and so must each text in it"
+        return _character_fault(_NO_FIELD.search(value.strip()))
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next(filter(None, (_unwritable(each, depth + 1) for each in inner)), "")
+
+
+def _related(value: Any) -> Any:
+    """The ids that an entry names: written as in files, or as the API does, which adds neighbors of its own."""
+    if not isinstance(value, list):
+        return value
+    for each in value:
+        unknown = set(each) - set(_RELATED) if isinstance(each, dict) else ()
+        if unknown:
+            raise RefusedLine(("related", f"has `{min(unknown)}`, which is not a field of a related entry"))
+    return [
+        each.get("id") if isinstance(each, dict) else each
+        for each in value
+        if not isinstance(each, dict) or each.get("named", True)
+    ]
+
+
+def _fields(values: Mapping[str, Any]) -> Fields:
+    said = {name: _node(value) for name, value in values.items() if value is not None}
+    return Fields(said, dict.fromkeys(said, 1), 1)
+
+
+def _node(value: Any) -> Node:
+    """What would have been read of YAML that says this."""
+    if isinstance(value, dict):
+        return _fields(value)
+    if isinstance(value, list):
+        return Items(tuple(map(_node, value)), 1)
+    if isinstance(value, str):
+        return Scalar(value.strip(), quoted=True, line=1)
+    return Scalar(json.dumps(value), quoted=False, line=1)
+
+
+def _fault(message: str) -> tuple[str, str]:
+    named = _NAME.match(message)
+    if not named:
+        return "", message
+    if named[1] not in {row.name for row in FIELDS}:
+        return named[1], "is not a field of an entry: see docs/content-format.md for those that there are"
+    return named[1], message[named.end() :]
+
+
+def _unknown_tags(entry_id: str, front: FrontMatter, taxonomy: Taxonomy) -> list[tuple[str, str]]:
+    wanted = (
+        ("id", "framework", (entry_id.partition("/")[0],), taxonomy.framework),
+        ("topics", "topic", front.topics, taxonomy.topic),
+        ("error_types", "error type", front.error_types, taxonomy.error_type),
+    )
+    return [
+        (
+            field,
+            f"{what} {value!r} is not in taxonomy.yaml, which has {', '.join(known)}: add it, or choose one",
+        )
+        for field, what, values, known in wanted
+        for value in values
+        if value not in known
+    ]

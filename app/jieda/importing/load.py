@@ -1,0 +1,328 @@
+"""Which files of a content directory `jieda load` wrote, and what it wrote: all others it leaves alone.
+
+The record lies beside the content, `imports/load.jsonl`, and belongs with it wherever it is kept. A line is added
+before its file is written, and all are put in order at the end: where a load was killed between the two, a file has one
+of the digests that the record knows of it.
+"""
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+from jieda.content.authoring.edition_text import edition_text
+from jieda.content.authoring.source_text import values_of
+from jieda.content.authoring.writing import ContentFolder, digest_of, opened
+from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.parse import SourceFile, parse_file
+from jieda.disk import write_aside
+from jieda.errors import AuthoringError, LoadingError
+from jieda.importing.lines import (
+    GivenEdition,
+    RefusedLine,
+    place_of,
+    read_given,
+    read_lines,
+    read_object,
+    where_of,
+)
+from jieda.taxonomy import Taxonomy
+
+NAME = "load.jsonl"
+_STAMP = re.compile(rb"^synced_with:.*\n", re.MULTILINE)
+_FRONT = re.compile(rb"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
+
+
+def loaded_digest(content: bytes) -> str:
+    """What tells one content of an edition from another. `synced_with` is left out: `jieda sync` writes it."""
+    front = _FRONT.match(content)
+    end = front.end() if front else 0
+    return digest_of(_STAMP.sub(b"", content[:end], count=1) + content[end:])[:32]
+
+
+class LoadRecord:
+    """The digests that the file of each path may have, the last one written last."""
+
+    def __init__(self, path: Path, digests: dict[str, tuple[str, ...]]) -> None:
+        self._path = path
+        self._digests = digests
+        self._journal: BinaryIO | None = None
+        self._changed = False
+
+    def __contains__(self, where: object) -> bool:
+        return where in self._digests
+
+    def wheres(self) -> list[str]:
+        """The paths that it has, sorted."""
+        return sorted(self._digests)
+
+    def has(self, where: str, found: str) -> bool:
+        """Whether a load has written a file of this digest there."""
+        return found in self._digests.get(where, ())
+
+    def announce(self, where: str, wanted: str) -> None:
+        """Says what is about to be written, on disk. Raises OSError."""
+        if self._journal is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._journal = self._path.open("ab")
+        self._journal.write(_record_line(where, wanted))
+        self._journal.flush()
+        self._digests[where] = (*self._digests.get(where, ()), wanted)
+
+    def settle(self, where: str, wanted: str) -> None:
+        """Says what is there now."""
+        if self._digests.get(where) != (wanted,):
+            self._digests[where], self._changed = (wanted,), True
+
+    def forget(self, where: str) -> None:
+        """Says that nothing of ours is there any more."""
+        self._changed |= self._digests.pop(where, None) is not None
+
+    def close(self) -> None:
+        """Puts the record in order on disk, unless nothing has changed. Raises OSError."""
+        if self._journal is not None:
+            self._journal.close()
+        if self._changed:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            lines = (_record_line(where, each) for where in self.wheres() for each in self._digests[where])
+            write_aside(self._path, b"".join(lines))
+
+
+@contextmanager
+def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
+    """The record of a content directory, put in order at the end; no other load comes in between. With `dry_run`
+    nothing is written. Raises LoadingError, OSError."""
+    path = directory / "imports" / NAME
+    if dry_run:
+        yield LoadRecord(path, _read(path)[0])
+        return
+    path.parent.mkdir(exist_ok=True)
+    with _alone(path.parent):
+        digests, end = _read(path)
+        if path.exists() and path.stat().st_size > end:
+            os.truncate(path, end)
+        record = LoadRecord(path, digests)
+        yield record
+        record.close()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(descriptor, folder)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise LoadingError(
+            f"{folder.parent}: another `jieda load` is at work there: wait for its end"
+        ) from error
+
+
+def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
+    """Digests by path, and how many bytes say so: what follows is a line that a killed load had not finished."""
+    digests: dict[str, tuple[str, ...]] = {}
+    end = 0
+    if not path.exists():
+        return digests, end
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                break
+            where, found = _said(line, f"{path}:{number}")
+            end += len(line)
+            if found not in digests.get(where, ()):
+                digests[where] = (*digests.get(where, ()), found)
+    return digests, end
+
+
+def _said(line: bytes, place: str) -> tuple[str, str]:
+    try:
+        said = json.loads(line)
+        return str(said["file"]), str(said["digest"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise LoadingError(
+            f"{place}: cannot be read: restore the file, or delete it, and then no file that is there counts as loaded"
+        ) from error
+
+
+def _record_line(where: str, found: str) -> bytes:
+    return json.dumps({"file": where, "digest": found}, ensure_ascii=False).encode() + b"\n"
+
+
+class LoadOutcome(StrEnum):
+    """What became of a line, or of a file that no line names."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REMOVED = "removed"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEvent:
+    """`number` is that of the line, 0 for a file that none names; `where` is empty where no line says it. `faults` are
+    pairs of a field and what to do."""
+
+    outcome: LoadOutcome
+    where: str = ""
+    number: int = 0
+    faults: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Loader:
+    """A load into one content directory, a line at a time; what it holds of each is a path and a digest."""
+
+    directory: Path
+    taxonomy: Taxonomy
+    record: LoadRecord
+    dry_run: bool
+    _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """By path the line that it was first named in, and the digest of what that said; empty where it was refused."""
+    _loaded: int = 0
+    _unnamed: int = 0
+
+    def load(self, stream: BinaryIO) -> Iterator[LoadEvent]:
+        """Loads all lines. Raises LoadingError where they cannot be read, or files not be written; OSError where the
+        record cannot."""
+        for number, line in read_lines(stream):
+            yield self._line(number, line)
+
+    def why_not_prune(self) -> str:
+        """What speaks against removing what no line named; empty where nothing does."""
+        if not self._loaded:
+            return "no line was loaded"
+        if self._unnamed:
+            return f"{self._unnamed} refused lines do not tell which entry they mean: it may be there already"
+        return ""
+
+    def prune(self) -> Iterator[LoadEvent]:
+        """Removes what earlier loads wrote and no line named."""
+        for where in self.record.wheres():
+            if where not in self._seen and (event := self._remove(where)):
+                yield event
+
+    def _line(self, number: int, line: bytes | None) -> LoadEvent:
+        where = ""
+        try:
+            found = read_object(line)
+            where = where_of(*place_of(found))
+            first, _ = self._seen.setdefault(where, (number, ""))
+            given = read_given(found, self.taxonomy)
+            outcome = self._put(given, first)
+        except RefusedLine as error:
+            self._unnamed += not where
+            return LoadEvent(LoadOutcome.REFUSED, where, number, error.faults)
+        self._loaded += 1
+        return LoadEvent(outcome, where, number)
+
+    def _put(self, given: GivenEdition, first: int) -> LoadOutcome:
+        text = edition_text(given.front, given.body).encode()
+        wanted = loaded_digest(text)
+        before = self._seen[given.where][1]
+        if before and before != wanted:
+            raise RefusedLine(
+                ("id", f"line {first} has this edition already, and says something else: keep one")
+            )
+        with opened(self.directory) as place:
+            present = _present(place, given.where)
+            outcome = self._outcome(given, text, present)
+            if outcome is not LoadOutcome.UNCHANGED:
+                front = given.front if present is None else _with_stamp(given.front, present)
+                content = _checked(given.where, front, given.body)
+                if not self.dry_run:
+                    self.record.announce(given.where, wanted)
+                    self._write(place, given.where, content)
+        self._seen[given.where] = (first, wanted)
+        if not self.dry_run:
+            self.record.settle(given.where, wanted)
+        return outcome
+
+    def _write(self, place: ContentFolder, where: str, content: bytes) -> None:
+        try:
+            place.write({where: content})
+        except AuthoringError as error:
+            path = self.directory / where
+            raise LoadingError(
+                f"{path}: cannot be written: {error}; lines before it are loaded: start again once that is mended"
+            ) from error
+
+    def _outcome(self, given: GivenEdition, text: bytes, present: bytes | None) -> LoadOutcome:
+        """What is to become of a file. Raises RefusedLine where it is not the load's to write."""
+        if present is None:
+            return LoadOutcome.NEW
+        there, where = loaded_digest(present), given.where
+        same = there == loaded_digest(text)
+        if same and (present == text or not given.front.synced_with):
+            return LoadOutcome.UNCHANGED
+        if not same and not self.record.has(where, there):
+            edited = "has been edited since it was loaded: take the edit over into the source, then delete the file"
+            foreign = "was not written by a load: move it away, or give the entry another id"
+            raise RefusedLine(("id", f"{where} {edited if where in self.record else foreign}"))
+        return LoadOutcome.CHANGED
+
+    def _remove(self, where: str) -> LoadEvent | None:
+        fault = ""
+        try:
+            with opened(self.directory) as place:
+                present = place.read(where)
+                if present is None:
+                    self._forget(where)
+                    return None
+                if not self.record.has(where, loaded_digest(present)):
+                    fault = "has been edited since it was loaded: delete it if it is not wanted"
+                elif not self.dry_run:
+                    place.remove(where)
+                    self._forget(where)
+        except AuthoringError as error:
+            fault = f"cannot be removed: {error}"
+        if fault:
+            return LoadEvent(LoadOutcome.REFUSED, where, faults=(("", fault),))
+        return LoadEvent(LoadOutcome.REMOVED, where)
+
+    def _forget(self, where: str) -> None:
+        if not self.dry_run:
+            self.record.forget(where)
+
+
+def _with_stamp(front: FrontMatter, present: bytes) -> FrontMatter:
+    """With what `jieda sync` has written since, where the line says nothing of it: the text of the twin that this one
+    agrees with."""
+    if front.synced_with:
+        return front
+    stamps = values_of(present.decode("utf-8", "replace"), "synced_with")
+    return replace(front, synced_with=next(iter(stamps), ""))
+
+
+def _present(place: ContentFolder, where: str) -> bytes | None:
+    try:
+        return place.read(where)
+    except AuthoringError as error:
+        raise RefusedLine(("id", f"something is in the way: {error}: move it away")) from error
+
+
+def _checked(where: str, front: FrontMatter, body: str) -> bytes:
+    """The file, once it has been read the way it will be served from. Raises RefusedLine."""
+    content = edition_text(front, body).encode()
+    parsed, problems = parse_file(SourceFile(where, Path(where), content, 0.0))
+    if parsed is None:
+        raise RefusedLine(*(("markdown", each.message) for each in problems))
+    if parsed.outline.front != front:
+        raise RefusedLine(
+            ("", "would not read the same in a file: look for unusual characters in its fields")
+        )
+    return content

@@ -1,0 +1,242 @@
+"""The second stage: the blocks of a page under their headings, as a tree."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from jieda.content.markdown.body import SourceBlock
+from jieda.importing.wording import Wording
+
+NOISE = frozenset({"hr"})
+"""Blocks that say nothing."""
+
+MAX_UNDERLINED = 200
+
+_ANCHOR = re.compile(
+    r"\s*(?:\{\s*#([\w.:-]+)[^}]*\}|<a\s+(?:id|name)=[\"']([\w.:-]+)[\"'][^>]*>(?:\s*</a>)?)\s*"
+)
+_TAG = re.compile(
+    r"</?(?:a|b|br|code|em|font|i|img|kbd|small|span|strong|sub|summary|sup|u)\b[^>]*>", re.IGNORECASE
+)
+_EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class HeadingRank:
+    """Where a heading stands in the order of headings: those of the page before those of list items."""
+
+    nested: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeadedSection:
+    """A heading with what stands under it: lines `first` up to `end`, `own` blocks, and smaller sections.
+
+    The whole page is a section, too, without title or rank.
+    """
+
+    title: str
+    anchor: str
+    rank: HeadingRank | None
+    first: int
+    end: int
+    own: tuple[SourceBlock, ...]
+    children: tuple["HeadedSection", ...]
+
+    @property
+    def leaf(self) -> bool:
+        """Whether no smaller heading stands under it."""
+        return not self.children
+
+    def walk(self) -> Iterator["HeadedSection"]:
+        """This section and all below it, in the order of the page."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A heading, and the blocks up to the next one."""
+
+    heading: SourceBlock
+    rank: HeadingRank
+    first: int
+    own: tuple[SourceBlock, ...]
+
+
+def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
+    """The tree of a page of `line_count` lines."""
+    preface: list[SourceBlock] = []
+    openings: list[_Opening] = []
+    for block, rank, first in _flat(blocks):
+        if rank is not None:
+            openings.append(_Opening(block, rank, first, ()))
+        elif openings:
+            last = openings[-1]
+            openings[-1] = _Opening(last.heading, last.rank, last.first, (*last.own, block))
+        else:
+            preface.append(block)
+    return HeadedSection("", "", None, 0, line_count, tuple(preface), tuple(_sections(openings, line_count)))
+
+
+def plain(text: str) -> str:
+    """A heading or the start of a paragraph as it reads: without anchors, tags, links and emphasis."""
+    text = _ANCHOR.sub(" ", text)
+    text = _TAG.sub(" ", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
+    text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    return " ".join(text.split()).strip()
+
+
+def anchor_of(text: str) -> str:
+    """The anchor that a heading gives itself, or nothing."""
+    match = _ANCHOR.search(text)
+    return (match[1] or match[2]) if match else ""
+
+
+def is_noise(block: SourceBlock) -> bool:
+    """Whether a block says nothing: a rule, or tags without text."""
+    if block.kind == "html_block":
+        return _EMPTY_HTML.fullmatch(block.content) is not None
+    return block.kind in NOISE or (block.kind == "paragraph" and not block.content.strip("\u200b \n"))
+
+
+def _is_heading(block: SourceBlock) -> bool:
+    """A long paragraph above a line of dashes was meant as a paragraph above a rule."""
+    if block.kind != "heading" or not plain(block.content):
+        return False
+    underlined = block.markup in {"-", "="}
+    return not underlined or (len(block.content) <= MAX_UNDERLINED and "\n" not in block.content)
+
+
+def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
+    """Blocks in order, headings with their rank; a list whose items are headed comes item by item."""
+    for block in blocks:
+        if _is_heading(block):
+            yield block, HeadingRank(0, block.level), block.first
+        elif any(_is_headed(item) for item in block.children):
+            for item in block.children:
+                yield from _item(item)
+        else:
+            yield block, None, block.first
+
+
+def _item(item: SourceBlock) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
+    if not _is_headed(item):
+        yield item, None, item.first
+        return
+    head, *rest = item.children
+    yield head, HeadingRank(1, head.level), item.first
+    for block in rest:
+        yield block, HeadingRank(2, block.level) if _is_heading(block) else None, block.first
+
+
+def _is_headed(item: SourceBlock) -> bool:
+    return item.kind == "list_item" and bool(item.children) and _is_heading(item.children[0])
+
+
+def _sections(openings: Sequence[_Opening], end: int) -> Iterator[HeadedSection]:
+    """Sections of openings that stand side by side under one parent, each with those that belong below it."""
+    start = 0
+    while start < len(openings):
+        opening = openings[start]
+        behind = next(
+            (at for at in range(start + 1, len(openings)) if not opening.rank < openings[at].rank),
+            len(openings),
+        )
+        last = openings[behind].first if behind < len(openings) else end
+        yield HeadedSection(
+            title=plain(opening.heading.content),
+            anchor=anchor_of(opening.heading.content),
+            rank=opening.rank,
+            first=opening.first,
+            end=last,
+            own=opening.own,
+            children=tuple(_sections(openings[start + 1 : behind], last)),
+        )
+        start = behind
+
+
+ASKING = 0.75
+"""From this likeness on a title is taken for a question or an error by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A section that may have questions in its text, and the headings above and at it.
+
+    `among_categories`: headings of its rank are what questions are sorted under.
+    """
+
+    section: HeadedSection
+    path: tuple[str, ...]
+    end: int
+    among_categories: bool
+
+
+def find_hosts(
+    section: HeadedSection, path: tuple[str, ...], divided: Mapping[HeadingRank, float], wording: Wording
+) -> Iterator[Host]:
+    """Sections that are questions or hold some: leaves, questions with parts, and what precedes the first heading."""
+    here = (*path, section.title) if section.title else path
+    if section.leaf or (section.rank and not _is_category(section, divided, wording)):
+        yield Host(section, here, section.end, section.rank is not None and divided[section.rank] > 0)
+        return
+    yield Host(section, here, section.children[0].first, among_categories=False)
+    for child in section.children:
+        yield from find_hosts(child, here, divided, wording)
+
+
+def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], wording: Wording) -> bool:
+    """Whether what stands below the section are questions rather than parts of its answer."""
+    usual = divided[section.rank] if section.rank else 0.0
+    return _divides(section, wording) + usual > 0
+
+
+def divided_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
+    """For every rank of headings how much they look like categories, above 0, or like questions."""
+    ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
+    for section in root.walk():
+        if section.rank:
+            ranks[section.rank].append(section)
+    return {rank: _rank_divides(sections, root, wording) for rank, sections in ranks.items()}
+
+
+def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wording: Wording) -> float:
+    parents = [section for section in sections if section.children]
+    if not parents:
+        return 0.0
+    if len(sections) == 1 and sections[0] is root.children[0] and len(root.children) == 1:
+        return 10.0
+    share = len(parents) / len(sections)
+    return fmean(_divides(section, wording) for section in parents) + (
+        1 if share > 0.7 else -1 if share <= 0.5 else 0
+    )
+
+
+def _divides(section: HeadedSection, wording: Wording) -> float:
+    """How much one section with parts looks like a category: what its parts, its text and its title say."""
+    titles = [child.title for child in section.children]
+    named = sum(bool(wording.part(title)) for title in titles)
+    if named * 2 >= len(titles):
+        return -4.0
+    asked = fmean(wording.likeness(title) for title in titles)
+    title = wording.likeness(section.title)
+    own = weight(section.own)
+    parts = 1.5 if asked >= 0.6 else -0.5
+    text = 1.0 if own == 0 else 0.3 if own < 200 else -1.0
+    return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
+
+
+def weight(blocks: Sequence[SourceBlock]) -> int:
+    """Characters of text below a heading; code counts as a lot."""
+    return sum(
+        400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + weight(block.children)
+        for block in blocks
+        if not is_noise(block)
+    )

@@ -1,0 +1,188 @@
+"""The first stage: a file to a page of Markdown, whatever it was written in, line for line the same where it can be."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_fields
+from jieda.entry import Language
+from jieda.errors import ImportingError
+from jieda.han import HAN
+from jieda.importing.restructured import to_markdown
+
+MAX_PAGE_BYTES = 8 << 20
+SUFFIXES = frozenset({".md", ".mdx", ".markdown", ".rst"})
+
+_FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
+_FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
+_MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HAN = re.compile(f"[{HAN}]")
+_DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownPage:
+    """A page ready to be taken apart.
+
+    `updated` is the day the page says, or that of its file where it is not `dated`.
+    `lines` are those of the file, those that are not text (front matter, comments, imports of MDX) left empty.
+    Where they had to be made from another markup, `origin` has for each the line of the file, counted from 0.
+    """
+
+    path: Path
+    lang: Language
+    title: str
+    updated: date
+    dated: bool
+    lines: tuple[str, ...]
+    origin: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it, as Markdown."""
+        return "\n".join(self.lines)
+
+    def line_of(self, number: int) -> int:
+        """The line of the file that line `number` of the page comes from, both counted from 0."""
+        return self.origin[min(number, len(self.origin) - 1)] if self.origin else number
+
+
+@dataclass(frozen=True, slots=True)
+class PagePair:
+    """A page in one or both languages. `key`, the end of its path, names it in the records.
+
+    `addresses` has the page's address on the web for each language it was given for.
+    """
+
+    key: str
+    pages: Mapping[Language, MarkdownPage]
+    addresses: Mapping[Language, str]
+
+
+def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
+    """The page in a file; without `lang` its characters tell the language. Raises ImportingError."""
+    raw = read_text(path)
+    if path.suffix == ".rst":
+        markdown, origin = to_markdown(raw, str(path))
+        return make_page(path, markdown, lang, origin)
+    return make_page(path, raw, lang)
+
+
+def make_page(
+    path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = ()
+) -> MarkdownPage:
+    """The page that `raw`, Markdown or MDX, holds; `path` names it and tells the day it was last changed."""
+    front = _FRONT.match(raw)
+    said = _front_matter(front[1]) if front else {}
+    day = _said_day(said)
+    text = _emptied(raw, front.span()) if front else raw
+    text = _without_modules(_without_comments(text))
+    return MarkdownPage(
+        path=path,
+        lang=lang or language_of(text),
+        title=said.get("title") or _first_heading(text) or path.stem,
+        updated=day or date.fromtimestamp(path.stat().st_mtime),
+        dated=day is not None,
+        lines=tuple(text.split("\n")),
+        origin=origin,
+    )
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, line ends LF, control characters left out.
+
+    Raises ImportingError for one that cannot be read, is too large or is not UTF-8.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ImportingError(f"{path}: {error.strerror or error}") from error
+    if len(content) > MAX_PAGE_BYTES:
+        raise ImportingError(f"{path} has {len(content)} bytes, more than {MAX_PAGE_BYTES}: split the page")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ImportingError(f"{path}:{line}: is not UTF-8; convert the file first") from error
+    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def language_of(text: str) -> Language:
+    """Chinese where at least one letter in twenty is a Han character: code and names are Latin on any page."""
+    han, letters = len(_HAN.findall(text)), sum(map(str.isalpha, text))
+    return Language.ZH if han * 20 > letters else Language.EN
+
+
+def code_lines(lines: tuple[str, ...] | list[str]) -> frozenset[int]:
+    """Numbers of the lines that belong to fenced code, fences included."""
+    inside: set[int] = set()
+    fence = ""
+    for number, line in enumerate(lines):
+        match = _FENCE.match(line)
+        if fence:
+            inside.add(number)
+            if match and match[1].startswith(fence) and not line.strip(" \t>").strip(fence[0]):
+                fence = ""
+        elif match:
+            inside.add(number)
+            fence = match[1]
+    return frozenset(inside)
+
+
+def _front_matter(text: str) -> Mapping[str, str]:
+    """Its plain values; front matter that cannot be read says nothing."""
+    try:
+        fields: Fields = read_fields(text)
+    except YamlError:
+        return {}
+    return {key: node.text for key, node in fields.values.items() if isinstance(node, Scalar)}
+
+
+def _said_day(said: Mapping[str, str]) -> date | None:
+    for key in _DATED:
+        if match := re.match(r"\d{4}-\d{2}-\d{2}", said.get(key, "")):
+            try:
+                return date.fromisoformat(match[0])
+            except ValueError:
+                continue
+    return None
+
+
+def _first_heading(text: str) -> str:
+    lines = text.split("\n")
+    code = code_lines(lines)
+    for number, line in enumerate(lines):
+        if number not in code and (match := re.match(r"#\s+(.+?)\s*(?:\{#[^}]*\}|#+)?\s*$", line)):
+            return match[1].strip(" *`")
+    return ""
+
+
+def _emptied(text: str, span: tuple[int, int]) -> str:
+    return text[: span[0]] + "\n" * text.count("\n", *span) + text[span[1] :]
+
+
+def _without_comments(text: str) -> str:
+    lines = text.split("\n")
+    if "<!--" not in text and "{/*" not in text:
+        return text
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    in_code = [(starts[number], starts[number + 1]) for number in code_lines(lines)]
+    for match in reversed(list(_COMMENT.finditer(text))):
+        if not any(start <= match.start() < end for start, end in in_code):
+            text = _emptied(text, match.span())
+    return text
+
+
+def _without_modules(text: str) -> str:
+    """Without the imports and exports of MDX, which stand at the start of a line outside code."""
+    lines = text.split("\n")
+    code = code_lines(lines)
+    return "\n".join(
+        "" if number not in code and _MODULE.match(line) else line for number, line in enumerate(lines)
+    )

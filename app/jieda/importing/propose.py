@@ -1,0 +1,302 @@
+"""What passes between the later stages of an import."""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+
+from jieda.content.authoring.edition_text import edition_text
+from jieda.content.markdown.body import parse_body
+from jieda.content.read.forms import MAX_TITLE_CHARS
+from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.parse import edition_digest
+from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.guesses import TagFinder, propose_signatures
+from jieda.entry import Kind, Language, Sample, Signature, Source
+from jieda.importing.body import PageAnswer, compose, divides, read_answer
+from jieda.importing.pairing import BilingualQuestion
+from jieda.importing.rewrite import Targets
+from jieda.importing.wording import Wording, fold_title
+from jieda.taxonomy import Tag
+
+
+class Status(StrEnum):
+    """What a second look at a page finds about a question."""
+
+    NEW = "new"
+    UNCHANGED = "unchanged"
+    CHANGED = "changed"
+    REMOVED = "removed"
+    """Was imported, and its entry has been deleted since: it is not written again."""
+    GONE = "gone"
+    """Was imported, and is on the page no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditionDraft:
+    """One edition, ready to be written."""
+
+    lang: Language
+    title: str
+    body: str
+    source: Source
+    updated: date
+    doubts: tuple[Doubt, ...]
+    images: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An entry as it would be written."""
+
+    id: str
+    candidate: BilingualQuestion
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    signatures: tuple[str, ...]
+    editions: Mapping[Language, EditionDraft]
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Those of both editions, each once."""
+        return tuple(dict.fromkeys(each for edition in self.editions.values() for each in edition.doubts))
+
+
+NO_LICENSE = "TODO"
+MAX_NAMED = 5
+"""Identifiers that a doubt names."""
+
+_NAMES = {
+    Language.EN: {Language.EN: "English", Language.ZH: "Chinese"},
+    Language.ZH: {Language.EN: "英文", Language.ZH: "中文"},
+}
+_ADDRESS = {Language.EN: "the address", Language.ZH: "网址"}
+_LICENSE = {Language.EN: "the license", Language.ZH: "许可证"}
+_CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """Makes proposals for one framework. `titles`: folded titles of the content, with the entry that has each.
+
+    `license` and `updated` are what the pages are said to have, empty or None where nobody said.
+    """
+
+    framework: Tag
+    license: str
+    updated: date | None
+    wording: Wording
+    topics: TagFinder
+    error_types: TagFinder
+    samples: Sequence[Sample]
+    titles: Mapping[str, str]
+
+    def propose(
+        self, candidate: BilingualQuestion, entry_id: str, targets: Mapping[Language, Targets], *, named: bool
+    ) -> Proposal:
+        """The entry for one candidate; `named`: its slug says what it is about."""
+        slug = entry_id.partition("/")[2]
+        answers = {
+            lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug, self.wording)
+            for lang, question in candidate.found.items()
+        }
+        samples = [sample for sample in self.samples if sample.entry_id != entry_id]
+        texts = [answer.text for answer in answers.values()]
+        quoted = propose_signatures(list(candidate.titles.values()), texts, samples)
+        kind, clear = self._kind(candidate, quoted)
+        signatures = quoted if kind is Kind.ERROR else ()
+        topics, types = self._tags(candidate, kind, signatures)
+        divided = divides(list(answers.values()), kind)
+        bodies = {lang: compose(answer, kind, lang, divided=divided) for lang, answer in answers.items()}
+        common = (
+            *([] if named else [doubt("slug", slug=slug)]),
+            *([] if clear else [doubt("kind", kind=kind.value)]),
+            doubt("topics", topics=", ".join(topics) or "–"),
+            *_error_doubts(kind, types, signatures, entry_id),
+            *_differing_code(bodies, self.framework.id),
+        )
+        editions = {
+            lang: EditionDraft(
+                lang=lang,
+                title=question.title[:MAX_TITLE_CHARS].strip(),
+                body=bodies[lang],
+                source=self._source(lang, candidate),
+                updated=self.updated or candidate.pair.pages[lang].updated,
+                doubts=self._doubts(lang, candidate, entry_id, common, answers[lang]),
+                images=answers[lang].images,
+            )
+            for lang, question in candidate.found.items()
+        }
+        return Proposal(entry_id, candidate, kind, topics, types, signatures, editions)
+
+    def _doubts(
+        self,
+        lang: Language,
+        candidate: BilingualQuestion,
+        entry_id: str,
+        common: Iterable[Doubt],
+        answer: PageAnswer,
+    ) -> tuple[Doubt, ...]:
+        """What is doubtful about an edition, each once; `common` is what is about the whole entry."""
+        found = chain(
+            _pair_doubts(lang, candidate),
+            common,
+            self._title_doubts(candidate.found[lang].title, entry_id),
+            self._source_doubts(lang, candidate),
+            _answer_doubts(answer),
+        )
+        return tuple(dict.fromkeys(found))
+
+    def _kind(self, candidate: BilingualQuestion, quoted: Sequence[str]) -> tuple[Kind, bool]:
+        """The kind, and whether the question makes it clear."""
+        titles = list(candidate.titles.values())
+        sorts = frozenset(name for title in titles for name in self.wording.sorts_of(title))
+        names_error = any(self.wording.names_error(title) for title in titles)
+        troubled = any(self.wording.troubled(title) for title in titles)
+        if names_error or (quoted and troubled):
+            return Kind.ERROR, True
+        if "how" in sorts:
+            return Kind.HOW_TO, not troubled
+        if troubled and not sorts & (_CONCEPTS - {"why"}):
+            return Kind.ERROR, False
+        return Kind.CONCEPT, bool(sorts & _CONCEPTS) and not troubled
+
+    def _tags(
+        self, candidate: BilingualQuestion, kind: Kind, signatures: Sequence[str]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        titles = list(candidate.titles.values())
+        categories = [name for question in candidate.found.values() for name in question.categories[1:]]
+        topics = self.topics.find(" \n".join([*titles, *categories]))
+        types = self.error_types.find(" \n".join([*titles, *signatures])) if kind is Kind.ERROR else ()
+        return topics, types
+
+    def _source(self, lang: Language, candidate: BilingualQuestion) -> Source:
+        fallback = self.framework.repository or self.framework.homepage or "https://example.com/"
+        address = candidate.pair.addresses.get(lang, "") or fallback
+        return Source(candidate.pair.pages[lang].title, address, self.license or NO_LICENSE)
+
+    def _source_doubts(self, lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
+        if not candidate.pair.addresses.get(lang):
+            yield doubt("source", what=_ADDRESS[lang])
+        if not self.license:
+            yield doubt("source", what=_LICENSE[lang])
+        if not self.updated and not candidate.pair.pages[lang].dated:
+            yield doubt("updated")
+
+    def _title_doubts(self, title: str, entry_id: str) -> Iterator[Doubt]:
+        if len(title) > MAX_TITLE_CHARS:
+            yield doubt("title")
+        other = self.titles.get(fold_title(title[:MAX_TITLE_CHARS]), entry_id)
+        if other != entry_id:
+            yield doubt("duplicate", id=other)
+
+
+def _answer_doubts(answer: PageAnswer) -> Iterator[Doubt]:
+    if not answer.text:
+        yield doubt("answer")
+    yield from (doubt("link", target=target) for target in answer.lost)
+    yield from (doubt("image", target=target) for target in answer.linked_images)
+
+
+def _error_doubts(
+    kind: Kind, types: Sequence[str], signatures: Sequence[str], entry_id: str
+) -> Iterator[Doubt]:
+    if kind is Kind.ERROR:
+        yield doubt("error-types", types=", ".join(types) or "–")
+        yield doubt("sample", id=entry_id) if signatures else doubt("symptoms")
+        yield doubt("fix")
+
+
+def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt]:
+    other = candidate.found.get(lang.other)
+    if other is None:
+        yield doubt("alone", other=_NAMES[lang][lang.other])
+    elif not candidate.sure:
+        line = candidate.pair.pages[lang.other].line_of(other.first) + 1
+        yield doubt("pair", line=line)
+
+
+def _differing_code(bodies: Mapping[Language, str], framework: str) -> Iterator[Doubt]:
+    """What stands in backticks in one edition and in no code of the other, as `jieda check` will find."""
+    if len(bodies) < 2:
+        return
+    read = [parse_body(body, lang, framework, 1) for lang, body in bodies.items()]
+    missing: list[str] = []
+    for one, other in (read, reversed(read)):
+        there = "\n".join(other.code)
+        missing += [span for span in dict.fromkeys(one.code_spans) if span not in there]
+    if missing:
+        names = ", ".join(missing[:MAX_NAMED]) + (" …" if len(missing) > MAX_NAMED else "")
+        yield doubt("identifier", names=names)
+
+
+def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
+    """The file of one edition."""
+    edition = proposal.editions[lang]
+    twin = proposal.editions.get(lang.other)
+    source = edition.source
+    error = proposal.kind is Kind.ERROR
+    front = FrontMatter(
+        title=_line(edition.title),
+        kind=proposal.kind,
+        topics=_lines(proposal.topics),
+        error_types=_lines(proposal.error_types),
+        signatures=tuple(Signature((line,)) for line in _lines(proposal.signatures)) if error else (),
+        symptoms=_lines(_symptoms(proposal, edition)) if error else (),
+        applies_to=_line(framework.name[lang]),
+        source=(Source(_line(source.title), _line(source.url), _line(source.license)),),
+        updated=edition.updated,
+        synced_with=edition_digest(twin.title, twin.body) if twin else "",
+        draft=True,
+        doubts=_lines(each.say(lang) for each in edition.doubts),
+    )
+    return edition_text(front, edition.body)
+
+
+def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
+    """Writes the editions and copies their images into a content directory; yields what was written.
+
+    A file that is there already is left alone.
+    """
+    for proposal in proposals:
+        slug = proposal.id.partition("/")[2]
+        for lang, edition in proposal.editions.items():
+            folder = directory / lang / framework.id
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{slug}.md"
+            if _write_new(path, draft_text(proposal, lang, framework)):
+                yield path
+                yield from _copy_images(edition, folder)
+
+
+def _write_new(path: Path, text: str) -> bool:
+    try:
+        # "x": a file that came up in between is not overwritten either.
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _copy_images(edition: EditionDraft, folder: Path) -> Iterator[Path]:
+    for name, source in edition.images.items():
+        if not (folder / name).exists():
+            shutil.copyfile(source, folder / name)
+            yield folder / name
+
+
+def _symptoms(proposal: Proposal, edition: EditionDraft) -> tuple[str, ...]:
+    return () if proposal.signatures else (edition.title,)
+
+
+def _lines(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_line, dict.fromkeys(values)))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

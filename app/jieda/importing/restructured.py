@@ -1,0 +1,278 @@
+"""The one door to docutils: reStructuredText to Markdown, with the line each line comes from.
+
+docutils is an optional extra. Roles and directives that only Sphinx knows are read for the text in them.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import dedent, indent
+from typing import Any
+
+from jieda.errors import ImportingError
+
+try:
+    from docutils import core as docutils_core
+except ImportError:
+    docutils_core = None  # type: ignore[assignment]  # it is an optional extra
+
+EXTRA_MISSING = (
+    "{name}: reading reStructuredText needs docutils, which is an optional extra; install it beside Jieda:"
+    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install docutils"
+)
+SETTINGS = {
+    "report_level": 5,
+    "halt_level": 5,
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "doctitle_xform": False,
+    "sectsubtitle_xform": False,
+    "syntax_highlight": "none",
+    "input_encoding": "unicode",
+    "_disable_config": True,
+}
+"""Nothing is included from elsewhere, nothing is printed, and every title stays a section."""
+
+SILENT = frozenset({"toctree", "contents", "index", "only", "meta", "raw", "include", "highlight", "sectnum"})
+"""Directives whose content is not text."""
+
+_DIRECTIVE = re.compile(
+    r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
+)
+_OPTION = re.compile(r"^\s*:[\w-]+:.*\n?", re.MULTILINE)
+
+_ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
+_TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
+_PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
+
+Lines = list[tuple[str, int]]
+"""Lines of Markdown, each with the line of the source, counted from 0."""
+
+
+class Writer:
+    """Writes the nodes of a tree; `first` is the line that its text starts on, and `read` reads a text inside it."""
+
+    def __init__(self, first: int, read: Callable[[str, int], Lines]) -> None:
+        self._first = first
+        self._read = read
+
+    def blocks(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """The lines of all blocks in a node, a blank one behind each."""
+        for child in node.children:
+            write = BLOCKS.get(type(child).__name__, Writer.plain)
+            yield from write(self, child, level)
+
+    def section(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """A title with the anchor that is set in front of it, and what stands below."""
+        for child in node.children:
+            if _is(child, "title"):
+                names = [name for name in node["names"][1:] if re.fullmatch(r"[\w.-]+", name)]
+                anchor = f" {{#{names[0]}}}" if names else ""
+                line = self._line(child)
+                yield f"{'#' * min(level + 1, 6)} {inline(child)}{anchor}", line
+                yield "", line
+        yield from self.blocks(_without_title(node), level + 1)
+
+    def paragraph(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """One line for a paragraph."""
+        yield inline(node), self._line(node)
+        yield "", self._line(node)
+
+    def code(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """A fence, with the language that the source gives."""
+        language = next((each for each in node["classes"] if each != "code"), "")
+        line = self._line(node)
+        fence = "```" if "```" not in node.astext() else "~~~~"
+        yield f"{fence}{language}", line
+        yield from ((text, line) for text in node.astext().split("\n"))
+        yield fence, line
+        yield "", line
+
+    def items(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """A list; its items hang under their marks."""
+        ordered = _is(node, "enumerated_list")
+        start = node.get("start", 1) if ordered else 0
+        for number, item in enumerate(node.children):
+            mark = f"{start + number}. " if ordered else "- "
+            yield from self._hung(mark, item, level)
+
+    def definitions(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """Terms as lines of their own, definitions behind a colon."""
+        for item in node.children:
+            for child in item.children:
+                if _is(child, "term"):
+                    yield inline(child), self._line(child)
+                elif _is(child, "definition"):
+                    yield from self._hung(": ", child, level)
+
+    def quote(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """A quotation, or a notice with its name in bold."""
+        name = type(node).__name__
+        if name != "block_quote":
+            yield f"> **{name.capitalize()}**", self._line(node)
+            yield ">", self._line(node)
+        for text, line in self.blocks(node, level):
+            yield f"> {text}".rstrip(), line
+        yield "", self._line(node)
+
+    def table(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """A table of one line a row."""
+        rows = list(node.findall(lambda each: _is(each, "row")))
+        for number, row in enumerate(rows):
+            cells = [" ".join(_cell(entry).split()).replace("|", "\\|") for entry in row.children]
+            yield f"| {' | '.join(cells)} |", self._line(row)
+            if number == 0:
+                yield f"|{' --- |' * len(cells)}", self._line(row)
+        yield "", self._line(node)
+
+    def image(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """An image, alone on its line."""
+        yield f"![{node.get('alt', '')}]({node['uri']})", self._line(node)
+        yield "", self._line(node)
+
+    def rule(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """A rule."""
+        yield "---", self._line(node)
+        yield "", self._line(node)
+
+    def complaint(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """What docutils could not read: a directive of Sphinx, whose text is read on its own."""
+        for block in node.findall(lambda each: _is(each, "literal_block")):
+            match = _DIRECTIVE.match(block.astext())
+            if match and match["name"] not in SILENT:
+                argument = match["argument"].strip()
+                text = "\n\n".join(filter(None, [argument, _OPTION.sub("", dedent(match["content"]))]))
+                for written, _ in self._read(text, 0):
+                    yield written, self._line(node)
+
+    def nothing(self, _node: Any, _level: int) -> Iterator[tuple[str, int]]:
+        """Comments, targets and the like."""
+        yield from ()
+
+    def plain(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        """Any other block: what is in it, or its text."""
+        if any(type(child).__name__ in BLOCKS for child in node.children):
+            yield from self.blocks(node, level)
+        elif node.astext().strip():
+            yield from self.paragraph(node, level)
+
+    def _hung(self, mark: str, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        lines = list(self.blocks(node, level)) or [("", self._line(node)), ("", self._line(node))]
+        yield f"{mark}{lines[0][0]}".rstrip(), lines[0][1]
+        for text, line in lines[1:]:
+            yield indent(text, " " * max(len(mark), 2)), line
+
+    def _line(self, node: Any) -> int:
+        """The line of a node: its own, or that of what holds it. A title is reported by its underline."""
+        at = node
+        while at is not None and at.line is None:
+            at = at.parent
+        line = at.line if at is not None else 1
+        return max(self._first + line - (2 if _is(node, "title") else 1), 0)
+
+
+def _is(node: Any, name: str) -> bool:
+    """Whether docutils calls a node by this name."""
+    return type(node).__name__ == name
+
+
+def _without_title(node: Any) -> Any:
+    kept = node.deepcopy()
+    kept.children = [child for child in node.children if not _is(child, "title")]
+    return kept
+
+
+def _cell(entry: Any) -> str:
+    return " ".join(inline(child) for child in entry.children)
+
+
+def inline(node: Any) -> str:
+    """The text of a node with its emphasis, code and links in Markdown."""
+    parts = []
+    for child in node.children:
+        if _is(child, "Text"):
+            parts.append(child.astext().replace("\n", " "))
+            continue
+        write = INLINE.get(type(child).__name__)
+        parts.append(write(child) if write else inline(child))
+    return "".join(parts)
+
+
+def _reference(node: Any) -> str:
+    address = node.get("refuri") or (f"#{node['refid']}" if node.get("refid") else "")
+    text = inline(node)
+    return f"[{text}]({address})" if address and text != address else text
+
+
+INLINE: Mapping[str, Callable[[Any], str]] = {
+    "strong": lambda node: f"**{inline(node)}**",
+    "emphasis": lambda node: f"*{inline(node)}*",
+    "literal": lambda node: f"`{node.astext()}`",
+    "math": lambda node: f"`{node.astext()}`",
+    "title_reference": lambda node: f"`{node.astext()}`",
+    "problematic": lambda node: node.astext(),
+    "image": lambda node: f"![{node.get('alt', '')}]({node['uri']})",
+    "reference": _reference,
+    "target": lambda _node: "",
+    "system_message": lambda _node: "",
+}
+
+_NOTICES = (
+    "admonition",
+    "attention",
+    "caution",
+    "danger",
+    "error",
+    "hint",
+    "important",
+    "note",
+    "tip",
+    "warning",
+)
+
+BLOCKS: Mapping[str, Callable[[Writer, Any, int], Iterator[tuple[str, int]]]] = {
+    "section": Writer.section,
+    "paragraph": Writer.paragraph,
+    "literal_block": Writer.code,
+    "doctest_block": Writer.code,
+    "math_block": Writer.code,
+    "bullet_list": Writer.items,
+    "enumerated_list": Writer.items,
+    "definition_list": Writer.definitions,
+    "block_quote": Writer.quote,
+    "table": Writer.table,
+    "image": Writer.image,
+    "transition": Writer.rule,
+    "system_message": Writer.complaint,
+    **dict.fromkeys(("comment", "target", "substitution_definition", "docinfo", "pending"), Writer.nothing),
+    **dict.fromkeys(_NOTICES, Writer.quote),
+}
+
+
+def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
+    """The page as Markdown, and for each of its lines the line of `text` it comes from.
+
+    Raises ImportingError where docutils is not installed, or the page is nested too deeply.
+    """
+    if docutils_core is None:
+        raise ImportingError(EXTRA_MISSING.format(name=name))
+    try:
+        lines = _document(text, 0)
+    except RecursionError:
+        raise ImportingError(f"{name}: it is nested too deeply to be read") from None
+    return "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
+
+
+def _document(text: str, first: int) -> Lines:
+    tree = docutils_core.publish_doctree(_ROLE.sub(_plain_role, text), settings_overrides=SETTINGS)
+    return list(Writer(first, _document).blocks(tree, 0))
+
+
+def _plain_role(match: re.Match[str]) -> str:
+    """Roles of Sphinx as text or literals; those of docutils stay."""
+    role, text = match["role"], match["text"]
+    titled = _TITLED.match(text)
+    if role in {"math", "emphasis", "strong", "literal", "code", "sup", "sub"}:
+        return match[0]
+    if role in _PROSE_ROLES:
+        return titled["title"] if titled else text.rpartition("/")[2]
+    return f"``{titled['title'] if titled else text.lstrip('~!')}``"

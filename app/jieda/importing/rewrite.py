@@ -1,0 +1,287 @@
+"""Tidies the Markdown of an answer: HTML, JSX and the notices of site generators become what entries may hold."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote, urljoin
+
+from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link
+from jieda.content.markdown.sections import slug
+from jieda.entry import Language
+from jieda.importing.page import code_lines
+
+_SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
+_ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
+_WRAPPERS: Mapping[str, str] = {
+    "b": "**",
+    "strong": "**",
+    "i": "*",
+    "em": "*",
+    "code": "`",
+    "kbd": "`",
+    "tt": "`",
+}
+_DROPPED = "|".join(
+    """
+    a article aside big center cite dd details div dl dt figcaption figure font footer header hr ins label li mark
+    nav ol p picture s section small source span sub sup u ul video
+    """.split()
+)
+_TAG = re.compile(
+    rf"<(?P<close>/?)(?P<name>(?:{_DROPPED}|b|strong|i|em|code|kbd|tt|br|img|summary)\b|[A-Z][\w.]*)(?P<rest>[^<>]*)>"
+)
+_CLOSED = re.compile(r"</([A-Z][\w.]*)\s*>|<([A-Z][\w.]*)\b[^<>]*/>")
+_SPACED: Mapping[tuple[str, str], str] = {
+    ("br", ""): " ",
+    ("br", "/"): " ",
+    ("summary", ""): "\n\n**",
+    ("summary", "/"): "**\n\n",
+}
+_ANCHOR = re.compile(r"<a\b(?P<rest>[^<>]*)>(?P<text>.*?)</a>", re.IGNORECASE | re.DOTALL)
+_NOTICE = re.compile(r"^(?P<indent>\s*)(?::{3,}|!!!|\?\?\?\+?)\s*(?P<kind>[\w-]*)\s*(?P<title>.*)$")
+_NOTICE_END = re.compile(r"^\s*:{3,}\s*$")
+_SHORTCODE = re.compile(r"^\s*\{[{%].*[%}]\}\s*$")
+_ALERT = re.compile(r"^(\s*>\s*)\[!(\w+)\]\s*$")
+_EDGE = re.compile(
+    r"[\s\u200b]*(?:-{3,}|={3,}|\*{3,}|_{3,}|(?:<br\s*/?>|</?details>|</?p>|</?div>|</summary>)+)?[\s\u200b]*",
+    re.IGNORECASE,
+)
+
+
+def trim(lines: Sequence[str]) -> list[str]:
+    """Without the blank lines, rules and empty tags at either end."""
+    start, end = 0, len(lines)
+    while start < end and _EDGE.fullmatch(lines[start]):
+        start += 1
+    while end > start and _EDGE.fullmatch(lines[end - 1]):
+        end -= 1
+    return list(lines[start:end])
+
+
+def dedent(lines: Sequence[str]) -> list[str]:
+    """Without the indentation of the list item that the lines come from, as far as every line has it."""
+    filled = [line for line in lines if line.strip()]
+    first = len(filled[0]) - len(filled[0].lstrip(" ")) if filled else 0
+    if not 0 < first <= 8:
+        return list(lines)
+    return [line[min(first, len(line) - len(line.lstrip(" "))) :] for line in lines]
+
+
+def tidy(text: str) -> str:
+    """The text without tags and notices that Markdown alone does not know; code stays as it is."""
+    lines = _notices(text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", outside_code("\n".join(lines), _tags)).strip("\n")
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """The text with `change` applied to every stretch of it that is neither a code block nor a code span."""
+    lines = text.split("\n")
+    code = code_lines(lines)
+    out: list[str] = []
+    prose: list[str] = []
+    for number, line in enumerate(lines):
+        if number in code:
+            out += [_between_spans("\n".join(prose), change)] if prose else []
+            prose = []
+            out.append(line)
+        else:
+            prose.append(line)
+    return "\n".join([*out, *([_between_spans("\n".join(prose), change)] if prose else [])])
+
+
+def _between_spans(text: str, change: Callable[[str], str]) -> str:
+    """Spans are kept under placeholders while `change` works, for a link may reach across one."""
+    spans: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        if "\n\n" in match[0]:
+            return match[0]
+        spans.append(match[0])
+        return f"\x00{len(spans) - 1}\x00"
+
+    changed = change(_SPAN.sub(keep, text))
+    return re.sub("\x00(\\d+)\x00", lambda match: spans[int(match[1])], changed)
+
+
+def _notices(lines: Sequence[str]) -> list[str]:
+    """`:::tip` and `!!! note` become quotations with a bold title; what else they mark off stays as text."""
+    code = code_lines(tuple(lines))
+    out: list[str] = []
+    quoting = ""
+    for number, line in enumerate(lines):
+        if number in code:
+            out.append(f"{quoting}{line}" if quoting else line)
+        elif quoting and _NOTICE_END.match(line):
+            quoting = ""
+            out.append("")
+        elif (match := _NOTICE.match(line)) and match["kind"]:
+            title = match["title"].strip(" \"'[]{}") or match["kind"].capitalize()
+            quoting = "> " if line.lstrip().startswith(":") else ""
+            out += ["", f"> **{title}**", ">"] if quoting else [f"**{title}**", ""]
+        elif match := _ALERT.match(line):
+            out += [f"{match[1]}**{match[2].capitalize()}**", match[1].rstrip()]
+        elif not _SHORTCODE.match(line) and not _NOTICE_END.match(line):
+            out.append(f"{quoting}{line}".rstrip() if quoting else line)
+    return out
+
+
+def _tags(text: str) -> str:
+    # Components of MDX are closed; `List<String>` is not.
+    closed = {name for pair in _CLOSED.findall(text) for name in pair}
+    text = _ANCHOR.sub(_link, text)
+    text = _TAG.sub(lambda match: _tag(match, closed), text)
+    return unescape(text) if "&" in text and ";" in text else text
+
+
+def _attribute(rest: str, name: str) -> str:
+    match = re.search(_ATTRIBUTE.format(name=name), rest)
+    return next((value for value in match.groups() if value), "") if match else ""
+
+
+def _link(match: re.Match[str]) -> str:
+    address, text = _attribute(match["rest"], "href"), match["text"].strip()
+    return f"[{text}]({address})" if address and text else match["text"]
+
+
+def _tag(match: re.Match[str], components: set[str]) -> str:
+    name, rest = match["name"], match["rest"]
+    if name != name.lower():
+        return "" if name in components else match[0]
+    if name in _WRAPPERS:
+        return _WRAPPERS[name]
+    if name == "img":
+        address = _attribute(rest, "src")
+        return f"![{_attribute(rest, 'alt')}]({address})" if address else ""
+    return _SPACED.get((name, match["close"]), "")
+
+
+_INLINE = re.compile(
+    r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|!?\[[^\[\]]*\](?:\([^()]*\))?)*)\]"
+    r"\(\s*(?P<target><[^<>]*>|(?:[^()\s]|\([^()]*\))*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
+)
+_REFERENCE = re.compile(r"(?P<image>!?)\[(?P<text>[^\[\]]+)\](?:\[(?P<label>[^\[\]]*)\])?(?![(:\[])")
+_DEFINITION = re.compile(r"^ {0,3}\[[^\]^][^\]]*\]:\s+\S+.*\n?", re.MULTILINE)
+_LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What addresses of a page lead to.
+
+    `entries`: for each page of the same import, by its path, anchors to entry ids. `base`: the address of the page
+    on the web, or nothing. `references`: the page's reference links.
+    """
+
+    path: Path
+    base: str
+    lang: Language
+    framework: str
+    entries: Mapping[Path, Mapping[str, str]]
+    references: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is met on the way."""
+
+    lost: list[str] = field(default_factory=list)
+    images: dict[str, Path] = field(default_factory=dict)
+    linked_images: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Relinked:
+    """The text; links that led nowhere and are plain text now; images to be copied, by their new file name; images
+    that could not be copied and are links now."""
+
+    text: str
+    lost: tuple[str, ...]
+    images: Mapping[str, Path]
+    linked_images: tuple[str, ...]
+
+
+def relink(text: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> Relinked:
+    """The text with every address fit for the entry `entry_slug`; `anchors` are those inside the answer itself."""
+    found = _Found()
+
+    def resolve(image: str, label: str, target: str) -> str:
+        if image:
+            return _image(label, target, targets, entry_slug, found)
+        address = _address(target, targets, entry_slug, anchors)
+        if address is None:
+            found.lost.append(target)
+            return label
+        return f"[{label}]({address})"
+
+    def change(prose: str) -> str:
+        return _inline(_DEFINITION.sub("", _references(prose, targets.references)), resolve)
+
+    return Relinked(
+        outside_code(text, change), tuple(dict.fromkeys(found.lost)), found.images, tuple(found.linked_images)
+    )
+
+
+def _inline(text: str, resolve: Callable[[str, str, str], str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
+        label = _INLINE.sub(replaced, match["text"]) if not match["image"] else match["text"]
+        return resolve(match["image"], label, match["target"].strip("<>"))
+
+    return _INLINE.sub(replaced, text)
+
+
+def _references(text: str, references: Mapping[str, str]) -> str:
+    """Reference links as inline ones, for the definitions stay behind on the page."""
+
+    def replaced(match: re.Match[str]) -> str:
+        label = " ".join((match["label"] or match["text"]).split()).upper()
+        return f"{match['image']}[{match['text']}]({references[label]})" if label in references else match[0]
+
+    return _REFERENCE.sub(replaced, text) if references else text
+
+
+def _address(target: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> str | None:
+    """Where a link leads to from the entry; None where that is nowhere."""
+    path, _, fragment = target.partition("#")
+    fragment = unquote(fragment)
+    if not path and fragment in anchors:
+        return f"#{anchors[fragment]}"
+    if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
+        known = _known_anchors(path, targets)
+        entry = known.get(fragment) or known.get(slug(fragment) if fragment else "")
+        if entry and entry != f"{targets.framework}/{entry_slug}":
+            return f"{entry.rpartition('/')[2]}.md"
+    address = urljoin(targets.base, target) if targets.base else target
+    read = read_link(address, targets.lang, targets.framework, 0)
+    return address if read.kind is LinkKind.EXTERNAL else None
+
+
+def _known_anchors(path: str, targets: Targets) -> Mapping[str, str]:
+    """The questions of the page that `path` names: that file, or one that differs in its ending only."""
+    if not path:
+        return targets.entries.get(targets.path, {})
+    wanted = (targets.path.parent / unquote(path)).resolve()
+    for page, anchors in targets.entries.items():
+        if page == wanted or _stem(page) == _stem(wanted):
+            return anchors
+    return {}
+
+
+def _stem(path: Path) -> Path:
+    name = re.sub(r"\.(?:mdx?|markdown|rst|html?)$", "", path.name)
+    return path.with_name(_LANGUAGE_SUFFIX.sub("", name))
+
+
+def _image(label: str, target: str, targets: Targets, entry_slug: str, found: _Found) -> str:
+    """An image that lies on disk is copied; another becomes a link, for pages load nothing from other hosts."""
+    file = targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
+    local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
+    if local and file.suffix.lower() in IMAGE_TYPES:
+        name = f"{entry_slug}-{slug(file.stem)}{file.suffix.lower()}"
+        if name.isascii():
+            found.images[name] = file.resolve()
+            return f"![{label}]({name})"
+    address = _address(target, targets, entry_slug, {})
+    found.linked_images.append(target)
+    return f"[{label or target.rpartition('/')[2]}]({address})" if address else label

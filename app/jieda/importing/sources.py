@@ -1,0 +1,244 @@
+"""The one door to Babel: gettext catalogues, which hold a page's text in two languages paragraph by paragraph."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import quote
+
+from jieda.entry import Language
+from jieda.errors import ImportingError
+from jieda.importing.page import SUFFIXES, MarkdownPage, PagePair, code_lines, make_page, read_page, read_text
+from jieda.importing.restructured import to_markdown
+from jieda.importing.wording import Wording
+
+try:
+    from babel.messages import pofile as babel_pofile
+except ImportError:
+    babel_pofile = None  # type: ignore[assignment]  # it is an optional extra
+
+EXTRA_MISSING = (
+    "{name}: reading gettext catalogues needs Babel, which is an optional extra; install it beside Jieda:"
+    " pip install 'jieda[import]', in a checkout: .venv/bin/pip install babel"
+)
+MAX_LINES = 60
+"""The longest paragraph that is looked for in a page."""
+
+_PREFIX = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+]|\d+[.)]|#\.|>|\|)[ \t]+)*")
+_UNDERLINE = re.compile(r"^([=\-~^\"'`#*+.:_])\1{2,}\s*$")
+
+
+def read_catalogue(path: Path) -> Mapping[str, str]:
+    """Paragraphs to their translations, white space folded; fuzzy and missing ones are left out.
+
+    Raises ImportingError where Babel is not installed or the file is not a catalogue.
+    """
+    return {source: said for source, said in _messages(path) if said}
+
+
+def translate(text: str, catalogue: Mapping[str, str]) -> str:
+    """A page with the paragraphs, titles and items that the catalogue knows put into its language."""
+    lines = text.split("\n")
+    code = code_lines(lines)
+    out: list[str] = []
+    at = 0
+    while at < len(lines):
+        taken, said = _longest(lines, at, catalogue) if at not in code else (0, "")
+        if taken:
+            match = _PREFIX.match(lines[at])
+            out.append(f"{match[0] if match else ''}{said}")
+            at += taken
+            if at < len(lines) and (rule := _UNDERLINE.match(lines[at])):
+                # Han characters are two columns wide, and a title's line must be as long as the title.
+                out.append(rule[1] * max(len(lines[at].rstrip()), 2 * len(said)))
+                at += 1
+        else:
+            out.append(lines[at])
+            at += 1
+    return "\n".join(out)
+
+
+def pages_of(path: Path, wording: Wording) -> tuple[str, str]:
+    """Both pages of a catalogue that has come without its source, as Markdown: what asks becomes a heading."""
+    source: list[str] = []
+    said: list[str] = []
+    for original, translation in _messages(path):
+        heading = (
+            "## " if wording.marked(original) or (wording.asks(original) and len(original) < 200) else ""
+        )
+        source.append(f"{heading}{original}")
+        said.append(f"{heading}{translation or original}")
+    return "\n\n".join(source) + "\n", "\n\n".join(said) + "\n"
+
+
+def _messages(path: Path) -> Iterator[tuple[str, str]]:
+    if babel_pofile is None:
+        raise ImportingError(EXTRA_MISSING.format(name=path))
+    try:
+        catalogue = babel_pofile.read_po(BytesIO(read_text(path).encode()), abort_invalid=True)
+    except (babel_pofile.PoFileError, ValueError) as error:
+        raise ImportingError(f"{path} is not a gettext catalogue: {error}") from error
+    for message in catalogue:
+        if isinstance(message.id, str) and message.id and isinstance(message.string, str):
+            yield _folded(message.id), "" if message.fuzzy else _folded(message.string)
+
+
+def _longest(lines: list[str], at: int, catalogue: Mapping[str, str]) -> tuple[int, str]:
+    """How many lines from `at` on are one paragraph of the catalogue, and its translation."""
+    match = _PREFIX.match(lines[at])
+    joined = ""
+    best = (0, "")
+    for count, line in enumerate(lines[at : at + MAX_LINES], 1):
+        if not line.strip():
+            break
+        joined = _folded(f"{joined} {line[match.end() :] if count == 1 and match else line}")
+        if joined in catalogue:
+            best = (count, catalogue[joined])
+    return best
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+CATALOGUE = ".po"
+MAX_FILES = 20_000
+KEY_PARTS = 3
+"""Of a page's path, that name it in the records: enough to tell pages apart, whatever the checkout is called."""
+
+_LANGUAGE = re.compile(
+    r"(?P<en>en|en[-_]us|english)|(?P<zh>zh|zh[-_]?(?:cn|hans|hans[-_]cn)|cn|chinese)", re.IGNORECASE
+)
+_SUFFIX = re.compile(r"[._-](?P<lang>en|en[-_]us|zh|zh[-_](?:cn|hans)|cn)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSources:
+    """What was asked for: pages of either language below `roots`, or of languages yet to be told in `mixed`.
+
+    `addresses`: where a page, or the directory it lies in, is on the web.
+    """
+
+    roots: Mapping[Language, Path]
+    mixed: Sequence[Path]
+    addresses: Mapping[Language, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file with the language that its name or place tells, or None, and its key: its place without language."""
+
+    path: Path
+    lang: Language | None
+    key: str
+    below: str
+    """Its path below the directory that was given; empty for a file given by itself."""
+
+
+def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
+    """The files of every page, in order of their keys. Raises ImportingError where there is none."""
+    files = [each for lang, root in given.roots.items() for each in _files(root, lang)]
+    files += [each for root in given.mixed for each in _files(root, None)]
+    grouped: dict[str, dict[Language, PageFile]] = defaultdict(dict)
+    roots = list(given.roots.values())
+    alone = len(roots) == 2 and all(root.is_file() for root in roots)
+    for file in files:
+        lang = file.lang or _told(file)
+        grouped["" if alone else file.key].setdefault(lang, file)
+    if not grouped:
+        raise ImportingError(f"no pages ({', '.join(sorted({*SUFFIXES, CATALOGUE}))}) in {_named(given)}")
+    return tuple(grouped[key] for key in sorted(grouped))
+
+
+def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording: Wording) -> PagePair:
+    """The pages of one group of files. Raises ImportingError."""
+    first = files.get(Language.EN) or files[Language.ZH]
+    pages = _read(files, wording)
+    addresses = {
+        lang: address
+        for lang in pages
+        if (address := _address(given.addresses.get(lang, ""), files.get(lang, first)))
+    }
+    return PagePair("/".join(first.path.resolve().parts[-KEY_PARTS:]), pages, addresses)
+
+
+def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
+    """Whether a file's name says that it holds questions; one that was given by itself is always meant."""
+    stem = _SUFFIX.sub("", file.path.stem).casefold()
+    return not file.below or "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
+
+
+def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:
+    """Pages by language; a catalogue is read together with its source, or makes both pages."""
+    plain = {lang: file for lang, file in files.items() if file.path.suffix != CATALOGUE}
+    catalogues = {lang: file for lang, file in files.items() if file.path.suffix == CATALOGUE}
+    pages = {lang: read_page(file.path, lang) for lang, file in plain.items()}
+    for lang, file in catalogues.items():
+        if lang.other in plain:
+            pages[lang] = _translated(plain[lang.other].path, file.path, lang)
+        else:
+            source, said = pages_of(file.path, wording)
+            pages |= {
+                lang.other: make_page(file.path, source, lang.other),
+                lang: make_page(file.path, said, lang),
+            }
+    return pages
+
+
+def _translated(source: Path, catalogue: Path, lang: Language) -> MarkdownPage:
+    text = translate(read_text(source), read_catalogue(catalogue))
+    if source.suffix == ".rst":
+        markdown, origin = to_markdown(text, str(source))
+        return make_page(source, markdown, lang, origin)
+    return make_page(source, text, lang)
+
+
+def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:
+    wanted = {*SUFFIXES, CATALOGUE}
+    if root.is_file():
+        if root.suffix not in wanted:
+            raise ImportingError(f"{root} is not one of {', '.join(sorted(wanted))}")
+        yield PageFile(root, lang or _lang_of_name(root.name), _key(Path(root.name)), "")
+        return
+    found = sorted(path for path in root.rglob("*") if path.suffix in wanted and path.is_file())
+    if len(found) > MAX_FILES:
+        raise ImportingError(f"{root} has more than {MAX_FILES} pages: name a directory further down")
+    for path in found:
+        below = path.relative_to(root)
+        if not any(part.startswith(".") or part == "node_modules" for part in below.parts):
+            yield PageFile(path, lang or _lang_of_name(below.as_posix()), _key(below), below.as_posix())
+
+
+def _lang_of_name(name: str) -> Language | None:
+    path = Path(name)
+    suffix = _SUFFIX.search(path.stem)
+    for part in (suffix["lang"] if suffix else "", *reversed(path.parts[:-1])):
+        if match := _LANGUAGE.fullmatch(part):
+            return Language.EN if match["en"] else Language.ZH
+    return None
+
+
+def _told(file: PageFile) -> Language:
+    if file.path.suffix == CATALOGUE:
+        return Language.ZH
+    return read_page(file.path).lang
+
+
+def _key(below: Path) -> str:
+    """The place of a page without what tells its language or markup."""
+    parts = [part.casefold() for part in below.parts[:-1]]
+    kept = [part for part in parts if not _LANGUAGE.fullmatch(part) and part not in {"locale", "lc_messages"}]
+    return "/".join([*kept, _SUFFIX.sub("", below.stem).casefold()])
+
+
+def _address(base: str, file: PageFile) -> str:
+    """The address of a page: that given, or the file's place below the directory's."""
+    if not base or not file.below:
+        return base
+    return f"{base.rstrip('/')}/{quote(file.below)}"
+
+
+def _named(given: ImportSources) -> str:
+    return ", ".join(map(str, [*given.roots.values(), *given.mixed]))

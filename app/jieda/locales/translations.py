@@ -1,0 +1,60 @@
+"""Words of the user interface in both languages: two flat files, one look-up."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from jieda.entry import Language
+
+LOCALES = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """`catalogs` maps a key such as `home.lead` to its text, for each language."""
+
+    catalogs: Mapping[Language, Mapping[str, str]]
+
+    @classmethod
+    def load(cls, directory: Path = LOCALES) -> Self:
+        """The catalogs in `directory`, one `<lang>.json` for each language."""
+        return cls(
+            {lang: json.loads((directory / f"{lang}.json").read_text(encoding="utf-8")) for lang in Language}
+        )
+
+    def translate(self, lang: Language, key: str, **args: str | int) -> str:
+        """The text under `key`, its `{names}` filled from `args`; numbers are grouped by thousands.
+
+        A text that counts is kept as `key.one` and `key.other` and chosen by the argument `count`; a
+        language without a singular has `key.other` alone. Raises KeyError for an unknown key.
+        """
+        catalog = self.catalogs[lang]
+        text = catalog[key] if key in catalog else catalog[_plural(catalog, key, args.get("count"))]
+        return filled(text, args)
+
+    def words(self, lang: Language) -> Callable[..., str]:
+        """`translate`, bound to one language."""
+        return partial(self.translate, lang)
+
+    def day(self, lang: Language, value: date) -> str:
+        """A date as people of that language write it."""
+        month = self.translate(lang, f"date.month.{value.month}")
+        return self.translate(lang, "date.format", year=str(value.year), month=month, day=str(value.day))
+
+
+def filled(text: str, args: Mapping[str, str | int]) -> str:
+    """`text`, its `{names}` filled from `args`; numbers are grouped by thousands."""
+    return text.format_map({name: _shown(value) for name, value in args.items()}) if args else text
+
+
+def _plural(catalog: Mapping[str, str], key: str, count: str | int | None) -> str:
+    singular = f"{key}.one"
+    return singular if count == 1 and singular in catalog else f"{key}.other"
+
+
+def _shown(value: str | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else value

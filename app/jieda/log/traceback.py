@@ -1,0 +1,218 @@
+"""Folded lines to failures: exceptions with their frames, chained ones too, and messages that are not Python's."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jieda.log.formats import Formats
+from jieda.log.line_kinds import ASSERTION, LineKind, LineRead, classify, families_in, raised_at_the_end
+from jieda.log.lines import LogLine, fold
+from jieda.log.placeholders import mask
+
+MOST_FRAMES = 200
+"""Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
+MOST_RAISED = 200
+"""Distinct failures kept of one log, the first ones."""
+SOURCE_LINES = 10
+"""How far below a `raise` what it raises may stand."""
+_MESSAGE_LENGTH = 600
+_BEGINNINGS = (LineKind.HEADER, LineKind.REMOTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in the code. `line` is 0, `function` and `source` are empty where the log does not tell.
+
+    `number` is the line of the paste.
+    """
+
+    path: str
+    line: int
+    function: str
+    source: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A failure. `type` is as printed (`torch.OutOfMemoryError`); for anything else, its family (`NCCL`).
+
+    `frames` run from the outermost to the innermost; `count` adds up all ranks.
+    """
+
+    type: str
+    message: str
+    line: int
+    count: int
+    frames: tuple[Frame, ...]
+    verbatim: bool
+    """True where it begins its line, as programs print it; False where it is mentioned in the middle of one."""
+
+    @property
+    def name(self) -> str:
+        """The type without its module."""
+        return self.type.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedLog:
+    """What is understood of a paste. `raised` is in the order of the log, each failure once.
+
+    `frames` are all frames, each once, those of a traceback that breaks off too. `processes` are the names
+    in the prefixes of lines, each with the index of the first line below it.
+    """
+
+    lines: tuple[LogLine, ...]
+    raised: tuple[Raised, ...]
+    frames: tuple[Frame, ...]
+    processes: Mapping[str, int]
+
+
+def parse(text: str, formats: Formats) -> ParsedLog:
+    """Understand a paste. Never raises; linear in the length of `text`."""
+    folded = fold(text, formats)
+    texts = [line.text for line in folded.lines]
+    lowered = "\n".join(texts).casefold()
+    families = families_in(lowered, formats)
+    pairs = zip(texts, lowered.split("\n"), strict=True) if texts else ()
+    reads = [classify(line, low, formats, families) for line, low in pairs]
+    plain = [read.kind is LineKind.TEXT for read in reads]
+    raised: list[Raised] = []
+    frames: dict[tuple[str, int, str], Frame] = {}
+    for stream in folded.streams:
+        reader = _StreamReader(texts, reads, formats.wrappers)
+        for number, place, times in stream:
+            if reader.listening or not plain[place]:
+                reader.feed(number, place, times)
+        reader.end()
+        raised.extend(reader.raised)
+        for frame in reader.all_frames:
+            frames.setdefault((frame.path, frame.line, frame.function), frame)
+    return ParsedLog(folded.lines, _fold(raised), tuple(frames.values()), folded.processes)
+
+
+def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
+    """Each failure once: those that differ in values and ranks only are one.
+
+    A message that comes again without its traceback, as Ray shortens what it repeats, is the one above.
+    """
+    folded: dict[tuple[str, str, str], Raised] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    last: dict[tuple[str, str], str] = {}
+    for one in sorted(raised, key=lambda failure: failure.line):
+        said = (one.type, mask(one.message[:200]))
+        inner = one.frames[-1].function if one.frames else last.get(said, "")
+        last[said] = inner
+        key = (*said, inner)
+        if key in folded or len(folded) < MOST_RAISED:
+            folded.setdefault(key, one)
+            counts[key] += one.count
+    return tuple(replace(one, count=counts[key]) for key, one in folded.items())
+
+
+class _StreamReader:
+    """The state while one process's lines go by: the traceback that is open, and what came out so far."""
+
+    def __init__(self, texts: Sequence[str], reads: Sequence[LineRead], wrappers: frozenset[str]) -> None:
+        self.raised: list[Raised] = []
+        self.all_frames: list[Frame] = []
+        self.listening = False
+        """Whether a line that is nothing by itself could belong to a failure."""
+        self._texts = texts
+        self._reads = reads
+        self._wrappers = wrappers
+        self._frames: list[Frame] = []
+        self._remote: tuple[str, int, int] | None = None
+        self._raising: tuple[str, int, int] | None = None
+        self._after_frame = False
+
+    def feed(self, number: int, place: int, times: int) -> None:
+        """Take the next line: `number` in the paste, `place` among the folded lines, printed `times` times."""
+        read, after_frame = self._reads[place], self._after_frame
+        self._after_frame = read.kind is LineKind.FRAME
+        if read.kind is LineKind.FRAME:
+            self._raising = None
+            self._frames.append(Frame(read.first, read.line, read.second, "", number))
+            self.all_frames.append(self._frames[-1])
+        elif after_frame and self._is_source(read, self._texts[place]):
+            self._raising = (read.first, number, times) if read.kind is LineKind.RAISING else None
+            last, source = self._frames[-1], self._texts[place].strip()
+            self._frames[-1] = Frame(last.path, last.line, last.function, source, last.number)
+            self.all_frames[-1] = self._frames[-1]
+        elif read.kind in _BEGINNINGS:
+            self._begin(read, number, times)
+        elif read.kind is LineKind.TEXT:
+            self._text(self._texts[place], number, times)
+        elif read.kind is LineKind.RAISING:
+            self._raising = (read.first, number, times)
+        elif read.kind is not LineKind.CHAIN:
+            self._raise(read, number, times)
+        self.listening = bool(self._frames) or self._unfinished()
+
+    def end(self) -> None:
+        """No line follows: a traceback that broke off is a failure all the same where it tells what was raised."""
+        if self._remote is not None and self._remote[0]:
+            name, number, times = self._remote
+            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+        elif self._frames:
+            self._raise_what_the_source_raises()
+        self._remote = None
+
+    def _is_source(self, read: LineRead, text: str) -> bool:
+        return text[:3].isspace() or (read.kind is LineKind.TEXT and raised_at_the_end(text) is None)
+
+    def _begin(self, read: LineRead, number: int, times: int) -> None:
+        if self._frames:
+            self.end()
+        self._frames = []
+        if read.kind is LineKind.REMOTE:
+            self._remote = (read.first or (self._remote[0] if self._remote else ""), number, times)
+
+    def _text(self, text: str, number: int, times: int) -> None:
+        if self._frames and (read := raised_at_the_end(text)):
+            self._raise(read, number, times)
+        elif self._unfinished():
+            last = self.raised[-1]
+            self.raised[-1] = replace(
+                last, message=f"{last.message} {text.strip()}".strip()[:_MESSAGE_LENGTH]
+            )
+
+    def _unfinished(self) -> bool:
+        """Whether the last failure's message goes on in the next line."""
+        return not self._frames and bool(self.raised) and self.raised[-1].message[-1:] in {"", ":"}
+
+    def _raise(self, read: LineRead, number: int, times: int) -> None:
+        type_, message = read.first, read.second[:_MESSAGE_LENGTH]
+        if (
+            type_.rpartition(".")[2] in self._wrappers
+            and self._raising
+            and number <= self._raising[1] + SOURCE_LINES
+        ):
+            self._raise_what_the_source_raises()
+        self._raising = None
+        frames = self._taken_frames()
+        if not message and type_ == "AssertionError":
+            message = self._assertion(frames)
+        self._add(Raised(type_, message, number, times, frames, read.verbatim))
+
+    def _raise_what_the_source_raises(self) -> None:
+        if self._raising and self._raising[0].rpartition(".")[2] not in self._wrappers:
+            name, number, times = self._raising
+            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+        self._raising = None
+
+    def _assertion(self, frames: tuple[Frame, ...]) -> str:
+        """The condition that a bare AssertionError is about, where the log shows it."""
+        if frames:
+            return frames[-1].source
+        if self.raised and self.raised[-1].type == ASSERTION:
+            return self.raised.pop().message
+        return ""
+
+    def _taken_frames(self) -> tuple[Frame, ...]:
+        frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
+        return frames
+
+    def _add(self, raised: Raised) -> None:
+        self.raised.append(raised)
+        self._remote = None

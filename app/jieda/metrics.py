@@ -1,0 +1,165 @@
+"""Counters and timings for Prometheus: the one door to its client library."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from jieda.feedback import VoteCount
+from jieda.version import VERSION
+
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
+DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""Where several workers leave their figures for each other; the library reads it when it is imported."""
+
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""Upper bounds in seconds: a search takes about one millisecond, a diagnosis up to a few hundred."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedState:
+    """What is so at the moment of asking. `age`: seconds since the generation was built; `builds` took `build_seconds`
+    together. Votes are kept on disk, for all workers and beyond a restart."""
+
+    entries: int
+    degraded: bool
+    age: float
+    cluster: str | None = None
+    """Why the search cluster does not answer, empty where it does; None where none is used."""
+    builds: int = 0
+    build_seconds: float = 0.0
+    votes: Sequence[VoteCount] = ()
+
+
+COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "requests": (
+        "jieda_requests",
+        "Requests answered.",
+        ("method", "route", "status"),
+    ),
+    "searches": (
+        "jieda_searches",
+        "Searches by outcome.",
+        ("outcome",),
+    ),
+    "diagnoses": (
+        "jieda_diagnoses",
+        "Diagnoses by verdict and by confidence of the best match.",
+        ("verdict", "confidence"),
+    ),
+    "reloads": (
+        "jieda_reloads",
+        "Reloads asked for, by outcome.",
+        ("outcome",),
+    ),
+    "refused": (
+        "jieda_refused",
+        "Requests refused because a client asked too much (by kind), or because all together did (busy).",
+        ("limit",),
+    ),
+    "cache": (
+        "jieda_cache",
+        "Answers that hold for a whole generation, taken as they were made (hit) or made (miss).",
+        ("outcome",),
+    ),
+    "repeated": (
+        "jieda_search_cache",
+        "Searches whose answer was kept (hit), and those that were searched (miss).",
+        ("outcome",),
+    ),
+    "gaps": (
+        "jieda_gaps",
+        "Questions asked in vain: kept, dropped (too many at once), unreadable (no word of them may be kept), "
+        "lost (the disk took none).",
+        ("outcome",),
+    ),
+}
+"""By the field of `Metrics`: the name, what it counts, and by what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What one application counts. Labels are route templates and tags, never anything a client typed."""
+
+    registry: CollectorRegistry
+    requests: Counter
+    seconds: Histogram
+    searches: Counter
+    diagnoses: Counter
+    reloads: Counter
+    refused: Counter
+    cache: Counter
+    repeated: Counter
+    gaps: Counter
+
+    @classmethod
+    def create(cls) -> Self:
+        """Fresh counters in a registry of their own, so that two applications in one process keep apart."""
+        registry = CollectorRegistry()
+        counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
+        seconds = Histogram(
+            "jieda_request_seconds",
+            "Time to the end of an answer.",
+            ["method", "route"],
+            registry=registry,
+            buckets=BUCKETS,
+        )
+        return cls(registry=registry, seconds=seconds, **counters)
+
+    def expose(self, state: ServedState, environ: Mapping[str, str] = os.environ) -> bytes:
+        """All figures in the text format, of every worker where several share a directory, and what is so now."""
+        counted = CollectorRegistry()
+        counted.register(_StateCollector(state))
+        if DIRECTORY_VARIABLE not in environ:
+            return generate_latest(self.registry) + generate_latest(counted)
+        MultiProcessCollector(counted)  # type: ignore[no-untyped-call] # the library has no annotation there
+        return generate_latest(counted)
+
+
+@dataclass(frozen=True, slots=True)
+class _StateCollector(Collector):
+    """What is read when the figures are asked for, and is the same whichever worker is asked."""
+
+    state: ServedState
+
+    def collect(self) -> Iterator[Metric]:
+        state = self.state
+        info = GaugeMetricFamily(
+            "jieda_info", "Always 1; the label says which version runs.", labels=["version"]
+        )
+        info.add_metric([VERSION], 1)
+        yield info
+        yield GaugeMetricFamily("jieda_entries", "Entries served.", value=state.entries)
+        yield GaugeMetricFamily(
+            "jieda_degraded",
+            "1 while something keeps the newest content from being served.",
+            value=state.degraded,
+        )
+        if state.cluster is not None:
+            yield GaugeMetricFamily(
+                "jieda_search_cluster_up",
+                "1 while the search cluster answers the worker that is asked.",
+                value=not state.cluster,
+            )
+        yield GaugeMetricFamily(
+            "jieda_generation_age_seconds", "Time since what is served was built.", value=state.age
+        )
+        yield CounterMetricFamily(
+            "jieda_builds", "Generations built since the builder started.", value=state.builds
+        )
+        yield CounterMetricFamily(
+            "jieda_build_seconds", "Time that these builds took.", value=state.build_seconds
+        )
+        votes = CounterMetricFamily(
+            "jieda_votes", "What readers said to “Did this solve it?”.", labels=["entry", "lang", "solved"]
+        )
+        for vote in state.votes:
+            votes.add_metric([vote.entry, vote.lang, "yes"], vote.solved)
+            votes.add_metric([vote.entry, vote.lang, "no"], vote.unsolved)
+        yield votes

@@ -1,0 +1,127 @@
+"""A diagnosis as text: for a terminal, the same from `curl` and from `jieda diagnose`; as Markdown, for an issue or a
+chat; and explained, by the log-odds of each entry."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from jieda.diagnosis.answers import Diagnosis, Evidence, Match, Near, Verdict
+
+Translate = Callable[..., str]
+CONFIDENCE_HEADER = "Jieda-Confidence"
+"""How sure the best match is, or `none`: for scripts that print the text, without parsing it."""
+
+MAX_MATCHED = 3
+"""Lines of the paste shown for a match: enough to recognize it by."""
+MAX_LINE = 160
+"""Characters of such a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Escape sequences around parts of the text; all empty where nothing is to be colored."""
+
+    strong: str = ""
+    faint: str = ""
+    sure: str = ""
+    off: str = ""
+
+
+PLAIN = Paint()
+COLORS = Paint(strong="\x1b[1m", faint="\x1b[2m", sure="\x1b[32m", off="\x1b[0m")
+
+
+def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], paint: Paint = PLAIN) -> str:
+    """The diagnosis in the language of `t`, ending in a line break.
+
+    `address` gives the page of an entry id, or an empty string.
+    """
+    matches = enumerate(diagnosis.matches, 1)
+    blocks = [_match(number, match, t, address, paint) for number, match in matches]
+    return "\n\n".join("\n".join(block) for block in blocks or [_nothing(diagnosis, t, paint)]) + "\n"
+
+
+def _match(
+    number: int, match: Match, t: Translate, address: Callable[[str], str], paint: Paint
+) -> Iterator[str]:
+    confidence = t(f"diagnosis.confidence.{match.confidence}")
+    yield f"{paint.strong}{number}. {match.edition.title}{paint.off}  [{paint.sure}{confidence}{paint.off}]"
+    if match.edition.applies_to:
+        yield f"   {paint.faint}{t('diagnosis.applies_to', text=match.edition.applies_to)}{paint.off}"
+    for matched in match.matched[:MAX_MATCHED]:
+        yield _line(matched.line, printable(matched.text), t, paint)
+    if match.edition.answer:
+        yield ""
+        yield from (f"   {line}".rstrip() for line in match.edition.answer.markdown.strip().splitlines())
+    yield ""
+    yield f"   {paint.faint}{match.entry.id}{paint.off}  {address(match.entry.id)}".rstrip()
+
+
+def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
+    clean = diagnosis.verdict is Verdict.NO_ERROR
+    yield f"{paint.strong}{t('diagnosis.no_error' if clean else 'diagnosis.none')}{paint.off}"
+    for error in diagnosis.errors[:MAX_MATCHED]:
+        message = f"{error.type}: {error.message}" if error.message else error.type
+        times = f"  ×{error.count}" if error.count > 1 else ""
+        yield _line(error.line, printable(message) + times, t, paint)
+    if diagnosis.near:
+        yield t("diagnosis.similar" if clean else "diagnosis.nearest")
+        for near in diagnosis.near:
+            shares = t("diagnosis.shares", words=printable(t("list.join").join(near.words)))
+            about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
+            yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
+    if diagnosis.query:
+        # As words, not as a link: nothing of what was pasted goes into an address.
+        yield t("diagnosis.search_instead", query=printable(diagnosis.query))
+
+
+def _line(number: int, text: str, t: Translate, paint: Paint) -> str:
+    return f"   {paint.faint}{t('diagnosis.line', line=str(number))}{paint.off}  {text}"
+
+
+def printable(text: str) -> str:
+    """A line of a paste without control characters, cut to `MAX_LINE`."""
+    shown = "".join(character if character.isprintable() else " " for character in text).strip()
+    return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
+
+
+def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
+    """The best match of a diagnosis; empty where there is none. `address` gives the page of an entry id."""
+    return _quoted_match(diagnosis.matches[0], t, address) if diagnosis.matches else ""
+
+
+def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> str:
+    title = re.sub(r"([\[\]])", r"\\\1", match.edition.title)
+    parts = [f"**{t(f'confidence.{match.confidence}')}** · [{title}]({address(match.entry.id)})"]
+    if match.matched:
+        parts.append(_fenced("\n".join(line.text.strip() for line in match.matched)))
+    if match.edition.answer:
+        parts.append(f"**{match.edition.answer.title}**\n\n{match.edition.answer.markdown.strip()}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _fenced(text: str) -> str:
+    """`text` as a block of code, in a fence longer than any inside it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def explained(diagnosis: Diagnosis, t: Translate) -> str:
+    """A table for each match and each near entry, ending in a line break."""
+    verdict = t(f"diagnosis.verdict.{diagnosis.verdict}")
+    answers: list[Match | Near] = [*diagnosis.matches, *diagnosis.near]
+    blocks = [verdict, *("\n".join(_table(each, t)) for each in answers)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(one: Match | Near, t: Translate) -> Iterator[str]:
+    word = t(f"diagnosis.confidence.{one.confidence}") if isinstance(one, Match) else t("diagnosis.near")
+    yield f"{one.score:+7.2f}  {one.entry.id}  [{word}]"
+    for evidence in one.evidence:
+        yield f"  {evidence.log_odds:+7.2f}  {_described(evidence, t)}"
+
+
+def _described(evidence: Evidence, t: Translate) -> str:
+    kind, shown = t(f"diagnosis.evidence.{evidence.kind}"), printable(evidence.detail)
+    return f"{kind}: {shown}" if shown else kind

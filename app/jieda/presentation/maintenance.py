@@ -1,0 +1,109 @@
+"""Open work for those who maintain the entries, as JSON and as text for a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from jieda.entry import Language, Summary
+from jieda.feedback import GapOutcome
+from jieda.usecases.gaps.grouping import GapGroup
+from jieda.usecases.gaps.maintenance import Maintenance
+
+WIDTH = 100
+"""Characters of a gap that are printed."""
+
+
+def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
+    """JSON for machines; each list has at most `limit` items, and beside it `totals` counts all."""
+    return {
+        "data": data,
+        "days": found.days,
+        "unreadable": found.unreadable,
+        "totals": dict(_totals(found)),
+        "gaps": [_gap(each) for each in found.gaps[:limit]],
+        "voted_down": [
+            {"id": each.entry.id, "lang": each.lang, "solved": each.solved, "unsolved": each.unsolved}
+            for each in found.voted_down[:limit]
+        ],
+        "never_read": None if found.never_read is None else [each.id for each in found.never_read[:limit]],
+        "stale": _editions(found.stale[:limit]),
+        "missing": _editions(found.missing[:limit]),
+        "problems": [
+            {"path": each.path, "line": each.line, "rule": each.rule, "message": each.message}
+            for each in found.problems[:limit]
+        ],
+        "drafts": list(found.drafts[:limit]),
+    }
+
+
+def _totals(found: Maintenance) -> Iterator[tuple[str, int]]:
+    yield "gaps", len(found.gaps)
+    yield "asked", sum(each.count for each in found.gaps)
+    yield "voted_down", len(found.voted_down)
+    yield "never_read", len(found.never_read or ())
+    yield "stale", len(found.stale)
+    yield "missing", len(found.missing)
+    yield "problems", len(found.problems)
+    yield "drafts", len(found.drafts)
+
+
+def _gap(group: GapGroup) -> dict[str, object]:
+    return {
+        "source": group.source,
+        "failure": group.kind,
+        "text": group.text,
+        "others": list(group.others),
+        "count": group.count,
+        "last": group.last,
+        "days": dict(sorted(group.days.items())),
+        "langs": {lang: group.langs[lang] for lang in Language if lang in group.langs},
+        "outcomes": {each: group.outcomes[each] for each in GapOutcome if each in group.outcomes},
+    }
+
+
+def _editions(editions: Sequence[tuple[Summary, Language]]) -> list[dict[str, str]]:
+    return [{"id": summary.id, "lang": lang} for summary, lang in editions]
+
+
+def as_text(found: Maintenance, limit: int) -> str:
+    """A table of the gaps, then one block for each thing that is to be done, with the command for it."""
+    blocks = [_table(found, limit)]
+    for title, command, lines in _blocks(found):
+        if lines:
+            more = [f"  … and {len(lines) - limit} more"] if len(lines) > limit else []
+            blocks.append("\n".join([f"{title} ({len(lines)}): {command}", *lines[:limit], *more]))
+    return "\n\n".join(blocks)
+
+
+def _table(found: Maintenance, limit: int) -> str:
+    if not found.gaps:
+        return f"Nothing was asked in vain in the last {found.days} days, as far as it was kept."
+    total = sum(each.count for each in found.gaps)
+    asked = f"{total} times, {len(found.gaps)} questions"
+    head = f"Asked in vain in the last {found.days} days ({asked}): jieda new ID --kind KIND"
+    rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
+    for each in found.gaps[:limit]:
+        langs = " ".join(f"{each.langs.get(lang, 0):5}" for lang in Language)
+        rows.append(f"{each.count:7}  {each.last}  {langs}  {each.source:8}  {title_of(each)[:WIDTH]}")
+    if len(found.gaps) > limit:
+        rows.append(f"  … and {len(found.gaps) - limit} more")
+    return "\n".join([head, *rows])
+
+
+def title_of(group: GapGroup) -> str:
+    """What was asked: the failure's type, the words."""
+    return ": ".join(filter(None, (group.kind, group.text)))
+
+
+def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:
+    voted = [
+        f"{each.unsolved:7} no {each.solved:6} yes  {each.lang}  {each.entry.id}" for each in found.voted_down
+    ]
+    yield "Found, but voted down", "read and improve them", voted
+    yield "Never read", "ask whether they are found", [f"  {each.id}" for each in found.never_read or ()]
+    yield "Stale editions", "bring in step, then jieda sync ID", _lines(found.stale)
+    yield "Missing editions", "write the other language", _lines(found.missing)
+    yield "Problems", "jieda check", [f"  {each}" for each in found.problems]
+    yield "Drafts", "finish them and remove `draft: true`", [f"  {each}" for each in found.drafts]
+
+
+def _lines(editions: Sequence[tuple[Summary, Language]]) -> list[str]:
+    return [f"  {lang}  {summary.id}" for summary, lang in editions]

@@ -1,0 +1,331 @@
+"""The answers of the API: one model for each, used by the client, agents and commands as well. Scripts depend on these
+names: they are a promise."""
+
+import re
+from datetime import date
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, Verdict
+from jieda.entry import Heading, Kind, Language, Problem, Source
+from jieda.search.answers import CompletionType, Reason, SuggestionType
+
+FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+SECOND_LEVEL = 2
+PREFIX = "Api"
+"""Of models whose name is also that of what they tell about; the description of the API leaves it out."""
+
+
+class ApiAnswer(BaseModel):
+    """Base of what is answered; never changed once made."""
+
+    model_config = ConfigDict(
+        frozen=True, model_title_generator=lambda model: model.__name__.removeprefix(PREFIX)
+    )
+
+
+class EditionLink(ApiAnswer):
+    """An edition that an entry has. `stale`: its twin has changed since the two were last synced."""
+
+    lang: Language
+    title: str
+    url: str
+    stale: bool
+
+
+class Tagged(ApiAnswer):
+    """What every mention of an entry says. `lang` is the language of the edition shown."""
+
+    id: str
+    framework: str
+    kind: Kind
+    topics: tuple[str, ...]
+    error_types: tuple[str, ...]
+    lang: Language
+    title: str
+    applies_to: str
+
+
+class ApiHit(Tagged):
+    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`."""
+
+    snippet: str
+    score: float
+    reasons: tuple[Reason, ...]
+    editions: tuple[EditionLink, ...]
+    url: str
+    api_url: str
+
+
+class Facet(ApiAnswer):
+    """How many entries would be found with this value chosen."""
+
+    value: str
+    label: str
+    count: int
+
+
+class Facets(ApiAnswer):
+    """Counts by facet."""
+
+    framework: tuple[Facet, ...]
+    kind: tuple[Facet, ...]
+    topic: tuple[Facet, ...]
+    error_type: tuple[Facet, ...]
+
+
+class ApiSuggestion(ApiAnswer):
+    """A way out where little was found; `url` leads to the page that follows it.
+
+    `applies_to` stands where an entry is suggested.
+    """
+
+    type: SuggestionType
+    text: str
+    url: str
+    applies_to: str = ""
+
+
+class ApiMatch(ApiAnswer):
+    """An entry that explains the text; `fix` is the part that helps, as Markdown."""
+
+    id: str
+    title: str
+    applies_to: str
+    lang: Language
+    confidence: Confidence
+    matched: tuple[MatchedLine, ...]
+    fix: str
+    url: str
+    api_url: str
+
+
+class QueryOperator(ApiAnswer):
+    """A part of the query that was read as an operator: as typed, and the query without it."""
+
+    text: str
+    without: str
+
+
+class SearchResult(ApiAnswer):
+    """`correction`: what was searched instead, or empty. `weak`: nothing fits well.
+
+    `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched. `diagnosis`: where the query is one
+    line that reads like an error, the entries that explain it, as `POST /diagnose` has them; empty otherwise.
+    """
+
+    query: str
+    total: int
+    limit: int
+    offset: int
+    hits: tuple[ApiHit, ...]
+    facets: Facets
+    suggestions: tuple[ApiSuggestion, ...]
+    correction: str
+    phrase_dropped: bool
+    operators: tuple[QueryOperator, ...] = ()
+    weak: bool
+    diagnosis: tuple[ApiMatch, ...]
+    generation: str
+
+
+class ApiCompletion(ApiAnswer):
+    """A completion; `url` leads to the entry, the tag or the search it stands for.
+
+    `applies_to` stands where that is an entry.
+    """
+
+    text: str
+    type: CompletionType
+    url: str
+    applies_to: str = ""
+
+
+class ApiSummary(Tagged):
+    """An entry in a list. `updated` is the day of the edition that changed last, whichever is shown."""
+
+    updated: date
+    stale: bool
+    editions: tuple[EditionLink, ...]
+    url: str
+    api_url: str
+
+
+class Page(ApiAnswer):
+    """What every list says. `generation` names the content it was taken from."""
+
+    total: int
+    limit: int
+    offset: int
+    generation: str
+
+
+class SummaryList(Page):
+    """Entries, latest change first."""
+
+    items: tuple[ApiSummary, ...]
+
+
+class Related(ApiAnswer):
+    """A neighbor of an entry. `named`: the entry names it itself; the others share its tags."""
+
+    id: str
+    lang: Language
+    title: str
+    applies_to: str
+    named: bool = False
+    url: str
+    api_url: str
+
+
+class CompositeSignature(ApiAnswer):
+    """A signature of several lines, or with conditions, as the content format has it."""
+
+    all: tuple[str, ...]
+    any: tuple[str, ...] = ()
+    confidence: Literal["likely"] | None = None
+    near: int | None = None
+    shapes: dict[str, str] | None = None
+
+
+class ApiEntry(ApiSummary):
+    """A whole entry. `html` is safe to embed; `fix` is the part that helps, as Markdown like `markdown`.
+
+    The last fields are what its file says beside its text: with them `jieda load` makes the file again.
+    """
+
+    html: str
+    markdown: str
+    fix: str
+    headings: tuple[Heading, ...]
+    related: tuple[Related, ...]
+    source: tuple[Source, ...]
+    generation: str
+    signatures: tuple[str | CompositeSignature, ...] = ()
+    symptoms: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    synced_with: str = ""
+
+    def sections(self) -> dict[str, str]:
+        """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""
+        keys = {heading.text: heading.anchor for heading in self.headings if heading.level == SECOND_LEVEL}
+        lines: dict[str, list[str]] = {}
+        key, fence = "", ""
+        for line in self.markdown.splitlines():
+            mark = FENCE.match(line)
+            if mark and not fence:
+                fence = mark[1]
+            elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+            title = line.removeprefix("## ").strip() if line.startswith("## ") and not fence else ""
+            if title in keys:
+                key = keys[title]
+                lines[key] = []
+            elif key:
+                lines[key].append(line)
+        return {key: "\n".join(found).strip() for key, found in lines.items()}
+
+
+class ApiNear(ApiAnswer):
+    """An entry that does not explain the text, but shares `words` with it."""
+
+    id: str
+    title: str
+    applies_to: str
+    lang: Language
+    words: tuple[str, ...]
+    url: str
+    api_url: str
+
+
+class ApiDiagnosis(ApiAnswer):
+    """What explains the text, best first; `matches` is empty where no known entry does.
+
+    `near` holds up to three entries that are similar in wording then; they are not answers. `verdict` says which it is:
+    `matched`, `near`, `unknown`, or `no_error` for a text without any sign of an error, which may have `near` as well.
+    """
+
+    verdict: Verdict
+    matches: tuple[ApiMatch, ...]
+    near: tuple[ApiNear, ...]
+    errors: tuple[LogError, ...]
+    framework: str
+    generation: str
+
+
+class ApiTag(ApiAnswer):
+    """A tag and how many entries carry it."""
+
+    id: str
+    name: str
+    description: str
+    count: int
+    url: str
+
+
+class Framework(ApiTag):
+    """A framework with its home."""
+
+    homepage: str
+    repository: str
+
+
+class TagList(Page):
+    """Tags in the order of the taxonomy."""
+
+    items: tuple[ApiTag, ...]
+
+
+class FrameworkList(Page):
+    """Frameworks in the order of the taxonomy."""
+
+    items: tuple[Framework, ...]
+
+
+class ContentProblem(ApiAnswer):
+    """Something wrong in a content file. `served`: the rest of the file is served all the same."""
+
+    path: str
+    line: int
+    rule: str
+    message: str
+    served: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Return a problem as the API tells it."""
+        return cls.model_validate(problem, from_attributes=True)
+
+
+class ContentProblemList(Page):
+    """Problems of the content, in the order of the check."""
+
+    items: tuple[ContentProblem, ...]
+
+
+class Translation(ApiAnswer):
+    """The state of an entry's editions."""
+
+    id: str
+    en: Literal["present", "missing", "stale"]
+    zh: Literal["present", "missing", "stale"]
+    url: str
+    api_url: str
+
+
+class TranslationList(Page):
+    """Entries by id."""
+
+    items: tuple[Translation, ...]
+
+
+class Reloaded(ApiAnswer):
+    """`changed`: something new is served. `behind`: the process ids of those of the `workers` that did not serve
+    `generation` yet when the answer was due."""
+
+    changed: bool
+    generation: str
+    workers: int
+    behind: tuple[int, ...]

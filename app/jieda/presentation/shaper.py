@@ -1,0 +1,293 @@
+"""From what the use cases answer to what the API says. Pure functions over finished values."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from jieda.content.authoring.edition_text import signature_data
+from jieda.diagnosis.answers import Match, Near
+from jieda.entry import Edition, Entry, Language, Summary
+from jieda.presentation import schemas
+from jieda.presentation.urls import Urls, rewrite
+from jieda.search.answers import (
+    Completion,
+    CompletionType,
+    Hit,
+    SearchAnswer,
+    SearchRequest,
+    Suggestion,
+    SuggestionType,
+)
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS
+from jieda.usecases.diagnose import Diagnosed
+from jieda.usecases.entries import CountedTag, ReadEntry
+from jieda.usecases.search import Found
+
+MAX_CARDS = 4096
+"""Entries whose fields are kept ready: as many as a few megabytes hold."""
+
+
+def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ...]:
+    """The editions that an entry has, in the order of `Language`."""
+    return tuple(
+        schemas.EditionLink(
+            lang=lang, title=edition.title, url=urls.entry(lang, summary.id), stale=edition.stale
+        )
+        for lang in Language
+        if (edition := summary.editions.get(lang))
+    )
+
+
+def edition_state(summary: Summary, lang: Language) -> Literal["present", "missing", "stale"]:
+    """Whether an entry has an edition, and whether that has fallen behind its twin."""
+    edition = summary.editions.get(lang)
+    if edition is None:
+        return "missing"
+    return "stale" if edition.stale else "present"
+
+
+def fix_of(edition: Edition) -> str:
+    """The part of an edition that a reader came for, as Markdown; empty where it has none."""
+    return edition.answer.markdown if edition.answer else ""
+
+
+def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
+    """What the file of an edition says beside what is shown, as `jieda load` takes it."""
+    return {
+        "signatures": tuple(signature_data(each) for each in entry.signatures),
+        "symptoms": edition.symptoms,
+        "aliases": edition.aliases,
+        "formerly": entry.formerly,
+        "synced_with": edition.synced_with,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Shaper:
+    """Shapes answers for readers of one language and snapshot; `t` translates into that language."""
+
+    snapshot: Snapshot
+    urls: Urls
+    lang: Language
+    t: Callable[..., str]
+    cards: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What `card` has said about entries before: a third of a search's time went into saying it again."""
+
+    def search(self, found: Found) -> schemas.SearchResult:
+        """A search result."""
+        request, answer = found.request, found.answer
+        return schemas.SearchResult(
+            query=answer.query,
+            total=answer.total,
+            limit=request.limit,
+            offset=request.offset,
+            hits=tuple(self.hit(hit) for hit in answer.hits),
+            facets=schemas.Facets(**{name: self.facet(name, answer) for name in FACETS}),
+            suggestions=tuple(self.suggestion(each, request) for each in answer.suggestions),
+            correction=answer.correction,
+            phrase_dropped=answer.phrase_dropped,
+            operators=tuple(
+                schemas.QueryOperator(text=one.text, without=one.without) for one in answer.operators
+            ),
+            weak=answer.weak,
+            diagnosis=tuple(self.match(match) for match in found.diagnosis),
+            generation=self.snapshot.generation,
+        )
+
+    def hit(self, hit: Hit) -> schemas.ApiHit:
+        """A hit."""
+        card = self.card(self.snapshot.library.summary(hit.entry.id))
+        return schemas.ApiHit(**card, snippet=hit.snippet, score=hit.score, reasons=hit.reasons)
+
+    def facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
+        """The counts of a facet."""
+        return tuple(
+            schemas.Facet(value=each.value, label=self.label(name, each.value), count=each.count)
+            for each in answer.facets.get(name, ())
+        )
+
+    def suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
+        """A way out, with the page that follows it."""
+        if suggestion.type is SuggestionType.NEAR_MISS and suggestion.entry:
+            edition = suggestion.entry.edition(self.lang)
+            url = self.urls.entry(self.lang, suggestion.entry.id)
+            return schemas.ApiSuggestion(
+                type=suggestion.type, text=edition.title, url=url, applies_to=edition.applies_to
+            )
+        if suggestion.type is SuggestionType.SPELLING:
+            text = suggestion.query
+            url = self.urls.search_filtered(self.lang, suggestion.query, request.filters)
+        else:
+            text = self.without_filter(suggestion, request)
+            url = self.urls.search_filtered(self.lang, request.text, suggestion.filters)
+        return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url)
+
+    def without_filter(self, suggestion: Suggestion, request: SearchRequest) -> str:
+        """What a search finds with one filter less, or with none, in words."""
+        if not suggestion.facet:
+            return self.t("search.drop_filters")
+        if suggestion.facet == "edition":
+            names = [f"edition={request.filters.edition}"]
+        else:
+            chosen = request.filters.facet(suggestion.facet)
+            names = [self.label(suggestion.facet, value) for value in chosen]
+        joined = self.t("list.join").join(names)
+        return self.t("api.drop_filter", filter=joined, count=suggestion.count)
+
+    def completion(self, completion: Completion) -> schemas.ApiCompletion:
+        """A completion, with the page it leads to."""
+        target, applies_to = completion.target, ""
+        if completion.type is CompletionType.TITLE and target:
+            url = self.urls.entry(self.lang, target)
+            if target in self.snapshot.library:
+                applies_to = self.snapshot.library.summary(target).edition(self.lang).applies_to
+        elif completion.type is CompletionType.TAG and target:
+            url = self.urls.tag(self.lang, *target.split("/", 1))
+        else:
+            url = self.urls.search(self.lang, q=completion.text)
+        return schemas.ApiCompletion(
+            text=completion.text, type=completion.type, url=url, applies_to=applies_to
+        )
+
+    def summary(self, summary: Summary) -> schemas.ApiSummary:
+        """An entry in a list, with the day that lists are sorted and filtered by."""
+        return schemas.ApiSummary(**self.summary_fields(summary) | {"updated": summary.updated})
+
+    def entry(self, read: ReadEntry) -> schemas.ApiEntry:
+        """A whole entry."""
+        edition = read.entry.edition(self.lang)
+        return schemas.ApiEntry(
+            **self.summary_fields(read.summary),
+            html=rewrite(edition.html, self.lang, self.urls),
+            markdown=edition.markdown,
+            fix=fix_of(edition),
+            headings=edition.headings,
+            related=tuple(self.related(other, read.summary.related) for other in read.related),
+            source=edition.source,
+            generation=self.snapshot.generation,
+            **told_by_file(read.entry, edition),
+        )
+
+    def diagnosis(self, diagnosed: Diagnosed) -> schemas.ApiDiagnosis:
+        """A diagnosis."""
+        diagnosis = diagnosed.diagnosis
+        return schemas.ApiDiagnosis(
+            verdict=diagnosis.verdict,
+            matches=tuple(self.match(match) for match in diagnosis.matches),
+            near=tuple(self.near(near) for near in diagnosis.near),
+            errors=diagnosis.errors,
+            framework=diagnosis.framework,
+            generation=self.snapshot.generation,
+        )
+
+    def match(self, match: Match) -> schemas.ApiMatch:
+        """An entry that explains a log."""
+        return schemas.ApiMatch(
+            id=match.entry.id,
+            title=match.edition.title,
+            applies_to=match.edition.applies_to,
+            lang=match.edition.lang,
+            confidence=match.confidence,
+            matched=match.matched,
+            fix=fix_of(match.edition),
+            **self.addresses(match.entry.id),
+        )
+
+    def near(self, near: Near) -> schemas.ApiNear:
+        """An entry that shares words with a log."""
+        return schemas.ApiNear(
+            id=near.entry.id,
+            title=near.edition.title,
+            applies_to=near.edition.applies_to,
+            lang=near.edition.lang,
+            words=near.words,
+            **self.addresses(near.entry.id),
+        )
+
+    def related(self, summary: Summary, named: Collection[str]) -> schemas.Related:
+        """A neighbor of an entry that names `named`."""
+        edition = summary.edition(self.lang)
+        return schemas.Related(
+            id=summary.id,
+            lang=summary.shown(self.lang),
+            title=edition.title,
+            applies_to=edition.applies_to,
+            named=summary.id in named,
+            **self.addresses(summary.id),
+        )
+
+    def summary_fields(self, summary: Summary) -> dict[str, Any]:
+        """The fields that a summary and a whole entry share."""
+        edition = summary.edition(self.lang)
+        return {**self.card(summary), "updated": edition.updated, "stale": edition.stale}
+
+    def card(self, summary: Summary) -> dict[str, Any]:
+        """The fields that a hit, a summary and a whole entry share."""
+        kept = self.cards.get(summary.id)
+        if kept is None:
+            if len(self.cards) >= MAX_CARDS:
+                self.cards.clear()
+            kept = self.cards[summary.id] = self.new_card(summary)
+        return kept
+
+    def new_card(self, summary: Summary) -> dict[str, Any]:
+        """`card`, made anew."""
+        edition = summary.edition(self.lang)
+        return {
+            "id": summary.id,
+            "framework": summary.framework,
+            "kind": summary.kind,
+            "topics": summary.topics,
+            "error_types": summary.error_types,
+            "lang": summary.shown(self.lang),
+            "title": edition.title,
+            "applies_to": edition.applies_to,
+            "editions": edition_links(summary, self.urls),
+            **self.addresses(summary.id),
+        }
+
+    def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
+        """A tag; a framework has a home as well."""
+        tag = counted.tag
+        fields: dict[str, Any] = {
+            "id": tag.id,
+            "name": tag.name[self.lang],
+            "description": tag.description[self.lang],
+            "count": counted.count,
+            "url": self.urls.tag(self.lang, facet, tag.id),
+        }
+        if facet != "framework":
+            return schemas.ApiTag(**fields)
+        return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
+
+    def translation(self, summary: Summary) -> schemas.Translation:
+        """The state of the editions of an entry."""
+        en, zh = (edition_state(summary, lang) for lang in Language)
+        return schemas.Translation(id=summary.id, en=en, zh=zh, **self.addresses(summary.id))
+
+    def addresses(self, entry_id: str) -> dict[str, str]:
+        """Where an entry is read, by people and by programs."""
+        return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
+
+    def label(self, facet: str, value: str) -> str:
+        """The name of a tag; its id where the taxonomy lacks it."""
+        tags = self.snapshot.library.taxonomy.facet(facet)
+        return tags[value].name[self.lang] if value in tags else value
+
+
+@dataclass(frozen=True, slots=True)
+class Shapers:
+    """The shapers of the snapshot that is served, one for each language."""
+
+    urls: Urls
+    words: Callable[[Language], Callable[..., str]]
+    """Gives what translates into a language."""
+    held: dict[Language, Shaper] = field(default_factory=dict)
+
+    def of(self, snapshot: Snapshot, lang: Language) -> Shaper:
+        """The shaper of a snapshot; that of the snapshot before it is dropped."""
+        found = self.held.get(lang)
+        if found is None or found.snapshot is not snapshot:
+            found = self.held[lang] = Shaper(snapshot, self.urls, lang, self.words(lang))
+        return found

@@ -1,0 +1,144 @@
+"""The request and the answer of a search: the types that every surface shares."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from jieda.entry import Edition, Entry, Language
+from jieda.filters import Filters
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off.
+
+    `unfinished`: the last word may be half typed. It is read as the beginning of one, and nothing is corrected.
+    """
+
+    text: str
+    lang: Language = Language.EN
+    filters: Filters = field(default_factory=Filters)
+    limit: int = 10
+    offset: int = 0
+    verbatim: bool = False
+    unfinished: bool = False
+
+
+class ReasonType(StrEnum):
+    """Why a hit was found, strongest first."""
+
+    TITLE = "title"
+    ALIAS = "alias"
+    IDENTIFIER = "identifier"
+    SIGNATURE = "signature"
+    TEXT = "text"
+    GLOSSARY = "glossary"
+    TYPO = "typo"
+    MEANING = "meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty. A meaning is of the
+    whole query: both are empty."""
+
+    type: ReasonType
+    text: str
+    via: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that answers a query, with the edition to show."""
+
+    entry: Entry
+    edition: Edition
+    score: float
+    reasons: tuple[Reason, ...]
+    elsewhere: frozenset[str]
+    """Texts of title reasons that the other edition's title has, and not the one shown."""
+    title: str
+    snippet: str
+    """Both escaped HTML whose only tag is `<mark>`."""
+
+
+class Fit(StrEnum):
+    """How well the best that a search finds fits it."""
+
+    NOTHING = "nothing"
+    WEAK = "weak"
+    GOOD = "good"
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """How many entries would be found with this value chosen in its facet."""
+
+    value: str
+    count: int
+
+
+class SuggestionType(StrEnum):
+    """What kind of way out is offered where little or nothing was found."""
+
+    SPELLING = "spelling"
+    NEAR_MISS = "near_miss"
+    DROP_FILTER = "drop_filter"
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What is offered: a search for `query`, a look at `entry`, or a search with `filters`, by `type`."""
+
+    type: SuggestionType
+    query: str = ""
+    entry: Entry | None = None
+    facet: str = ""
+    """For `drop_filter`: the facet (or `edition`) that filtered everything out."""
+    filters: Filters = field(default_factory=Filters)
+    count: int = 0
+    """How many entries that search finds (drop filter)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of the query language that was understood: as typed, and the query without it."""
+
+    text: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """`correction`: what was searched instead, or empty. `phrase_dropped`: a quoted phrase occurs nowhere."""
+
+    query: str
+    total: int
+    hits: tuple[Hit, ...]
+    facets: Mapping[str, tuple[FacetCount, ...]]
+    suggestions: tuple[Suggestion, ...]
+    correction: str
+    phrase_dropped: bool
+    weak: bool
+    """True when nothing fits well."""
+    absent_words: tuple[str, ...]
+    """Words of a question that no entry has in any way, filters aside."""
+    operators: tuple[Operator, ...] = ()
+
+
+class CompletionType(StrEnum):
+    """What a completion is."""
+
+    TITLE = "title"
+    IDENTIFIER = "identifier"
+    TAG = "tag"
+    GLOSSARY = "glossary"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """`target` is an entry id for a title, `facet/value` for a tag, otherwise empty: search `text`."""
+
+    text: str
+    type: CompletionType
+    target: str = ""

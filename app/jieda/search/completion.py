@@ -1,0 +1,315 @@
+"""Completes what is typed, to titles, identifiers, tags in use and words of the glossary.
+
+What there is to complete to is kept with a generation as arrays, and looked up among sorted strings; only what stands
+inside a word is searched for.
+
+    text, target          what is shown and where it leads, by candidate
+    kind, order, groups   type of completion; rank within the same place; first candidate of each group of languages
+    folded, loose         what typed text is compared with; in `loose`, `-`, `_` and space are one
+    folded.of, folded.at  every place at which a word starts in a folded string, sorted by what stands from there on:
+                          the candidate, and the byte; likewise for `loose`
+
+Candidates are grouped by language (none, English, Chinese); in a group they are in the order in which they are shown.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from heapq import merge
+from pathlib import Path
+
+import numpy as np
+
+from jieda.content.library import Library
+from jieda.entry import Entry, Language, Summary
+from jieda.han import EAST_ASIAN
+from jieda.search.answers import Completion, CompletionType
+from jieda.search.index.array_file import (
+    LAST,
+    Array,
+    Strings,
+    encoded,
+    link_arrays,
+    narrow,
+    read_arrays,
+    string_arrays,
+    write_arrays,
+)
+from jieda.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
+
+IDENTIFIER = re.compile(
+    r"-{0,2}[A-Za-z_][\w.\-]*(?:[_.\-]|[a-z][A-Z])[\w.\-]*\w|--[A-Za-z][\w\-]+|[A-Z][A-Z0-9_]{3,}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionCandidate:
+    """Something to complete to. `lang`: shown to its readers first; None for what is in no language."""
+
+    completion: Completion
+    lang: Language | None
+
+
+def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
+    """Everything that a library offers, each once."""
+    entries = library.entries.values()
+    found = (
+        *(one for entry in entries for one in entry_candidates(entry)),
+        *tag_candidates(library.listed(), library.taxonomy),
+        *glossary_candidates(library.glossary),
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:
+    """Titles of an entry and the identifiers in its code."""
+    for lang, edition in entry.editions.items():
+        yield CompletionCandidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
+        for code in edition.code:
+            for match in IDENTIFIER.finditer(code):
+                yield CompletionCandidate(Completion(match.group(), CompletionType.IDENTIFIER), None)
+
+
+def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[CompletionCandidate]:
+    """Names of the tags that any of some entries has."""
+    used = {(facet, value) for entry in entries for facet in FACETS for value in facet_values(entry)[facet]}
+    for facet in FACETS:
+        for value, tag in taxonomy.facet(facet).items():
+            if (facet, value) in used:
+                for lang, name in tag.name.items():
+                    yield CompletionCandidate(Completion(name, CompletionType.TAG, f"{facet}/{value}"), lang)
+
+
+def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[CompletionCandidate]:
+    """Words of the glossary."""
+    for group in glossary:
+        for lang, words in ((Language.EN, group.en), (Language.ZH, group.zh)):
+            for word in words:
+                yield CompletionCandidate(Completion(word, CompletionType.GLOSSARY), lang)
+
+
+GROUPS = (None, *Language)
+TYPES = tuple(CompletionType)
+# The first character, what stands behind one of these, and every Chinese one.
+WORD_STARTS = re.compile(rf"\A(?!\Z)|(?<=[\s_\-./:(\[\"'“（《：，、])(?!\Z)|(?=[{EAST_ASIAN}])")
+SEPARATORS = re.compile(r"[_\-\s]+")
+
+Fold = Callable[[str], str]
+
+
+def loosened(text: str) -> str:
+    """Folded text with `-`, `_` and space made one."""
+    return SEPARATORS.sub("_", text).strip("_")
+
+
+def starts_word(text: str, at: int) -> bool:
+    """Whether a word starts at a place of a string; every Chinese character starts one."""
+    return WORD_STARTS.match(text, at) is not None
+
+
+def completion_arrays(candidates: Sequence[CompletionCandidate], fold: Fold) -> dict[str, Array]:
+    """What a `Completer` reads."""
+    folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
+
+    def key(one: CompletionCandidate) -> tuple[int, int, str]:
+        text = one.completion.text
+        return TYPES.index(one.completion.type), len(folded_by_text[text]), text
+
+    ranks = {one: rank for rank, one in enumerate(sorted(candidates, key=key))}
+    grouped = sorted(ranks, key=lambda one: (GROUPS.index(one.lang), ranks[one]))
+    groups = [GROUPS.index(one.lang) for one in grouped]
+    folded = [folded_by_text[one.completion.text] for one in grouped]
+    loose = [loosened(text) for text in folded]
+    return {
+        **string_arrays("text", [one.completion.text for one in grouped]),
+        **string_arrays("target", [one.completion.target for one in grouped]),
+        **string_arrays("folded", folded),
+        **string_arrays("loose", loose),
+        **_word_starts("folded", folded),
+        **_word_starts("loose", loose),
+        "kind": np.array([TYPES.index(one.completion.type) for one in grouped], dtype=np.uint8),
+        "order": np.array([ranks[one] for one in grouped], dtype=np.uint32),
+        "groups": narrow(np.searchsorted(groups, np.arange(len(GROUPS) + 1))),
+    }
+
+
+def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
+    places = sorted((behind, number, at) for number, text in enumerate(texts) for behind, at in _starts(text))
+    return {
+        f"{name}.of": np.array([number for _, number, _ in places], dtype=np.uint32),
+        f"{name}.at": narrow(np.array([at for _, _, at in places], dtype=np.int64)),
+    }
+
+
+def _starts(text: str) -> Iterator[tuple[bytes, int]]:
+    """What stands from each start of a word on, and the byte of it."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    byte = before = 0
+    for start in WORD_STARTS.finditer(text):
+        byte += len(text[before : start.start()].encode("utf-8", "surrogatepass"))
+        before = start.start()
+        yield encoded[byte:], byte
+
+
+def write_completions(directory: Path, candidates: Sequence[CompletionCandidate], fold: Fold) -> str:
+    """Writes candidates to a file of `directory`; its name. Raises OSError."""
+    return write_arrays(directory, completion_arrays(candidates, fold))
+
+
+def link_completions(target: Path, previous: Path, name: str) -> None:
+    """Has `target` hold the file that `previous` has, by a hard link where that works. Raises OSError."""
+    link_arrays(previous, name, target)
+
+
+def read_completions(directory: Path, name: str) -> dict[str, Array]:
+    """What was written. Raises IndexUnreadable where it is damaged."""
+    return read_arrays(directory, name)
+
+
+LONGEST = 120
+"""Characters of what is typed that are looked at."""
+
+# Where the typed text stands, best first.
+WHOLE, PREFIX, WORD_PREFIX, INNER = range(4)
+
+FIRST = b"\x00"
+"""Sorts behind a string and before every longer one that starts with it."""
+
+EAGER = 4
+"""Times as many candidates as are wanted are put in order at first; the rest when these do not do."""
+
+
+class WordStarts:
+    """Strings, and the places at which words start in them, sorted by what stands from there on."""
+
+    def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
+        self.strings = Strings(arrays, name)
+        self._text = arrays[f"{name}.text"].data
+        self._bounds = arrays[f"{name}.offsets"]
+        self._of, self._at = arrays[f"{name}.of"], arrays[f"{name}.at"]
+
+    def starting(self, typed: str) -> Iterator[Array]:
+        """Numbers of the strings that are `typed`; of those that start with it; of those that have it at the start of
+        any word, one that has it twice named twice."""
+        wanted = encoded(typed)
+        first, end = self._place(wanted), self._place(wanted + LAST)
+        # Of what starts with `typed`, `typed` alone comes first.
+        whole = self._place(wanted + FIRST)
+        yield self._of[first:whole][self._at[first:whole] == 0]
+        yield self._of[first:end][self._at[first:end] == 0]
+        yield self._of[first:end]
+
+    def holding(self, typed: str, first: int, end: int) -> Iterator[int]:
+        """Numbers, from `first` to before `end`, of strings that have `typed` anywhere, and perhaps of some more."""
+        wanted = encoded(typed)
+        start = int(self._bounds[first])
+        text, place = bytes(self._text[start : int(self._bounds[end])]), 0
+        while (place := text.find(wanted, place)) >= 0:
+            number = int(np.searchsorted(self._bounds, start + place, side="right")) - 1
+            yield number
+            place = int(self._bounds[number + 1]) - start
+
+    def _place(self, wanted: bytes) -> int:
+        return bisect_left(range(len(self._of)), wanted, key=self._behind)
+
+    def _behind(self, place: int) -> bytes:
+        number = int(self._of[place])
+        return bytes(
+            self._text[int(self._bounds[number]) + int(self._at[place]) : int(self._bounds[number + 1])]
+        )
+
+
+class Completer:
+    """Completes against the candidates of a generation. Safe to share between threads."""
+
+    def __init__(
+        self, arrays: Mapping[str, Array], fold: Callable[[str], str], finds: Callable[[str], bool]
+    ) -> None:
+        """`arrays` of `completion_arrays`, `fold` as they were made with.
+
+        `finds` says whether searching for a word of the glossary leads anywhere. It is asked when the word is about
+        to be offered and once only: to search for all of them would cost more than the rest of a build.
+        """
+        self._fold = fold
+        self._finds = cache(finds)
+        self._texts, self._targets = Strings(arrays, "text"), Strings(arrays, "target")
+        self._folded, self._loose = WordStarts(arrays, "folded"), WordStarts(arrays, "loose")
+        self._kind, self._order = arrays["kind"], arrays["order"].astype(np.int64)
+        self._groups = arrays["groups"].tolist()
+
+    def complete(self, text: str, lang: Language, limit: int) -> tuple[Completion, ...]:
+        """At most `limit`, best first: what starts with `text` before what has it at the start of a word, before
+        what has it inside; `-`, `_` and space alike; titles in `lang` before titles in the other language. Words of the
+        glossary only where a search for them finds something. Raises what `finds` raises."""
+        typed = self._fold(text.strip()[:LONGEST])
+        if not typed:
+            return ()
+        found: dict[Completion, None] = {}
+        for number in self._ranked(typed, loosened(typed), lang, limit):
+            completion = self._completion(number)
+            if completion.type is CompletionType.GLOSSARY and not self._finds(completion.text):
+                continue
+            found.setdefault(completion)
+            if len(found) >= limit:
+                break
+        return tuple(found)
+
+    def _ranked(self, typed: str, loose: str, lang: Language, limit: int) -> Iterator[int]:
+        """Candidates in the order in which they are shown."""
+        # Whatever has the text as typed at one of these places has it loosely at this or a better one.
+        strings, wanted = (self._loose, loose) if loose else (self._folded, typed)
+        for place, numbers in zip((WHOLE, PREFIX, WORD_PREFIX), strings.starting(wanted), strict=True):
+            for number in self._in_order(numbers, lang, limit):
+                if self._place(number, typed, loose) == place:
+                    yield number
+        yield from self._inside(strings, wanted, typed, loose, lang)
+
+    def _in_order(self, numbers: Array, lang: Language, limit: int) -> Iterator[int]:
+        """Candidates that are equally well placed: those for readers of `lang` first."""
+        foreign = GROUPS.index(lang.other)
+        start, end = self._groups[foreign], self._groups[foreign + 1]
+        ranks = self._order[numbers] + len(self._order) * ((numbers >= start) & (numbers < end))
+        few = EAGER * limit
+        if len(numbers) > few:
+            leading = np.argpartition(ranks, few)[:few]
+            yield from numbers[leading[np.argsort(ranks[leading])]].tolist()
+            rest = np.ones(len(numbers), dtype=np.bool_)
+            rest[leading] = False
+            numbers, ranks = numbers[rest], ranks[rest]
+        yield from numbers[np.argsort(ranks)].tolist()
+
+    def _inside(
+        self, strings: WordStarts, wanted: str, typed: str, loose: str, lang: Language
+    ) -> Iterator[int]:
+        """Candidates that have what is typed inside a word only."""
+        bounds = [(self._groups[g], self._groups[g + 1]) for g in map(GROUPS.index, (None, lang, lang.other))]
+        neutral, own, foreign = (
+            (
+                number
+                for number in strings.holding(wanted, *bound)
+                if self._place(number, typed, loose) == INNER
+            )
+            for bound in bounds
+        )
+        yield from merge(neutral, own, key=lambda number: int(self._order[number]))
+        yield from foreign
+
+    def _place(self, number: int, typed: str, loose: str) -> int | None:
+        """Where typed text stands in a candidate, as typed if it does, otherwise loosely."""
+        place = _place(typed, self._folded.strings.at(number))
+        return _place(loose, self._loose.strings.at(number)) if place is None and loose else place
+
+    def _completion(self, number: int) -> Completion:
+        kind: CompletionType = TYPES[int(self._kind[number])]
+        return Completion(self._texts.at(number), kind, self._targets.at(number))
+
+
+def _place(typed: str, text: str) -> int | None:
+    at = text.find(typed)
+    if at < 0:
+        return None
+    if at == 0:
+        return WHOLE if len(typed) == len(text) else PREFIX
+    return WORD_PREFIX if starts_word(text, at) else INNER

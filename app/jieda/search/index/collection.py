@@ -1,0 +1,333 @@
+"""The live documents of several segments, numbered as one: from 0, in the order of their ids.
+
+What all of them hold together is here as well: phrases, tags, the vocabulary, and the words of the texts that tell a
+failure, which a diagnosis counts.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from heapq import merge
+from itertools import groupby
+
+import numpy as np
+
+from jieda.entry import Language
+from jieda.errors import IndexUnreadable
+from jieda.filters import Filters
+from jieda.search.index.array_file import Array
+from jieda.search.index.document import JOINERS, Held, between, flags, left_edge, right_edge
+from jieda.search.index.fields import EDITION, ELSEWHERE, REGIONS, ZONES, Weighting
+from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
+from jieda.search.index.segment import IndexManifest, Segment
+from jieda.taxonomy import FACETS
+
+
+class Collection:
+    """`numbers[i][n]` is the number here of document n of segment i, or −1 where that is deleted; ascending within a
+    segment. `gains` is what a term that occurs once brings to tf~, a zone's weight over its `Weighting.norms`: of each
+    document one zone after the other."""
+
+    def __init__(self, segments: Sequence[Segment], manifest: IndexManifest, weighting: Weighting) -> None:
+        """Raises IndexUnreadable where the deletions are not of these segments, or an id is live twice."""
+        self.segments = tuple(segments)
+        live = [_live(one, manifest.deleted.get(one.name, ())) for one in segments]
+        found = [
+            (document_id, place)
+            for place, document_id in enumerate(document_id for one in segments for document_id in one.ids)
+        ]
+        kept = np.concatenate([*live, np.zeros(0, dtype=np.bool_)])
+        ordered = sorted(pair for pair, keep in zip(found, kept.tolist(), strict=True) if keep)
+        self.ids = tuple(document_id for document_id, _ in ordered)
+        if len(set(self.ids)) != len(self.ids):
+            raise IndexUnreadable("a document is in two segments")
+        numbers = np.full(len(found), -1, dtype=np.int32)
+        numbers[[place for _, place in ordered]] = np.arange(len(ordered), dtype=np.int32)
+        ends = np.cumsum([len(one) for one in segments], dtype=np.int64).tolist()
+        self.numbers: tuple[Array, ...] = tuple(
+            numbers[end - len(one) : end] for one, end in zip(segments, ends, strict=True)
+        )
+        self.places = self._placed()
+        """The segment of each document, and its number there, shape (2, documents)."""
+        self._weighting = weighting
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def renumbered(self, segment: int, documents: Array) -> Array:
+        """Numbers here of documents of a segment, without the deleted."""
+        numbers = self.numbers[segment][documents]
+        return numbers[numbers >= 0]
+
+    def live(self, segment: int) -> Array:
+        """Which documents of a segment are live."""
+        return self.numbers[segment] >= 0
+
+    def placed(self, segment: int, numbers: Array) -> Array:
+        """Of some documents those that a segment has, by their numbers there."""
+        segments, places = self.places[:, numbers]
+        here: Array = places[segments == segment]
+        return here
+
+    def _placed(self) -> Array:
+        placed = np.zeros((2, len(self)), dtype=np.int32)
+        for segment, numbers in enumerate(self.numbers):
+            live = np.flatnonzero(numbers >= 0)
+            placed[0, numbers[live]], placed[1, numbers[live]] = segment, live
+        return placed
+
+    @cached_property
+    def gains(self) -> Scores:
+        """Not made where a cluster chooses what is ranked: of many documents it takes the most room of all that is
+        here."""
+        weighting = self._weighting
+        lengths = np.zeros((len(ZONES), len(self)))
+        for number, segment in enumerate(self.segments):
+            live = self.live(number)
+            lengths[:, self.numbers[number][live]] = segment.lengths[:, live]
+        weights = np.array([weighting.zones[zone].weight for zone in ZONES])
+        gains: Scores = weights / weighting.norms(lengths.T)
+        return gains.reshape(-1)
+
+
+def _live(segment: Segment, deleted: Sequence[int]) -> Array:
+    live = np.ones(len(segment), dtype=np.bool_)
+    if deleted and not 0 <= min(deleted) <= max(deleted) < len(segment):
+        raise IndexUnreadable(f"{segment.name}: deletes documents that it does not have")
+    live[list(deleted)] = False
+    return live
+
+
+NO_SLOTS = np.zeros(0, dtype=np.int64)
+FLAGS = np.array(
+    [int(flags(fits=bool(n & 1), alone=bool(n & 2), same=bool(n & 4), alike=bool(n & 8))) for n in range(16)],
+    dtype=np.uint16,
+)
+"""`document.Held` by what is true: 1 edges fit, 2 stand free, 4 separators are the same, 8 alike."""
+
+
+def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
+    """The slots, ascending, at which a phrase starts. The rarest atom leads, so that a common one costs little."""
+    rows = [segment.atoms.rows(atom) for atom in atoms]
+    if not rows or any(row is None for row in rows):
+        return NO_SLOTS
+    places = [(segment.atoms.columns[0][row], offset) for offset, row in enumerate(rows)]
+    places.sort(key=lambda place: len(place[0]))
+    rarest, first = places[0]
+    # Slots behind the first atoms of a segment may be fewer than the offset: negative starts match nothing.
+    starts = rarest.astype(np.int64) - first
+    for slots, offset in places[1:]:
+        wanted = starts + offset
+        wanted, starts = wanted[wanted >= 0], starts[wanted >= 0]
+        wanted = wanted.astype(slots.dtype)
+        found = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
+        starts = starts[slots[found] == wanted]
+        if not len(starts):
+            break
+    return starts
+
+
+def apart_starts(segment: Segment, first: str, second: str) -> Array:
+    """The slots, ascending, at which an atom has another one behind it with nothing but a space or a hyphen between."""
+    starts = phrase_starts(segment, (first, second))
+    separators = segment.slot_separators[starts + 1]
+    joining = [
+        separator
+        for separator in np.unique(separators).tolist()
+        if JOINERS.fullmatch(segment.separators.at(separator))
+    ]
+    return starts[np.isin(separators, joining)]
+
+
+def documents_of(segment: Segment, starts: Array) -> Array:
+    """The number of the document that each of some slots, ascending, is in."""
+    return np.searchsorted(segment.slot_starts, starts.astype(segment.slot_starts.dtype), side="right") - 1
+
+
+def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
+    """How each place at which a phrase starts holds it as `typed`: `document.Held`, shifted by its region's bits."""
+    separators = segment.slot_separators
+    last = len(typed) - 1
+    left = _looked_up(segment, separators[starts], partial(left_edge, typed[0]))
+    right = _looked_up(segment, separators[starts + last], partial(right_edge, typed[last]))
+    edges = left & right
+    inner = np.full(len(starts), 3, dtype=np.uint16)
+    for number in range(1, last):
+        inner &= _looked_up(segment, separators[starts + number], partial(between, typed[number]))
+    regions = segment.slot_places[starts] % REGIONS
+    held = FLAGS[edges | inner << 2] << (WRITTEN_BITS * regions).astype(np.uint16)
+    return np.where(regions == ELSEWHERE, np.uint16(Held.NONE), held)
+
+
+def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
+    """What `judge` says of each separator as 1 and 2, asked once for each that differs."""
+    bits = np.zeros(len(segment.separators), dtype=np.uint16)
+    occurs = np.zeros(len(segment.separators), dtype=np.bool_)
+    occurs[separators] = True
+    for separator in np.flatnonzero(occurs).tolist():
+        first, second = judge(segment.separators.at(separator))
+        bits[separator] = first | second << 1
+    return bits[separators]
+
+
+class FacetColumns:
+    """For each facet its values, sorted, and rows of (document, number of the value), those of a value together."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._size = len(collection)
+        rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION)}
+        for place, segment in enumerate(collection.segments):
+            table = segment.facets
+            for number, tag in enumerate(table.strings.all()):
+                facet, _, value = tag.partition(":")
+                documents_of_tag = table.columns[0][int(table.starts[number]) : int(table.starts[number + 1])]
+                documents = collection.renumbered(place, documents_of_tag)
+                if len(documents):
+                    rows.setdefault(facet, {}).setdefault(value, []).append(documents)
+        self.values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
+        """Of each facet, those that documents have."""
+        self._documents: dict[str, Array] = {}
+        self._numbers: dict[str, Array] = {}
+        self._firsts: dict[str, Array] = {}
+        self._carriers: dict[str, Array] = {}
+        for facet, values in rows.items():
+            held = [np.concatenate(values[value]) for value in self.values[facet]]
+            counts = [len(documents) for documents in held]
+            self._documents[facet] = np.concatenate([np.zeros(0, dtype=np.int32), *held])
+            self._numbers[facet] = np.repeat(np.arange(len(counts)), counts)
+            self._firsts[facet] = np.cumsum([0, *counts[:-1]])
+            self._carriers[facet] = np.unique(self._documents[facet])
+
+    def passing(self, filters: Filters, without: str = "") -> Mask | None:
+        """Documents that pass all filters but the one on the facet `without`; None where all do."""
+        chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
+        chosen[EDITION] = (filters.edition,) if filters.edition else ()
+        masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
+        passing: Mask | None = np.logical_and.reduce(masks) if masks else None
+        return passing
+
+    def lacking(self, lang: Language) -> Mask:
+        """Documents that have no edition in a language."""
+        return ~self._chosen(EDITION, (lang,))
+
+    def counts(self, facet: str, among: Mask) -> dict[str, int]:
+        """How many of the documents `among` carry each value of a facet."""
+        values = self.values[facet]
+        if not values:
+            return {}
+        # A value that no document carries is none, so that no group is empty.
+        counted = np.add.reduceat(among[self._documents[facet]], self._firsts[facet], dtype=np.intp)
+        return dict(zip(values, counted.tolist(), strict=True))
+
+    def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
+        """For each value of each facet, how many answers there would be with it alone chosen in that facet."""
+        counted = {}
+        for facet in FACETS:
+            passing = self.passing(filters, without=facet)
+            counted[facet] = self.counts(facet, answering if passing is None else answering & passing)
+        return counted
+
+    def documents(self, facet: str, value: str) -> Array:
+        """The documents that carry a value, ascending."""
+        place = bisect_left(self.values.get(facet, ()), value)
+        if self.values.get(facet, ())[place : place + 1] != (value,):
+            return np.zeros(0, dtype=np.int32)
+        found: Array = np.sort(self._documents[facet][self._numbers[facet] == place])
+        return found
+
+    def carriers(self, facet: str) -> Array:
+        """The documents that carry any value of a facet, ascending."""
+        return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
+
+    def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
+        mask = np.zeros(self._size, dtype=np.bool_)
+        wanted = [number for number, value in enumerate(self.values[facet]) if value in values]
+        mask[self._documents[facet][np.isin(self._numbers[facet], wanted)]] = True
+        return mask
+
+
+KNOWN_TERMS = 50_000
+"""Terms whose frequency is kept."""
+
+
+class EmbeddedLexicon:
+    """The vocabulary of live documents. Implements `protocol.Lexicon`."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.frequency = lru_cache(KNOWN_TERMS)(self._frequency)
+        self._held = lru_cache(len(collection.segments))(self._held_terms)
+
+    def vocabulary(self, prefix: str) -> Sequence[str]:
+        """All index terms that start with `prefix`, sorted."""
+        found = merge(*(self._prefixed(place, prefix) for place in range(len(self._collection.segments))))
+        return [term for term, _ in groupby(found)]
+
+    def has_key(self, key: str) -> bool:
+        """Whether any document has a key."""
+        for place, segment in enumerate(self._collection.segments):
+            rows = segment.keys.rows(key)
+            if rows is not None and len(self._collection.renumbered(place, segment.keys.columns[0][rows])):
+                return True
+        return False
+
+    def are_neighbors(self, first: str, second: str) -> bool:
+        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        for place, segment in enumerate(self._collection.segments):
+            starts = apart_starts(segment, first, second)
+            if len(self._collection.renumbered(place, documents_of(segment, starts))):
+                return True
+        return False
+
+    def _frequency(self, term: str) -> int:
+        held = 0
+        for place, segment in enumerate(self._collection.segments):
+            if (rows := segment.terms.rows(term)) is not None:
+                numbers = self._collection.renumbered(place, segment.terms.columns[0][rows])
+                held += int(np.count_nonzero(np.diff(numbers, prepend=-1)))
+        return held
+
+    def _prefixed(self, place: int, prefix: str) -> list[str]:
+        segment = self._collection.segments[place]
+        numbers = segment.terms.strings.prefixed(prefix)
+        terms, live = segment.terms.strings.slice(numbers), self._collection.live(place)
+        if live.all():
+            return terms
+        held = self._held(place)[numbers.start : numbers.stop]
+        return [term for term, count in zip(terms, held.tolist(), strict=True) if count]
+
+    def _held_terms(self, place: int) -> Array:
+        """Which terms of a segment any live document holds."""
+        found: Array = self._collection.segments[place].term_frequencies(self._collection.live(place)) > 0
+        return found
+
+
+class FailureTerms:
+    """The words of live documents. Documents are numbers in the order of `ids`."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.ids: Sequence[str] = collection.ids
+        holding = np.zeros(len(collection), dtype=np.bool_)
+        for place, segment in enumerate(collection.segments):
+            holding[collection.renumbered(place, np.unique(segment.failure_terms.columns[0]))] = True
+        self.documents = int(holding.sum())
+        """How many have any."""
+
+    def holders(self, word: str) -> tuple[Array, Array]:
+        """The documents that have a word, ascending, and in how many texts each has it."""
+        found = [
+            (numbers[numbers >= 0], counts[numbers >= 0])
+            for place, segment in enumerate(self._collection.segments)
+            if (rows := segment.failure_terms.rows(word)) is not None
+            for counts in (segment.failure_terms.columns[1][rows],)
+            for numbers in (self._collection.numbers[place][segment.failure_terms.columns[0][rows]],)
+        ]
+        if not found:
+            return NOBODY
+        numbers, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], counts[order]
+
+
+NOBODY: tuple[Array, Array] = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))

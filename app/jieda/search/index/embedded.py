@@ -1,0 +1,332 @@
+"""The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import and_
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from jieda.entry import Language
+from jieda.filters import Filters
+from jieda.search.index.array_file import Array
+from jieda.search.index.cache import ByteCache
+from jieda.search.index.collection import (
+    Collection,
+    EmbeddedLexicon,
+    FacetColumns,
+    FailureTerms,
+    documents_of,
+    held_at,
+    phrase_starts,
+)
+from jieda.search.index.fields import ZONES, Weighting
+from jieda.search.index.likeness import EmbeddedLikeness
+from jieda.search.index.protocol import (
+    Columns,
+    Lookup,
+    Mask,
+    Numbers,
+    Postings,
+    ScoredDocument,
+    Scores,
+    Share,
+    Standings,
+)
+from jieda.search.index.segment import Segment, read_manifest
+
+MOST_ROWS = 4096
+"""Rows of a pool that are kept. Those of common words take most of the room, and ten of their documents are explained:
+they are read again where they lie."""
+
+
+class PoolRows(NamedTuple):
+    """Each occurrence of a term in a zone of a document: `documents`, `sources` (number of the term · zones + number of
+    the zone) and `amounts`, what it brings to tf~; all of shape (n,)."""
+
+    documents: Array
+    sources: Array
+    amounts: Scores
+
+    def ordered(self) -> "PoolRows":
+        """By document."""
+        order = np.argsort(self.documents, kind="stable")
+        return PoolRows(*(column[order] for column in self))
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(column.nbytes for column in self)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What the terms of a pool occur in: all of them together in `postings`, and row by row in `rows`, which are those
+    of all documents where they are kept, otherwise of those asked for, none of them twice."""
+
+    terms: tuple[str, ...]
+    postings: Postings
+    rows: Callable[[Array], PoolRows]
+    size: int
+    """Bytes."""
+
+    def shares(self, numbers: Sequence[int]) -> list[list[Share]]:
+        """What each term brought in each zone of some documents."""
+        wanted = np.array(numbers, dtype=np.int32)
+        rows = self.rows(wanted)
+        starts = np.searchsorted(rows.documents, wanted).tolist()
+        ends = np.searchsorted(rows.documents, wanted, side="right").tolist()
+        return [
+            [
+                Share(self.terms[source // len(ZONES)], ZONES[source % len(ZONES)], amount)
+                for source, amount in zip(
+                    rows.sources[start:end].tolist(), rows.amounts[start:end].tolist(), strict=True
+                )
+            ]
+            for start, end in zip(starts, ends, strict=True)
+        ]
+
+
+def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
+    """The pool of some terms; one that is named twice counts once."""
+    terms = tuple(dict.fromkeys(variants))
+    rows = _rows(collection, weighting, terms)
+    frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
+    found = np.flatnonzero(frequencies)
+    postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
+    size = postings.documents.nbytes + postings.saturation.nbytes + 1024
+    if len(rows.documents) > MOST_ROWS:
+        return Pool(
+            terms,
+            postings,
+            lambda among: _rows(collection, weighting, terms, np.unique(among)).ordered(),
+            size,
+        )
+    kept = rows.ordered()
+    return Pool(terms, postings, lambda _: kept, size + kept.size)
+
+
+def _rows(
+    collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
+) -> PoolRows:
+    """The rows of some terms, of all documents or of those `among` them; not in order."""
+    pieces = [NO_ROWS]
+    for number, term in enumerate(terms):
+        kind = weighting.kinds.get(term[0], 1.0)
+        for place in range(len(collection.segments)):
+            if (piece := _piece(collection, place, term, among)) is not None:
+                documents, zones, amounts = piece
+                pieces.append(PoolRows(documents, zones + np.uint16(number * len(ZONES)), amounts * kind))
+    return PoolRows(*map(np.concatenate, zip(*pieces, strict=True)))
+
+
+def _piece(collection: Collection, place: int, term: str, among: Array | None) -> PoolRows | None:
+    """The rows of a term in a segment, as those of a pool that has no other and weighs it in full."""
+    table, numbers = collection.segments[place].terms, collection.numbers[place]
+    rows = table.rows(term)
+    if rows is None:
+        return None
+    chosen = rows if among is None else _within(table.columns[0], rows, collection.placed(place, among))
+    documents, zones, frequencies = (column[chosen] for column in table.columns)
+    documents = numbers[documents]
+    if len(documents) and documents.min() < 0:
+        live = documents >= 0
+        documents, zones, frequencies = documents[live], zones[live], frequencies[live]
+    gains = collection.gains.take(documents.astype(np.intp) * len(ZONES) + zones)
+    return PoolRows(documents, zones, gains * frequencies)
+
+
+def _within(column: Array, rows: slice, documents: Array) -> Array:
+    """Those of some rows, by document, that are of some documents."""
+    here = column[rows]
+    starts = here.searchsorted(documents.astype(here.dtype))
+    counts = here.searchsorted(documents.astype(here.dtype), side="right") - starts
+    chosen: Array = rows.start + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    return chosen + np.arange(len(chosen))
+
+
+NO_ROWS = PoolRows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedColumns:
+    """Every document, as it was looked up and as it stands; `pools` by `Lookup.pools`."""
+
+    pools: Sequence[Pool]
+    columns: Columns
+    standings: Standings
+
+
+class EmbeddedResult:
+    """What was found, judged and not yet counted. Implements `protocol.Found`."""
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        facets: FacetColumns,
+        wanted: Lookup,
+        judged: JudgedColumns,
+        required: Mask | None,
+    ) -> None:
+        """`ids` and `facets` of all documents; `required`: those that hold all required phrases, if any are."""
+        self.columns = judged.columns
+        self.phrases_dropped = required is not None and not required.any()
+        self._ids = ids
+        self._facets = facets
+        self._pools = judged.pools
+        self._standings = standings = judged.standings
+        self._filters = wanted.filters
+        masks = [wanted.within.mask] if wanted.within else []
+        if required is not None and not self.phrases_dropped:
+            masks.append(required)
+        self._answering: Mask = reduce(and_, masks, standings.answering)
+        passing = facets.passing(wanted.filters)
+        near: Mask = reduce(and_, masks, standings.near)
+        self.answers = self._best(self._answering, passing, wanted.window)
+        self.near = self._best(near, passing, wanted.near)
+
+    def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
+        """What the terms of a pool brought, zone by zone, for each of some documents."""
+        return self._pools[pool].shares(numbers)
+
+    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
+        """How many documents answer and pass, for each of some filters."""
+        passing = (self._facets.passing(one) for one in filters)
+        return tuple(
+            int(np.count_nonzero(self._answering if mask is None else self._answering & mask))
+            for mask in passing
+        )
+
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """Counts by facet and value."""
+        return self._facets.all_counts(self._answering, self._filters)
+
+    def _best(self, chosen: Mask, passing: Mask | None, limit: int) -> tuple[ScoredDocument, ...]:
+        numbers = np.flatnonzero(chosen if passing is None else chosen & passing)
+        if not limit or not len(numbers):
+            return ()
+        tiers, score = self._standings.tiers, self._standings.score
+        if len(numbers) > limit:
+            numbers = _leading(numbers, tiers[numbers], score[numbers], limit)
+        order = numbers[np.lexsort((-score[numbers], -tiers[numbers]))][:limit]
+        ids, coverage, lift = self._ids, self._standings.coverage, self._standings.lift
+        return tuple(
+            ScoredDocument(ids[n], n, float(score[n]), float(coverage[n]), int(tiers[n]), float(lift[n]))
+            for n in order.tolist()
+        )
+
+
+def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Numbers:
+    """At least the first `limit` by tier and score, equals of the last included, and as few others as may be."""
+    kept = np.zeros(len(numbers), dtype=np.bool_)
+    for tier in np.flatnonzero(np.bincount(tiers))[::-1]:
+        here = np.flatnonzero(tiers == tier)
+        room = limit - int(np.count_nonzero(kept))
+        if len(here) > room:
+            least = np.partition(score[here], len(here) - room)[len(here) - room]
+            here = here[score[here] >= least]
+        kept[here] = True
+        if np.count_nonzero(kept) >= limit:
+            break
+    return numbers[kept]
+
+
+POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
+"""Bytes of postings that are kept decoded, and as many more for each entry: a word that all of them have takes 16."""
+
+
+class EmbeddedIndex:
+    """An index directory, open. Implements `protocol.Index`."""
+
+    waits = False
+
+    def __init__(self, directory: Path, weighting: Weighting, reuse: "EmbeddedIndex | None" = None) -> None:
+        """Segments that `reuse` has are not read again. Raises IndexUnreadable where anything in `directory` is
+        missing or damaged."""
+        manifest = read_manifest(directory)
+        known = {one.name: one for one in reuse.collection.segments} if reuse else {}
+        segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
+        self.collection: Collection = Collection(segments, manifest, weighting)
+        self.facets = FacetColumns(self.collection)
+        self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
+        self.lexicon = EmbeddedLexicon(self.collection)
+        self.failure_terms = FailureTerms(self.collection)
+        self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
+        self.local = self
+        self._weighting = weighting
+        room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
+        self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
+
+    def find(self, wanted: Lookup) -> EmbeddedResult:
+        """Judges every document."""
+        pools = tuple(map(self._pool, wanted.pools))
+        phrase, written = self._phrase(wanted.phrase, wanted.writing)
+        columns = Columns(
+            size=len(self.collection),
+            total=len(self.collection),
+            pools=tuple(pool.postings for pool in pools),
+            keyed=tuple(self._keyed(keys) for keys in wanted.keys),
+            phrase=phrase,
+            written=written,
+            recency=wanted.within.recency if wanted.within and wanted.within.listed else None,
+            likeness=None if wanted.meaning is None else partial(self.likeness.of, wanted.meaning),
+            lacking=self._lacking,
+        )
+        required = self._required(wanted.required)
+        judged = JudgedColumns(pools, columns, wanted.judge(columns))
+        return EmbeddedResult(self.collection.ids, self.facets, wanted, judged, required)
+
+    def is_there(self) -> bool:
+        """True: it lies in this process."""
+        return True
+
+    def is_tagged(self, facet: str, document_id: str) -> bool:
+        """Whether a document carries any value of a facet."""
+        ids, carriers = self.collection.ids, self.facets.carriers(facet)
+        number = bisect_left(ids, document_id)
+        place = int(carriers.searchsorted(number))
+        return ids[number : number + 1] == (document_id,) and carriers[place : place + 1].tolist() == [number]
+
+    def _pool(self, variants: tuple[str, ...]) -> Pool:
+        return self._pools.get(variants, lambda: pooled(self.collection, self._weighting, variants))
+
+    def _keyed(self, keys: Sequence[str]) -> Numbers:
+        found = [
+            self.collection.renumbered(place, segment.keys.columns[0][rows])
+            for key in keys
+            for place, segment in enumerate(self.collection.segments)
+            if (rows := segment.keys.rows(key)) is not None
+        ]
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
+
+    def _phrase(self, atoms: Sequence[str], typed: Sequence[str]) -> tuple[Numbers, Array]:
+        """The documents that hold a phrase, and how each has it written."""
+        held = np.zeros(len(self.collection), dtype=np.uint16)
+        mask = np.zeros(len(self.collection), dtype=np.bool_)
+        for place, segment in enumerate(self.collection.segments):
+            starts = phrase_starts(segment, atoms)
+            if not len(starts):
+                continue
+            holders = documents_of(segment, starts)
+            first = np.flatnonzero(np.diff(holders, prepend=-1))
+            numbers = self.collection.numbers[place][holders[first]]
+            live = numbers >= 0
+            mask[numbers[live]] = True
+            if typed:
+                ways = np.bitwise_or.reduceat(held_at(segment, starts, typed), first)
+                held[numbers[live]] |= ways[live]
+        documents = np.flatnonzero(mask)
+        return documents, held[documents]
+
+    def _required(self, phrases: Sequence[Sequence[str]]) -> Mask | None:
+        """Documents that hold all of some phrases; None where none are asked for."""
+        masks = []
+        for phrase in phrases:
+            mask = np.zeros(len(self.collection), dtype=np.bool_)
+            mask[self._phrase(phrase, ())[0]] = True
+            masks.append(mask)
+        required: Mask | None = np.logical_and.reduce(masks) if masks else None
+        return required

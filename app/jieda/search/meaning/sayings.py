@@ -1,0 +1,72 @@
+"""What an entry says, in pieces small enough to mean one thing each."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from jieda.content.library import Library
+from jieda.entry import Edition, Entry, Language
+from jieda.search.index.document import Document, body_lines
+from jieda.search.meaning.embedder import Embedder, Meaning
+
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
+CLAUSE_END = re.compile(r"(?<=[,;:])\s+|(?<=[，、：])\s*")
+BETWEEN = {Language.EN: " ", Language.ZH: ""}
+LEAST = {Language.EN: 40, Language.ZH: 14}
+"""Characters that clauses are joined up to: what is shorter says too little by itself."""
+
+
+def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
+    """The vectors of what an entry says, some 60 an edition; each takes a millisecond or less."""
+    told = dict.fromkeys(sayings(entry))
+    alone = [each for each in dict.fromkeys(by_themselves(entry)) if each not in told]
+    return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told))
+
+
+def with_meaning(
+    library: Library, documents: Iterable[Document], embedder: Embedder | None
+) -> Iterator[Document]:
+    """The documents of a library, with their vectors where there is an embedder."""
+    for document in documents:
+        meaning = meaning_of(library.entries[document.id], embedder) if embedder else None
+        yield replace(document, meaning=meaning)
+
+
+def sayings(entry: Entry) -> Iterator[str]:
+    """Titles, aliases, symptoms; of the text the sentences and whole blocks, each behind the title: a sentence by
+    itself seldom says what it is about."""
+    for edition in entry.editions.values():
+        yield edition.title
+        yield from edition.aliases
+        yield from edition.symptoms
+        for line in body_lines(edition):
+            yield from (f"{edition.title}: {piece}" for piece in (*_sentences(line), line))
+
+
+def by_themselves(entry: Entry) -> Iterator[str]:
+    """The sentences without the title, and the clauses of each: what is asked is often one fact of several in a
+    sentence, and a title in front makes all sentences of an entry alike."""
+    for edition in entry.editions.values():
+        for line in body_lines(edition):
+            for sentence in _sentences(line):
+                yield sentence
+                yield from _clauses(sentence, edition)
+
+
+def _sentences(line: str) -> list[str]:
+    return [each for each in SENTENCE_END.split(line) if each]
+
+
+def _clauses(sentence: str, edition: Edition) -> list[str]:
+    """Those of LEAST characters or more, shorter ones together with the next, the last ones with the one before."""
+    joined: list[str] = []
+    open_ended = False
+    for clause in filter(None, CLAUSE_END.split(sentence)):
+        if open_ended:
+            joined[-1] += BETWEEN[edition.lang] + clause
+        else:
+            joined.append(clause)
+        open_ended = len(joined[-1]) < LEAST[edition.lang]
+    if open_ended and len(joined) > 1:
+        joined[-2:] = [BETWEEN[edition.lang].join(joined[-2:])]
+    return joined

@@ -1,0 +1,160 @@
+"""What a person typed, to a query: never fails, and nothing typed is an operator but balanced quotes."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import Analysis, TokenKind
+from jieda.filters import Filters
+from jieda.han import has_han
+from jieda.search.index.document import separators_of, span_keys
+from jieda.search.index.protocol import Lexicon
+from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
+from jieda.search.query.types import Clause, Query, Writing
+from jieda.search.query.words import clauses_of, prose_of, words_of
+
+SHORT_RUN = 3
+"""Han characters up to which a query is more likely one name than several words."""
+MOST_CORRECTIONS = 4
+"""Words corrected at most: each costs a pass over the whole vocabulary."""
+LONGEST_CORRECTED = 20
+"""Words beyond which a query is pasted text, whose words are as they were printed."""
+
+QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|「([^」\n]+)」')
+QUOTES_ARE_TEXT = re.compile(r'File "|[{\[]\s*["\']|["\']\s*:|=\s*["\']')
+"""In a traceback, a JSON object or an assignment, quotes belong to the text."""
+
+CODE_MARKS = re.compile(r"[^\w\s]|_|\w[A-Z]|\d", re.ASCII)
+"""What only code has, where no Chinese stands beside it."""
+
+MAX_CLAUSES = 48
+"""A longer query is searched by its rarest words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """`corrected` is the text that was searched instead of what was typed, or empty."""
+
+    query: Query
+    corrected: str
+    corrections: tuple[Correction, ...]
+
+
+class QueryParser:
+    """Reads queries with the analyzer and glossary that the index was made with."""
+
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        lexicon: Lexicon,
+        translations: QueryTranslator | None = None,
+    ) -> None:
+        self._analyzer = analyzer
+        self._translations = translations
+        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._has_key: Callable[[str], bool] = lexicon.has_key
+        self._glossary = glossary
+        self._speller = Speller(lexicon, analyzer)
+        self._substitutes = Substitutes(analyzer, glossary, lexicon, self._speller)
+
+    def parse(
+        self, text: str, filters: Filters, *, verbatim: bool = False, unfinished: bool = False
+    ) -> ParsedQuery:
+        """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
+        analysis = self._analyzer.analyze(text)
+        typed = words_of(analysis)
+        as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
+        words = typed if as_typed else self._substitutes.parted(typed)
+        parted = [(word.start, word.end) for word in words if word not in typed]
+        corrections = () if as_typed else self._corrections(analysis, parted)
+        ends_open = unfinished and text == text.rstrip()
+        joined = [*self._substitutes.joined(words)]
+        substitutes = [
+            *self._substitutes.synonyms(words, text, analysis),
+            *joined,
+            *self._substitutes.corrected(words, corrections),
+            *self._substitutes.completed(words, unfinished=ends_open),
+            *self._substitutes.named(words),
+            *(self._translations.of(words) if self._translations else ()),
+        ]
+        clauses = self._rarest([*clauses_of(words, substitutes)])
+        atoms = tuple(analysis.words)
+        is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
+        writing = self._writing(text, analysis)
+        corrected = self._speller.rewrite(text, corrections)
+        query = Query(
+            clauses=tuple(clauses),
+            keys=(TokenKind.KEY.term("".join(atoms)),) if atoms else (),
+            phrase=atoms,
+            required=tuple(self._required(text)),
+            literal=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
+            writing=writing,
+            filters=filters,
+            saying=corrected or text,
+            prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
+        )
+        return ParsedQuery(query, corrected, corrections)
+
+    def _writing(self, text: str, analysis: Analysis) -> Writing:
+        typed = text.strip()
+        first, *rest = separators_of(text, analysis, self._analyzer.fold)
+        separators = (first.lstrip(), *rest[:-1], rest[-1].rstrip()) if rest else ()
+        as_written, folded = span_keys(typed, self._analyzer)
+        return Writing(
+            separators=separators,
+            spans=(as_written,),
+            is_span=bool(typed) and self._has_key(folded),
+            is_code=bool(CODE_MARKS.search(typed)) and typed.isascii(),
+            has_han=has_han(self._analyzer.fold(typed)),
+        )
+
+    def _corrections(self, analysis: Analysis, parted: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
+        """Of words that the glossary doesn't know either, whether or not an entry uses them. `parted`: start and end of
+        those that are two words."""
+        known = [*parted, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
+        slips = (
+            one
+            for one in self._speller.corrections(analysis)
+            if not any(start < one.end and one.start < end for start, end in known)
+        )
+        return tuple(islice(slips, MOST_CORRECTIONS))
+
+    def _required(self, text: str) -> Iterator[tuple[str, ...]]:
+        """Atoms of every quoted phrase of a one-line query that is neither traceback nor JSON."""
+        if "\n" in text.strip() or QUOTES_ARE_TEXT.search(text):
+            return
+        for match in QUOTED.finditer(text):
+            atoms = self._analyzer.analyze(match.group(match.lastindex or 0)).atoms
+            if atoms:
+                yield tuple(atom.text for atom in atoms)
+
+    def _rarest(self, clauses: Sequence[Clause]) -> Sequence[Clause]:
+        """At most MAX_CLAUSES: those whose literal words the fewest documents hold, and any at all."""
+        if len(clauses) <= MAX_CLAUSES:
+            return clauses
+
+        def commonness(clause: Clause) -> tuple[bool, int]:
+            terms = clause.alternatives[0].terms
+            held = max((self._frequency(v) for term in terms for v in term.variants), default=0)
+            return held == 0, held
+
+        kept = set(sorted(range(len(clauses)), key=lambda n: commonness(clauses[n]))[:MAX_CLAUSES])
+        return [clause for number, clause in enumerate(clauses) if number in kept]
+
+
+def _is_code(analysis: Analysis) -> bool:
+    """Whether there is code in the query and nothing Chinese."""
+    kinds = {token.kind for token in analysis.tokens}
+    return TokenKind.PART in kinds and TokenKind.GRAM not in kinds
+
+
+def _is_short_run(analysis: Analysis) -> bool:
+    """Whether the query is a few Han characters in a row, whatever words they make."""
+    atoms = analysis.atoms
+    return 1 < len(atoms) <= SHORT_RUN and all(
+        left.is_han and right.is_han and left.end == right.start for left, right in pairwise(atoms)
+    )

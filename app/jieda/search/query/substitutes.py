@@ -1,0 +1,377 @@
+"""What may stand for the words of a query: synonyms, corrections, translations, identifiers that they spell, endings.
+
+Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed, and so is every word
+that a general dictionary knows: that no entry says `fight` does not make it `right`. A name that is written with
+capitals inside may be a slip for another name, never for a word of the dictionary (`InternVL` for `interval`).
+
+All translations of a word are one term, with a frequency and an idf of its own, after A. Pirkola, The Effects of Query
+Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word of many
+meanings, some of which are everywhere, weighs little, and one that is rare in every meaning much.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from jieda.analysis.chinese import homophones
+from jieda.analysis.english import is_function_word
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.runs import canonical
+from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, text_of
+from jieda.entry import Language
+from jieda.han import is_han
+from jieda.search.index.protocol import Lexicon
+from jieda.search.query.types import Alternative, MatchKind, WeightedTerm
+from jieda.search.query.words import QueryWord, Substitute
+from jieda.search.translation import Dictionary
+from jieda.search.weights import COMPLETED, GLOSSARY, JOINED, TRANSLATED, TYPO
+
+SHORTEST = 5
+"""Shorter words are too near to too many others."""
+
+MAX_EDITS = ((5, 1), (8, 2))
+"""(from this length, edits allowed): a neighbor swap is one edit."""
+
+LONG = 7
+"""From this length on a word says enough to be known by all but its last letter."""
+
+COUNTING = frozenset("〇一二三四五六七八九十百千万两几半每第")
+"""Characters that count: what stands beside one is counted, not misspelled."""
+
+MOST_COMPLETIONS = 8
+"""Longer words that a half-typed one may stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """`text[start:end]` was typed, and `word` is searched."""
+
+    start: int
+    end: int
+    typed: str
+    word: str
+
+
+class Speller:
+    """Corrects words by the vocabulary of an index. Safe to share between threads."""
+
+    def __init__(self, lexicon: Lexicon, analyzer: Analyzer) -> None:
+        self._frequency = lexicon.frequency
+        self._vocabulary = lexicon.vocabulary
+        self._is_word = analyzer.is_word
+
+    def corrections(self, analysis: Analysis) -> Iterator[Correction]:
+        """A correction for every plain word that occurs nowhere and has a near neighbor that does."""
+        for piece in analysis.pieces:
+            if piece.kind is RunKind.HAN:
+                yield from self._han_corrections(piece)
+                continue
+            exact, whole = piece.tokens[0], next(iter(piece.of_kind(TokenKind.TERM)), None)
+            if self._misspelled(exact, whole) and (
+                word := self._nearest(exact.text, is_name=piece.kind is RunKind.CODE)
+            ):
+                yield Correction(exact.start, exact.end, exact.text, word)
+
+    def completions(self, typed: str) -> Sequence[str]:
+        """Indexed words and identifiers that start with `typed`, shortest first."""
+        found = map(text_of, self._vocabulary(TokenKind.EXACT.term(typed)))
+        return sorted(found, key=len)[:MOST_COMPLETIONS]
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """Words that something may have been meant to be. Few readers slip, so nobody waits for this at a start."""
+        exact = map(text_of, self._vocabulary(TokenKind.EXACT.term("")))
+        return [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
+
+    def _misspelled(self, token: Token, whole: Token | None) -> bool:
+        if len(token.text) < SHORTEST or not token.text.isalpha():
+            return False
+        if self._is_word(token.text):
+            return False
+        forms = [token.term, TokenKind.TERM.term(token.text)]
+        if whole is not None:
+            forms += [whole.term, TokenKind.PART.term(whole.text)]
+        return not any(self._frequency(form) for form in forms)
+
+    def _nearest(self, typed: str, *, is_name: bool) -> str:
+        allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
+        near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
+        # Of equals, the commoner word. A word with something before or behind it (`uninitialized`, `longcat`) is
+        # another word, not a slip.
+        ranked = sorted(
+            (edits, -self._frequency(TokenKind.EXACT.term(word)), word)
+            for word, edits, _ in near
+            if _same_start(typed, word)
+            and (_same_end(typed, word) or (edits == 1 and len(typed) >= LONG))
+            and not (typed.endswith(word) or typed.startswith(word))
+            and not (is_name and self._is_word(word))
+        )
+        return ranked[0][-1] if ranked else ""
+
+    def _han_corrections(self, run: Piece) -> Iterator[Correction]:
+        """For two neighbors outside any word, one of which occurs nowhere: the commonest indexed word of two
+        characters that has the other one in the same place and sounds as typed, since input methods err by sound."""
+        in_words = {at for word in run.of_kind(TokenKind.TERM) for at in range(word.start, word.end)}
+        for left, right in pairwise(run.atoms):
+            typed = left.text + right.text
+            if left.start in in_words or right.start in in_words or COUNTING.intersection(typed):
+                continue
+            if near := self._heard_as(typed):
+                word = max(near, key=lambda w: (self._frequency(TokenKind.TERM.term(w)), w))
+                yield Correction(left.start, right.end, typed, word)
+
+    def _heard_as(self, typed: str) -> list[str]:
+        """Indexed words that sound like two characters, and keep the only one of them that occurs anywhere."""
+        known = [bool(self._frequency(TokenKind.GRAM.term(character))) for character in typed]
+        if known.count(True) != 1:
+            return []
+        place = known.index(True)
+        near = (_with(typed, 1 - place, character) for character in homophones(typed[1 - place]))
+        return [word for word in near if self._frequency(TokenKind.TERM.term(word))]
+
+    @staticmethod
+    def rewrite(text: str, corrections: Sequence[Correction]) -> str:
+        """`text` with every correction made, or empty where there is none."""
+        if not corrections:
+            return ""
+        for correction in sorted(corrections, key=lambda one: -one.start):
+            text = text[: correction.start] + correction.word + text[correction.end :]
+        return text
+
+
+def _with(word: str, place: int, character: str) -> str:
+    """A word with another character in a place."""
+    return word[:place] + character + word[place + 1 :]
+
+
+def _same_start(typed: str, word: str) -> bool:
+    """Whether a slip may have made `typed` of `word`: hardly anybody slips in the first letter, unless it is swapped
+    with the second; `segfault` is not `default`."""
+    return typed[0] == word[0] or typed[:2] == word[1::-1]
+
+
+def _same_end(typed: str, word: str) -> bool:
+    """Whether the last letter is as meant, swapped with the one before, or left off: short words with another last
+    letter are seldom slips of one another (`httpx` is not `https`), and names are made of words with other endings."""
+    return typed[-1] == word[-1] or typed[-2:] == word[:-3:-1] or typed == word[:-1]
+
+
+LONGEST = 4
+"""Neighbors that are looked up as one expression, at most."""
+MOST = 16
+"""Terms that stand for a word, at most: what is usual comes first, and what comes later is seldom meant."""
+
+Terms = tuple[str, ...]
+
+
+class QueryTranslator:
+    """Translates with a dictionary into the words that an index has."""
+
+    def __init__(self, dictionary: Dictionary, lexicon: Lexicon, lacking: Collection[Language]) -> None:
+        """`lacking` are the languages that some entry has no edition in: words of others need no translation."""
+        self._dictionary = dictionary
+        self._frequency: Callable[[str], int] = lexicon.frequency
+        self._lacking = lacking
+
+    def of(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
+        """What stands for each word: what the longest expression means that it is the beginning of, or part of."""
+        found: list[Terms] = [()] * len(words)
+        for first, word in enumerate(words):
+            if _language(word) not in self._lacking or is_function_word(word.text):
+                continue
+            last, terms = self._longest(words, first)
+            for number in range(first, last + 1):
+                found[number] = found[number] or terms
+        weight, cover = TRANSLATED
+        for number, (word, terms) in enumerate(zip(words, found, strict=True)):
+            if terms:
+                literal = word.alternatives[0].terms[0].variants
+                term = WeightedTerm(terms, word.text, lacking=_language(word), beside=literal)
+                yield Substitute(number, number, term, weight, cover, MatchKind.TRANSLATION)
+
+    def _longest(self, words: Sequence[QueryWord], first: int) -> tuple[int, Terms]:
+        """The last word of the longest expression from `first` on that has a translation, and that one's terms."""
+        for last in range(min(len(words), first + LONGEST) - 1, first - 1, -1):
+            if terms := self._translated(words[first : last + 1]):
+                return last, terms
+        return first, ()
+
+    def _translated(self, words: Sequence[QueryWord]) -> Terms:
+        languages = {_language(word) for word in words}
+        if len(languages) > 1:
+            return ()
+        terms = self._to_english(words) if Language.ZH in languages else self._to_chinese(words)
+        return tuple(dict.fromkeys(terms))[:MOST]
+
+    def _to_chinese(self, words: Sequence[QueryWord]) -> Iterator[str]:
+        if is_function_word(words[-1].text):
+            return
+        stems = tuple(word.stem for word in words if not is_function_word(word.text))
+        for word in self._dictionary.chinese(stems):
+            names = (TokenKind.TERM.term(word), TokenKind.GRAM.term(word))
+            yield from [name for name in names if self._frequency(name)][:1]
+
+    def _to_english(self, words: Sequence[QueryWord]) -> Iterator[str]:
+        if any(left.end != right.start for left, right in pairwise(words)):
+            return
+        text = "".join(word.text for word in words)
+        yield from self._english(text) or (self._english_of_parts(text) if len(words) == 1 else ())
+
+    def _english_of_parts(self, word: str) -> Iterator[str]:
+        """Of a word that the dictionary lacks, what the shorter words in it mean."""
+        for start in range(len(word)):
+            for end in range(start + 2, len(word) + 1):
+                yield from self._english(word[start:end])
+
+    def _english(self, word: str) -> list[str]:
+        """The index terms of what a Chinese word means: of meanings that are one word, otherwise of their words."""
+        meanings = self._dictionary.english(word)
+        single = [terms for stems in meanings if len(stems) == 1 for terms in self._present(stems)]
+        return single or [term for stems in meanings for term in self._present(stems)]
+
+    def _present(self, stems: Sequence[str]) -> Iterator[str]:
+        """Those that some entry has, as words and inside identifiers."""
+        for stem in stems:
+            names = (TokenKind.TERM.term(stem), TokenKind.PART.term(stem))
+            yield from filter(self._frequency, names)
+
+
+def _language(word: QueryWord) -> Language:
+    return Language.ZH if is_han(word.text) else Language.EN
+
+
+LONGEST_JOINED = 6
+"""Neighbors that are tried as one identifier, at most."""
+SHORTEST_SPLIT, LONGEST_SPLIT = 6, 24
+"""Letters of a word that may be a name of two words, written together."""
+SHORTEST_COMPLETED = 3
+"""Fewer letters begin too many words to say which is meant."""
+
+
+class Substitutes:
+    """Finds them with the analyzer, glossary and vocabulary that the index was made with."""
+
+    def __init__(self, analyzer: Analyzer, glossary: Glossary, engine: Lexicon, speller: Speller) -> None:
+        self._analyzer = analyzer
+        self._glossary = glossary
+        self._frequency: Callable[[str], int] = engine.frequency
+        self._are_neighbors: Callable[[str, str], bool] = engine.are_neighbors
+        self._speller = speller
+
+    def synonyms(self, words: Sequence[QueryWord], text: str, analysis: Analysis) -> Iterator[Substitute]:
+        """The group of every mention of a word of the glossary in the text of the query."""
+        weight, cover = GLOSSARY
+        atoms = analysis.atoms
+        for mention in self._glossary.mentions(analysis):
+            start, end = atoms[mention.first].start, atoms[mention.last].end
+            if covered := _overlapped(words, start, end):
+                # As it was typed: `fails` where the glossary has `failure`.
+                typed = " ".join(self._analyzer.plain(text[start:end]).split())
+                concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), typed)
+                # A word of the glossary inside an identifier speaks for that part of it.
+                share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
+                yield Substitute(
+                    covered[0], covered[-1], concept, weight * share, cover * share, MatchKind.GLOSSARY
+                )
+
+    def joined(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
+        """`rollout batch size` may be `rollout_batch_size`, and `data set` a `dataset`."""
+        parts = [word.text.strip("-_") for word in words]
+        ends = [is_han(part) or part.isdigit() for part in parts]
+        serve = [is_function_word(part) for part in parts]
+        for first in range(len(words)):
+            for last in range(first + 1, min(first + LONGEST_JOINED, len(words))):
+                if ends[first] or ends[last]:
+                    break
+                if all(serve[first : last + 1]):
+                    continue
+                label = "_".join(parts[first : last + 1])
+                names = [TokenKind.TERM.term(canonical(label))]
+                # `on chips` is no inflection of `on-chip`, nor `a way` the word `away`.
+                if not any(serve[first : last + 1]):
+                    stems = "_".join(word.stem for word in words[first : last + 1])
+                    names += [TokenKind.PART.term(stems), *self._word("".join(parts[first : last + 1]))]
+                if variants := tuple(name for name in names if self._frequency(name)):
+                    yield Substitute(
+                        first, last, WeightedTerm(variants, label), *JOINED, MatchKind.IDENTIFIER
+                    )
+
+    def _word(self, text: str) -> tuple[str, ...]:
+        """The terms of a word that some entry has as it is."""
+        has = self._frequency(TokenKind.EXACT.term(text))
+        return _variants(self._analyzer.analyze(text)) if has else ()
+
+    def parted(self, words: Sequence[QueryWord]) -> list[QueryWord]:
+        """The words, where one that no entry has, nor any name, may be two that stand side by side: `mbedtls` for Mbed
+        TLS."""
+        return [self._parted(word) for word in words]
+
+    def _parted(self, word: QueryWord) -> QueryWord:
+        if self._occurs(word) or self._names(word):
+            return word
+        for first, second in _in_two(word.text):
+            if self._frequency(TokenKind.EXACT.term(first)) and self._are_neighbors(first, second):
+                parts = (
+                    WeightedTerm(_variants(self._analyzer.analyze(part)), part) for part in (first, second)
+                )
+                apart = Alternative(tuple(parts), source=MatchKind.IDENTIFIER)
+                return replace(word, alternatives=(*word.alternatives, apart))
+        return word
+
+    def corrected(
+        self, words: Sequence[QueryWord], corrections: Sequence[Correction]
+    ) -> Iterator[Substitute]:
+        """The indexed word that each mistyped one was meant to be."""
+        for correction in corrections:
+            if covered := _overlapped(words, correction.start, correction.end):
+                term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
+                yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
+
+    def completed(self, words: Sequence[QueryWord], *, unfinished: bool = False) -> Iterator[Substitute]:
+        """The last word may be half typed, if it occurs nowhere as it is or is said to be `unfinished`."""
+        if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
+            return
+        if not unfinished and self._occurs(words[-1]):
+            return
+        for completed in self._speller.completions(words[-1].text):
+            term = WeightedTerm((TokenKind.EXACT.term(completed),), completed)
+            yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, MatchKind.COMPLETED)
+
+    def named(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
+        """`doSomething` typed without its capitals, and `multi-line` without its hyphen: names are indexed whole, plain
+        words searched by stem."""
+        for number, word in enumerate(words):
+            if not self._occurs(word) and (names := self._names(word)):
+                yield Substitute(
+                    number, number, WeightedTerm(names, word.text), *JOINED, MatchKind.IDENTIFIER
+                )
+
+    def _occurs(self, word: QueryWord) -> bool:
+        return any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants)
+
+    def _names(self, word: QueryWord) -> tuple[str, ...]:
+        """The names in the index that are the word but for capitals or a joint."""
+        names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
+        return tuple(name for name in names if self._frequency(name))
+
+
+def _in_two(word: str) -> Iterator[tuple[str, str]]:
+    """The pairs of words that are `word` without what joins them."""
+    if SHORTEST_SPLIT <= len(word) <= LONGEST_SPLIT and word.isalnum() and not is_han(word):
+        for place in range(2, len(word) - 1):
+            yield word[:place], word[place:]
+
+
+def _overlapped(words: Sequence[QueryWord], start: int, end: int) -> list[int]:
+    """Numbers of the words that share a character with `start:end` of the query."""
+    return [number for number, word in enumerate(words) if word.start < end and start < word.end]
+
+
+def _variants(analysis: Analysis) -> tuple[str, ...]:
+    kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.PART)
+    return tuple(dict.fromkeys(token.term for token in analysis.tokens if token.kind in kinds))

@@ -1,0 +1,215 @@
+"""The words of an analyzed query, each with the ways in which an entry may hold it, and the clauses made of them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+from jieda.analysis.english import is_function_word
+from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
+from jieda.search.query.types import Alternative, Clause, MatchKind, WeightedTerm
+from jieda.search.weights import (
+    BIGRAMS,
+    CODE_NAMES,
+    CODE_OVER_PROSE,
+    CODE_WORDS,
+    FUNCTION_WORD_WEIGHT,
+    LONE_CHARACTER_WEIGHT,
+    LOOSE_BIGRAM_WEIGHT,
+    NUMBER_WEIGHT,
+    STAND_IN_GROWTH,
+    WHOLE_CODE,
+)
+
+JOINED_STEMS = "_"
+"""Only the stems of a whole identifier, joined, have this in them."""
+
+NUMBER = re.compile(r"[\d.,:x+*/%=-]+")
+ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """A word of the query at `start:end` of its text; the first alternative is the literal one."""
+
+    text: str
+    start: int
+    end: int
+    alternatives: tuple[Alternative, ...]
+    stem: str = ""
+    """What inflected forms share, joined where it is code; empty for Chinese."""
+
+
+def words_of(analysis: Analysis) -> list[QueryWord]:
+    """The words of a query in order, without overlap; one that is repeated only where it first stands."""
+    first: dict[tuple[Alternative, ...], QueryWord] = {}
+    number = NUMBER_WEIGHT if _has_code(analysis) else 1.0
+    for word in chain.from_iterable(_words(piece, number) for piece in analysis.pieces):
+        first.setdefault(word.alternatives, word)
+    return list(first.values())
+
+
+def _has_code(analysis: Analysis) -> bool:
+    """Whether anything in the query but its numbers is written as code."""
+    return any(
+        piece.kind is RunKind.CODE and not NUMBER.fullmatch(piece.tokens[0].text) for piece in analysis.pieces
+    )
+
+
+def _words(piece: Piece, number: float) -> Sequence[QueryWord]:
+    """The words of a piece; `number` is what a number weighs."""
+    if piece.kind is RunKind.HAN:
+        return sorted(_han_words(piece), key=lambda word: word.start)
+    parts = piece.of_kind(TokenKind.PART)
+    return [_code_word(piece, parts, number) if parts else _plain_word(piece)]
+
+
+def _plain_word(piece: Piece) -> QueryWord:
+    exact, stems = piece.tokens[0], piece.of_kind(TokenKind.TERM)
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(exact.text) else 1.0
+    parts = tuple(TokenKind.PART.term(token.text) for token in stems)
+    term = WeightedTerm((exact.term, *(token.term for token in stems), *parts), exact.text, weight)
+    stem = stems[0].text if stems else exact.text
+    return QueryWord(exact.text, exact.start, exact.end, (Alternative((term,)),), stem)
+
+
+def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord:
+    exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
+    joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
+    by_word = [token for token in parts if JOINED_STEMS not in token.text]
+    by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
+    varies = NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
+    weight = number if NUMBER.fullmatch(exact.text) else varies
+    whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
+    alternatives = [Alternative((whole,), *WHOLE_CODE, source=MatchKind.IDENTIFIER)]
+    if len(by_name) > 1:
+        alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=MatchKind.IDENTIFIER))
+    stems = tuple(
+        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
+    )
+    if stems:
+        alternatives.append(Alternative(stems, *CODE_WORDS))
+    stem = JOINED_STEMS.join(token.text for token in by_word)
+    return QueryWord(exact.text, exact.start, exact.end, tuple(alternatives), stem)
+
+
+def _typed(part: Token, exact: Token) -> str:
+    """The part as it was typed, where folding kept lengths; otherwise its stem."""
+    return exact.text[part.start - exact.start : part.end - exact.start] or part.text
+
+
+def _present(*terms: str | None) -> tuple[str, ...]:
+    return tuple(term for term in terms if term)
+
+
+Grams = Mapping[tuple[int, int], Token]
+"""The characters and pairs of characters of a Han run, by their span."""
+
+
+def _han_words(piece: Piece) -> Iterator[QueryWord]:
+    """Words of the dictionary, the longest where they overlap, then whatever characters are left over."""
+    grams = {(token.start, token.end): token for token in piece.of_kind(TokenKind.GRAM)}
+    words = piece.of_kind(TokenKind.TERM)
+    covered: set[int] = set()
+    for word in sorted(words, key=lambda token: (token.start - token.end, token.start)):
+        place = range(word.start, word.end)
+        if covered.isdisjoint(place):
+            covered.update(place)
+            yield _dictionary_word(word, grams)
+    left_over = [grams[atom.start, atom.end] for atom in piece.atoms if atom.start not in covered]
+    yield from _loose_words(left_over, grams)
+
+
+def _dictionary_word(word: Token, grams: Grams) -> QueryWord:
+    weight = FUNCTION_WORD_WEIGHT if is_function_word(word.text) else 1.0
+    literal = Alternative((WeightedTerm((word.term,), word.text, weight),))
+    pairs = _bigrams(word.start, word.end, grams)
+    cut = tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs)
+    # Marks above a character can leave no pair that spans what the word spans.
+    cut_otherwise = (Alternative(cut, *BIGRAMS),) if cut else ()
+    return QueryWord(word.text, word.start, word.end, (literal, *cut_otherwise))
+
+
+def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
+    return [grams[place, place + 2] for place in range(start, end - 1) if (place, place + 2) in grams]
+
+
+def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[QueryWord]:
+    """Characters that belong to no word: neighbors together, function words by themselves."""
+    run: list[Token] = []
+    for character, following in pairwise([*characters, None]):
+        if character is None:
+            return
+        if is_function_word(character.text):
+            term = WeightedTerm(
+                (character.term,), character.text, FUNCTION_WORD_WEIGHT * LONE_CHARACTER_WEIGHT
+            )
+            yield QueryWord(character.text, character.start, character.end, (Alternative((term,)),))
+        else:
+            run.append(character)
+        if run and (following is None or following.start != run[-1].end or is_function_word(following.text)):
+            yield _loose_word(run, grams)
+            run = []
+
+
+def _loose_word(run: Sequence[Token], grams: Grams) -> QueryWord:
+    text = "".join(token.text for token in run)
+    pairs = _bigrams(run[0].start, run[-1].end, grams)
+    terms = _weighted(pairs, LOOSE_BIGRAM_WEIGHT, text) or _weighted(run, LONE_CHARACTER_WEIGHT)
+    return QueryWord(text, run[0].start, run[-1].end, (Alternative(terms),))
+
+
+def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[WeightedTerm, ...]:
+    return tuple(dict.fromkeys(WeightedTerm((token.term,), label or token.text, weight) for token in tokens))
+
+
+def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
+    """1 − CODE_OVER_PROSE · (share of the query's atoms that stand in code), 0 at least; 0 too where nothing of it is
+    a word of any language that a general dictionary knows (`is_word`): a slip of the hand means nothing."""
+    code = sum(len(piece.atoms) for piece in analysis.pieces if piece.of_kind(TokenKind.PART))
+    says = any(piece.kind is RunKind.HAN or is_word(piece.tokens[0].text) for piece in analysis.pieces)
+    return max(0.0, 1 - CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """Something that may stand for words `first` to `last` (inclusive) of a query."""
+
+    first: int
+    last: int
+    term: WeightedTerm
+    weight: float
+    cover: float
+    source: MatchKind
+
+
+def clauses_of(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Iterator[Clause]:
+    """A clause for each word, or for the words together that a substitute stands for."""
+    joined = {number for one in substitutes for number in range(one.first, one.last)}
+    bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
+    for first, end in pairwise(bounds if words else []):
+        inside = [one for one in substitutes if first <= one.first and one.last < end]
+        yield _clause(
+            words[first:end], [replace(one, first=one.first - first, last=one.last - first) for one in inside]
+        )
+
+
+def _clause(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Clause:
+    literal = tuple(term for word in words for term in word.alternatives[0].terms)
+    first = words[0].alternatives[0]
+    alternatives = [Alternative(literal, first.weight if len(words) == 1 else 1.0, source=first.source)]
+    if len(words) == 1:
+        alternatives += words[0].alternatives[1:]
+    for one in substitutes:
+        rest = [
+            term
+            for n, word in enumerate(words)
+            if not one.first <= n <= one.last
+            for term in word.alternatives[0].terms
+        ]
+        stands_for = sum(
+            term.weight for word in words[one.first : one.last + 1] for term in word.alternatives[0].terms
+        )
+        term = replace(one.term, weight=min(stands_for, 1 + STAND_IN_GROWTH * (stands_for - 1)))
+        alternatives.append(Alternative((term, *rest), one.weight, one.cover, one.source))
+    return Clause(tuple(alternatives))

@@ -1,0 +1,263 @@
+"""A query to the documents that answer it, best first, and why: everything that ranks, once, above any index."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial, reduce
+from operator import add
+from typing import NamedTuple
+
+import numpy as np
+
+from jieda.filters import Filters
+from jieda.search.answers import FacetCount, Fit
+from jieda.search.index.protocol import (
+    Columns,
+    Index,
+    Lookup,
+    LookupResult,
+    Postings,
+    ScoredDocument,
+    Scores,
+    Share,
+    Standings,
+    Within,
+)
+from jieda.search.meaning.embedder import Vector
+from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from jieda.search.rank.scoring import (
+    QueryScorer,
+    Variants,
+    evidence,
+    lift_of,
+    pools_of,
+    prose_in,
+    tiers_of,
+    weighed,
+)
+from jieda.search.rank.scoring import answering as answering_alike
+from jieda.search.weights import (
+    ANSWER_COVERAGE,
+    ANSWER_SHARE,
+    HIGHEST,
+    K1,
+    LATEST,
+    NEAR_MISSES,
+    PHRASE_BONUS,
+    TIER_STEP,
+    WEAK,
+)
+from jieda.taxonomy import FACETS
+
+
+class Contribution(NamedTuple):
+    """Why a document scored: what a term of an alternative brought in a zone of `fields.ZONES`."""
+
+    label: str
+    source: MatchKind
+    zone: str
+    term: str
+    score: float
+
+
+class _Part(NamedTuple):
+    """What a word brought to one document."""
+
+    score: float
+    term: WeightedTerm
+    source: MatchKind
+
+
+def contributions(
+    clauses: Sequence[Clause],
+    found: LookupResult,
+    candidates: Sequence[ScoredDocument],
+    pools: Mapping[Variants, int],
+    least: float = 0.0,
+) -> list[tuple[Contribution, ...]]:
+    """For each document and each clause its best alternative, that one's terms by zone; largest first.
+
+    A term's score is shared among its zones in proportion to what each brought to tf~. Terms that bring less
+    than the share `least` of a document's score, what meaning lifts it by included, are left out.
+    """
+    numbers = np.array([one.number for one in candidates], dtype=np.intp)
+    parts: list[list[_Part]] = [[] for _ in candidates]
+    scorer = QueryScorer(found.columns, pools)
+    for clause in weighed(clauses, scorer):
+        _add_best(clause, scorer, numbers, parts)
+    kept = [_worth(of_document, least, one) for of_document, one in zip(parts, candidates, strict=True)]
+    asked: dict[Variants, list[int]] = {}
+    for row, of_document in enumerate(kept):
+        for part in of_document:
+            asked.setdefault(part.term.variants, []).append(row)
+    shares: dict[tuple[Variants, int], Sequence[Share]] = {}
+    for variants, rows in asked.items():
+        of_rows = found.shares(pools[variants], [candidates[row].number for row in rows])
+        shares |= {(variants, row): share for row, share in zip(rows, of_rows, strict=True)}
+    return [
+        tuple(
+            sorted(
+                (each for part in of_document for each in _by_zone(part, shares[part.term.variants, row])),
+                key=lambda one: -one.score,
+            )
+        )
+        for row, of_document in enumerate(kept)
+    ]
+
+
+def _add_best(
+    clause: Clause, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]", parts: Sequence[list[_Part]]
+) -> None:
+    """The terms of the clause's best alternative, document by document."""
+    ways = [_term_scores(way, scorer, numbers) for way in clause.alternatives]
+    whole = [reduce(add, scores) for scores in ways]
+    best = np.argmax(whole, axis=0).tolist() if len(whole) > 1 else [0] * len(parts)
+    brought = [[scores.tolist() for scores in of_way] for of_way in ways]
+    for row, way in enumerate(best):
+        alternative = clause.alternatives[way]
+        for term, scores in zip(alternative.terms, brought[way], strict=True):
+            if scores[row] > 0:
+                parts[row].append(_Part(scores[row], term, alternative.source))
+
+
+def _term_scores(
+    alternative: Alternative, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]"
+) -> list[Scores]:
+    return [
+        (K1 + 1) * alternative.weight * scorer.weight(term) * saturation_at(scorer.postings(term), numbers)
+        for term in alternative.terms
+    ]
+
+
+def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> Scores:
+    """The saturation of a word in some documents, 0 where it does not occur."""
+    if not len(postings.documents):
+        return np.zeros(len(numbers))
+    places = np.minimum(np.searchsorted(postings.documents, numbers), len(postings.documents) - 1)
+    return np.where(postings.documents[places] == numbers, postings.saturation[places], 0.0)
+
+
+def _worth(parts: Sequence[_Part], least: float, candidate: ScoredDocument) -> list[_Part]:
+    by_words = candidate.score - candidate.lift
+    whole = candidate.score / by_words if by_words > 0 else 1.0
+    enough = least * whole * sum(part.score for part in parts)
+    return [part for part in parts if part.score >= enough]
+
+
+def _by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
+    total = sum(share.amount for share in shares)
+    label, source, score = part.term.label, part.source, part.score
+    return [Contribution(label, source, zone, term, score * amount / total) for term, zone, amount in shares]
+
+
+class Ranking:
+    """The answers to one query. Counts and explanations are worked out when they are asked for."""
+
+    def __init__(self, query: Query, found: LookupResult, pools: Mapping[Variants, int], window: int) -> None:
+        self._query = query
+        self._found = found
+        self._pools = pools
+        self.ranked = tuple(map(_lifted, found.answers[:window]))
+        """As many as were asked for, best first."""
+        self.near = tuple(map(_lifted, found.near))
+        """Documents that share something with the query, and too little to be answers; best first, a handful."""
+        self.phrase_dropped = found.phrases_dropped
+        """No document holds the required phrases."""
+
+    def fit(self) -> Fit:
+        """How well the best answer fits."""
+        first = [*map(_lifted, self._found.answers[:2])]
+        if not first:
+            return Fit.NOTHING
+        best, columns = first[0], self._found.columns
+        if best.tier or columns.recency is not None:
+            return Fit.GOOD
+        speaking = evidence(
+            coverage=best.coverage,
+            words=best.score - best.lift,
+            absent=QueryScorer(columns, self._pools).absent(self._query.clauses),
+            prose=prose_in(self._query, columns),
+            lift=best.lift,
+            lead=1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0,
+        )
+        return Fit.WEAK if speaking < WEAK else Fit.GOOD
+
+    def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
+        """How many documents answer, with each of these filters in place of the query's."""
+        return self._found.totals(filters)
+
+    def facets(self) -> dict[str, tuple[FacetCount, ...]]:
+        """How many answers there would be with a value chosen, most first, for values with any or chosen already."""
+        counted = self._found.facets()
+        return {facet: tuple(_counts(counted[facet], self._query.filters.facet(facet))) for facet in FACETS}
+
+    def contributions(self, start: int, end: int, least: float = 0.0) -> list[tuple[Contribution, ...]]:
+        """What made up the scores of `ranked[start:end]`; see `explain.contributions`."""
+        shown = self._found.answers[start:end]
+        return contributions(self._query.clauses, self._found, shown, self._pools, least)
+
+
+def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount]:
+    shown = [(value, count) for value, count in counts.items() if count or value in chosen]
+    return [FacetCount(value, count) for value, count in sorted(shown, key=lambda pair: (-pair[1], pair[0]))]
+
+
+def _lifted(one: ScoredDocument) -> ScoredDocument:
+    """With a score that falls from the first answer to the last, tiers in it: where a query's words are everywhere and
+    what stands for them is rare, scores know no bound, and tiers must."""
+    return replace(one, score=min(one.score, HIGHEST) + TIER_STEP * one.tier)
+
+
+class Ranker:
+    """Ranks what an index finds. Safe to share between threads."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def rank(
+        self, query: Query, window: int, meaning: Vector | None = None, within: Within | None = None
+    ) -> Ranking:
+        """The best `window` answers, `within` some documents; `meaning` is what is asked, embedded, where anybody
+        embeds. Raises IndexUnreadable where the index is damaged."""
+        pools = pools_of(query.clauses)
+        # A phrase of one word says nothing that its term does not, unless its writing matters.
+        phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
+        wanted = Lookup(
+            judge=partial(judge, query, pools),
+            pools=tuple(pools),
+            clauses=query.clauses,
+            keys=(query.keys, query.writing.spans if query.literal else ()),
+            phrase=phrase,
+            writing=query.writing.separators if query.literal else (),
+            required=query.required,
+            filters=query.filters,
+            # How well the first one fits is told by the second as well.
+            window=max(window, 2),
+            near=NEAR_MISSES,
+            meaning=meaning,
+            within=within,
+        )
+        return Ranking(query, self._index.find(wanted), pools, window)
+
+
+def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
+    """Where each document of some columns stands in the answer to a query.
+
+    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
+    and those that mean nearly the same; where operators list documents, all of them.
+    """
+    scorer = QueryScorer(columns, pools)
+    scored = scorer.combine(weighed(query.clauses, scorer))
+    score = scored.score
+    if len(query.phrase) > 1:
+        score[columns.phrase] *= 1 + PHRASE_BONUS
+    tiers = tiers_of(query, columns)
+    best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
+    enough = scored.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
+    if columns.recency is not None:
+        everything = np.ones(columns.size, np.bool_)
+        latest = score + LATEST * columns.recency
+        return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
+    lift = lift_of(query, columns, score, tiers)
+    answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
+    near = (score > 0) & ~answering
+    return Standings(score + lift, scored.coverage, tiers, answering, near, lift)

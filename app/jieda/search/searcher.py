@@ -1,0 +1,254 @@
+"""Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
+
+import re
+from collections.abc import Iterator
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import TokenKind, text_of
+from jieda.content.library import Library
+from jieda.entry import Entry
+from jieda.filters import Filters
+from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from jieda.search.index.protocol import Index, ScoredDocument
+from jieda.search.meaning.embedder import Embedder, Vector
+from jieda.search.query.parser import ParsedQuery, QueryParser
+from jieda.search.query.substitutes import QueryTranslator
+from jieda.search.query.types import Query
+from jieda.search.rank.ranker import Contribution, Ranker, Ranking
+from jieda.search.show.concordance import Concordances, MarkedTerms, ReadPlaces
+from jieda.search.show.snippet import (
+    WORTH_SAYING,
+    exact_elsewhere,
+    exact_reasons,
+    in_other_title,
+    marked_title,
+    reasons,
+    snippet,
+)
+from jieda.search.translation import Dictionary
+from jieda.search.weights import EXACT_TIER
+from jieda.search.whoosh.language import QueryLanguage, TypedQuery
+from jieda.taxonomy import FACETS
+
+NOT_MARKED_BELOW = 0.2
+"""What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
+
+CHARACTERS = TokenKind.GRAM.term("")
+"""What terms of one or two Chinese characters start with."""
+
+LONGEST_QUESTION = 6
+"""Words up to which it is said of single ones that no entry has them."""
+
+
+class Searcher:
+    """Searches a library through its index. Safe to share between threads."""
+
+    def __init__(  # noqa: PLR0913 - what is searched, and with what
+        self,
+        library: Library,
+        index: Index,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        embedder: Embedder | None = None,
+        *,
+        dictionary: Dictionary | None = None,
+        read_places: ReadPlaces | None = None,
+        language: QueryLanguage | None = None,
+    ) -> None:
+        """`embedder` is the one that the index was made with, where there is one; `dictionary` finds entries that lack
+        the language asked in; `read_places` knows where terms stand in editions, which are analyzed for it otherwise;
+        without a `language` nothing typed is an operator but quotes."""
+        self.waits = index.waits
+        """Whether to search is to wait for others."""
+        self._language = language
+        self._library = library
+        self._lexicon = index.lexicon
+        self._ranker = Ranker(index)
+        self._embedder = embedder
+        self._parser = QueryParser(
+            analyzer, glossary, index.lexicon, _translations(library, index, dictionary)
+        )
+        self._concordances = Concordances(glossary, read_places)
+        self._analyzer = analyzer
+        self._glossary = glossary
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """The analysis that queries and index share."""
+        return self._analyzer
+
+    @property
+    def glossary(self) -> Glossary:
+        """The words that mean the same."""
+        return self._glossary
+
+    def search(self, request: SearchRequest) -> SearchAnswer:
+        """Raises IndexUnreadable where the index has been damaged under the running process, ClusterUnavailable where
+        it is elsewhere and nobody answers."""
+        typed = self._language.read(request.text) if self._language else None
+        typed = typed or TypedQuery(request.text)
+        parsed = self._parser.parse(
+            typed.free, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
+        )
+        meaning = self._meaning(parsed.query)
+        ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
+        (total,) = ranking.totals((request.filters,))
+        corrected = [parsed.corrected] if parsed.corrected and total else []
+        return SearchAnswer(
+            query=request.text,
+            total=total,
+            hits=tuple(self._hits(request, parsed, ranking)),
+            facets=ranking.facets(),
+            suggestions=tuple(self._suggestions(request, typed, ranking, found=total > 0)),
+            correction=" ".join([*corrected, *(one.text for one in typed.operators)]) if corrected else "",
+            phrase_dropped=ranking.phrase_dropped,
+            weak=not request.unfinished and ranking.fit() is Fit.WEAK,
+            absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
+            operators=typed.operators,
+        )
+
+    def completed(self, text: str) -> tuple[str, ...]:
+        """A query that ends in a field of the query language, with each value that it may have."""
+        return tuple(self._language.completed(text)) if self._language else ()
+
+    def fit(self, text: str) -> Fit:
+        """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
+        return self._ranker.rank(self._parser.parse(text, Filters()).query, 1).fit()
+
+    def known_words(self, text: str) -> tuple[str, ...]:
+        """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
+        words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
+        return tuple(word for word in words if self._is_known(word.casefold()))
+
+    def has_words(self, text: str) -> bool:
+        """Whether some entry has each word of `text`, in whatever form. Asks nobody."""
+        clauses = self._parser.parse(text, Filters(), verbatim=True).query.clauses
+        return bool(clauses) and all(
+            any(
+                all(any(map(self._lexicon.frequency, term.variants)) for term in way.terms)
+                for way in clause.alternatives
+            )
+            for clause in clauses
+        )
+
+    def _is_known(self, word: str) -> bool:
+        return self._analyzer.is_word(word) or bool(self._lexicon.frequency(TokenKind.EXACT.term(word)))
+
+    def says(self, word: str) -> bool:
+        """Whether some entry has a case-folded word, in any inflection, or an identifier as it is written."""
+        pieces = self._analyzer.analyze(word).pieces
+        tokens = (token for piece in pieces for token in piece.tokens if token.end - token.start == len(word))
+        kinds = (TokenKind.EXACT, TokenKind.TERM, TokenKind.GRAM)
+        return len(pieces) == 1 and any(
+            token.kind in kinds and self._lexicon.frequency(token.term) for token in tokens
+        )
+
+    def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
+        """What an entry among the first `window` scores for a query, by word and zone, largest first; empty where it
+        isn't among them."""
+        query = self._parser.parse(text, Filters()).query
+        ranking = self._ranker.rank(query, window, self._meaning(query))
+        for place, scored in enumerate(ranking.ranked):
+            if scored.id == entry_id:
+                return ranking.contributions(place, place + 1)[0]
+        return ()
+
+    def _hits(self, request: SearchRequest, parsed: ParsedQuery, ranking: Ranking) -> Iterator[Hit]:
+        start, end = request.offset, request.offset + request.limit
+        wanted = MarkedTerms.of(self._weights(parsed.query))
+        explained = ranking.contributions(start, end, WORTH_SAYING)
+        for scored, parts in zip(ranking.ranked[start:end], explained, strict=True):
+            entry = self._library.entries[scored.id]
+            edition = entry.edition(request.lang)
+            exact = exact_reasons(parsed, entry, self._analyzer) if scored.tier == EXACT_TIER else ()
+            concordance = self._concordances.of(entry.id, edition)
+            standing = tuple(concordance.places.standing(wanted))
+            yield Hit(
+                entry=entry,
+                edition=edition,
+                score=round(scored.score, 4),
+                reasons=exact or reasons(parsed, parts, concordance, alike=_is_alike(scored)),
+                elsewhere=exact_elsewhere(exact, edition) if exact else in_other_title(parts, edition.lang),
+                title=marked_title(edition.title, standing),
+                snippet=snippet(concordance.lines, standing),
+            )
+
+    def _meaning(self, query: Query) -> Vector | None:
+        """What is asked, embedded; None where words alone decide."""
+        if self._embedder is None or query.prose <= 0:
+            return None
+        vector: Vector = self._embedder.embed([query.saying])[0]
+        return vector
+
+    def _absent_words(self, query: Query) -> Iterator[str]:
+        """Of a question; a pasted line is full of names and numbers that vary."""
+        if len(query.clauses) > LONGEST_QUESTION:
+            return
+        for clause in query.clauses:
+            variants = (each for way in clause.alternatives for term in way.terms for each in term.variants)
+            literal = clause.alternatives[0].terms
+            if all(term.weight >= 1 for term in literal) and not any(map(self._lexicon.frequency, variants)):
+                yield " ".join(dict.fromkeys(term.label for term in literal))
+
+    def _weights(self, query: Query) -> dict[str, float]:
+        """Every index term that may be marked, with what it is worth: rare ones more, substitutes less."""
+        weights: dict[str, float] = {}
+        for clause in query.clauses:
+            for number, alternative in enumerate(clause.alternatives):
+                for term in alternative.terms:
+                    weight = alternative.weight * term.weight
+                    if weight < NOT_MARKED_BELOW:
+                        continue
+                    for variant in term.variants:
+                        if number and self._is_scrap(variant):
+                            continue
+                        worth = weight / (1 + self._lexicon.frequency(variant))
+                        weights[variant] = max(worth, weights.get(variant, 0.0))
+        return weights
+
+    def _is_scrap(self, term: str) -> bool:
+        """Whether a term is two characters that mean nothing by themselves, such as those in the middle of a word."""
+        return term.startswith(CHARACTERS) and not self._analyzer.is_word(text_of(term))
+
+    def _suggestions(
+        self, request: SearchRequest, typed: TypedQuery, ranking: Ranking, *, found: bool
+    ) -> Iterator[Suggestion]:
+        for query in typed.nearest if not request.unfinished else ():
+            yield Suggestion(SuggestionType.SPELLING, query=query)
+        if request.verbatim and (corrected := self._parser.parse(typed.free, request.filters).corrected):
+            yield Suggestion(SuggestionType.SPELLING, query=corrected)
+        if found:
+            return
+        yield from self._filters_to_drop(request.filters, ranking)
+        for scored in ranking.near:
+            yield Suggestion(SuggestionType.NEAR_MISS, entry=self._entry(scored))
+
+    def _filters_to_drop(self, filters: Filters, ranking: Ranking) -> Iterator[Suggestion]:
+        """Each filter without which something is found; all of them where no single one suffices."""
+        chosen = [facet for facet in FACETS if filters.facet(facet)] + ["edition"] * bool(filters.edition)
+        wider = [(facet, filters.without(facet)) for facet in chosen]
+        if len(wider) > 1:
+            wider.append(("", Filters()))
+        totals = ranking.totals([less for _, less in wider])
+        some = [(facet, less, total) for (facet, less), total in zip(wider, totals, strict=True)]
+        if any(total for facet, _, total in some if facet):
+            some = [one for one in some if one[0]]
+        for facet, less, total in some:
+            if total:
+                yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
+
+    def _entry(self, scored: ScoredDocument) -> Entry:
+        return self._library.entries[scored.id]
+
+
+def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> QueryTranslator | None:
+    """None where every entry has every language: nothing is to be gained then."""
+    if dictionary is None or not library.lacking:
+        return None
+    return QueryTranslator(dictionary, index.lexicon, library.lacking)
+
+
+def _is_alike(scored: ScoredDocument) -> bool:
+    """Whether an entry was found by its meaning more than by words."""
+    return scored.lift > scored.score / 2

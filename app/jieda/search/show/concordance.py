@@ -1,0 +1,207 @@
+"""The lines of an edition and where index terms stand in them: what snippets and reasons are cut from.
+
+Places are kept in a form that is looked up without being read:
+
+    number of terms · digest of each term, ascending · first occurrence of each term, and the end of the last one ·
+    line, start and length of each occurrence
+
+Little-endian, numbers of 4 bytes and digests of 8. An edition has a thousand terms and more, and a search
+asks each of its ten hits for some twenty.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.token import Piece
+from jieda.entry import Edition, Language
+from jieda.search.index.cache import ByteCache
+
+NUMBER, DIGEST_SIZE = 4, 8
+"""Bytes of a term's digest: that two of a million terms have the same is less likely than one in ten million."""
+KEPT = 1 << 14
+"""Terms whose digests are at hand: editions share most of theirs."""
+
+Place = tuple[int, int, int]
+"""The number of a line, and start and end in that line's text, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedTerms:
+    """Terms to look for, with what each is worth; `digests` of shape (terms,)."""
+
+    weights: Sequence[float]
+    digests: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float]) -> "MarkedTerms":
+        """Terms by name."""
+        return cls(tuple(weights.values()), _digests(weights))
+
+
+class Places:
+    """The places of all terms of an edition."""
+
+    def __init__(self, data: bytes) -> None:
+        """Raises ValueError where `data` is not what `packed` makes."""
+        self._data = data
+        (count,) = np.frombuffer(data, "<u4", 1).tolist()
+        starts = NUMBER + DIGEST_SIZE * count
+        self._digests = np.frombuffer(data, "<u8", count, NUMBER)
+        self._starts = np.frombuffer(data, "<u4", count + 1, starts)
+        self._rows = np.frombuffer(data, "<u4", -1, starts + NUMBER * (count + 1)).reshape(-1, 3)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self._data)
+
+    def standing(self, wanted: MarkedTerms) -> Iterator[tuple[float, list[Place]]]:
+        """Of the terms that occur what each is worth, and its places in order."""
+        if not len(self._digests):
+            return
+        at = np.minimum(self._digests.searchsorted(wanted.digests), len(self._digests) - 1)
+        for number in np.flatnonzero(self._digests[at] == wanted.digests).tolist():
+            yield wanted.weights[number], self._of(int(at[number]))
+
+    def first(self, term: str) -> Place | None:
+        """Where a term stands first."""
+        found = next(self.standing(MarkedTerms.of({term: 1.0})), None)
+        return found[1][0] if found else None
+
+    def _of(self, number: int) -> list[Place]:
+        rows: list[Any] = self._rows[self._starts[number] : self._starts[number + 1]].tolist()
+        return [(line, start, start + length) for line, start, length in rows]
+
+
+def packed(terms: Iterable[str], rows: NDArray[np.integer]) -> bytes:
+    """Places as `Places` reads them: of the term of each occurrence line, start and length, `rows` of shape
+    (occurrences, 3) in the order of the text."""
+    digests = _digests(terms)
+    order = np.argsort(digests, kind="stable")
+    distinct, starts = np.unique(digests[order], return_index=True)
+    pieces = (
+        np.array([len(distinct)], "<u4"),
+        distinct,
+        np.append(starts, len(digests)).astype("<u4"),
+        rows[order].astype("<u4"),
+    )
+    return b"".join(piece.tobytes() for piece in pieces)
+
+
+def _digests(terms: Iterable[str]) -> NDArray[np.uint64]:
+    return np.frombuffer(b"".join(map(_digest, terms)), "<u8")
+
+
+@lru_cache(KEPT)
+def _digest(term: str) -> bytes:
+    # A query may hold half of a surrogate pair.
+    return hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=DIGEST_SIZE).digest()
+
+
+ROOM = 32 << 20
+"""Bytes of concordances that are kept, some 25 KiB for an edition."""
+
+TITLE = "title"
+"""The section that the first line, the edition's title, is said to stand in."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditionLine:
+    """A block of text, and the key of the section it stands in."""
+
+    section: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Concordance:
+    """The lines of an edition, title first, and the places of every index term in them."""
+
+    lines: tuple[EditionLine, ...]
+    places: Places
+
+    def surface(self, term: str) -> str:
+        """How an index term first reads; empty where it doesn't occur."""
+        place = self.places.first(term)
+        return self.lines[place[0]].text[place[1] : place[2]] if place else ""
+
+
+def lines_of(edition: Edition) -> tuple[EditionLine, ...]:
+    """The title and every block of text that is not empty."""
+    blocks = ((section.key, text) for section in edition.sections for text in section.text.splitlines())
+    return (
+        EditionLine(TITLE, edition.title),
+        *(EditionLine(key, text) for key, text in blocks if text.strip()),
+    )
+
+
+def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:
+    """Where index terms stand in some lines, as `Places` reads it."""
+    glossed = [glossary.read(line.text) for line in lines]
+    pieces = [piece for one in glossed for piece in one.analysis.pieces]
+    counts = [len(piece.parts.terms) for piece in pieces]
+    numbers = np.repeat(np.arange(len(lines)), [len(one.analysis.pieces) for one in glossed])
+    starts, ends = _spans(pieces, counts)
+    rows = np.column_stack((np.repeat(numbers, counts), starts, ends - starts))
+    concepts = [(number, token) for number, one in enumerate(glossed) for token in one.concepts]
+    more = [(number, token.start, token.end - token.start) for number, token in concepts]
+    terms = [piece.parts.terms for piece in pieces]
+    return packed(
+        chain(chain.from_iterable(terms), (token.term for _, token in concepts)),
+        np.concatenate((rows, np.array(more, np.intp).reshape(-1, 3))),
+    )
+
+
+def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Starts and ends of the tokens of some pieces in their texts; `counts` says how many tokens each has."""
+    offsets = np.fromiter(chain.from_iterable([piece.parts.offsets for piece in pieces]), np.intp).reshape(
+        -1, 2
+    )
+    starts, ends = (
+        offsets + np.repeat(np.array([piece.start for piece in pieces], np.intp), counts)[:, None]
+    ).T
+    at = 0
+    for piece, count in zip(pieces, counts, strict=True):
+        # Where folding kept all lengths, which is nearly always, a place in the folded text is one in the original.
+        if not isinstance(piece.starts, range):
+            own = slice(at, at + count)
+            starts[own] = np.array(piece.starts)[starts[own]]
+            ends[own] = np.array(piece.ends)[ends[own] - 1]
+        at += count
+    return starts, ends
+
+
+ReadPlaces = Callable[[str, Language], Places | None]
+"""The places of an edition, by the id of its entry, where they are kept."""
+
+
+class Concordances:
+    """Concordances of the editions of one generation: read where they are kept, otherwise made, when first asked
+    for."""
+
+    def __init__(self, glossary: Glossary, read: ReadPlaces | None = None) -> None:
+        self._glossary = glossary
+        self._read = read
+        self._kept: ByteCache[tuple[str, Language], Concordance] = ByteCache(ROOM, _size)
+
+    def of(self, entry_id: str, edition: Edition) -> Concordance:
+        """The concordance of an edition."""
+        return self._kept.get((entry_id, edition.lang), lambda: self._made(entry_id, edition))
+
+    def _made(self, entry_id: str, edition: Edition) -> Concordance:
+        lines = lines_of(edition)
+        kept = self._read(entry_id, edition.lang) if self._read else None
+        return Concordance(lines, kept or Places(places_of(lines, self._glossary)))
+
+
+def _size(concordance: Concordance) -> int:
+    # A line takes some hundred bytes beside its text.
+    return concordance.places.size + sum(100 + 2 * len(line.text) for line in concordance.lines)

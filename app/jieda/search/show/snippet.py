@@ -1,0 +1,212 @@
+"""The passage of an edition that answers a query, with what matched marked, and the reasons for which it was found."""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import takewhile
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import text_of
+from jieda.entry import Edition, Entry, Language
+from jieda.han import EAST_ASIAN
+from jieda.search.answers import Reason, ReasonType
+from jieda.search.query.parser import ParsedQuery
+from jieda.search.query.types import MatchKind
+from jieda.search.rank.ranker import Contribution
+from jieda.search.show.concordance import Concordance, EditionLine, Place
+
+LENGTH = 200
+"""Characters of a snippet, about; a word or identifier is never cut."""
+
+ENOUGH = 120
+"""A shorter passage is followed by the next line of its section."""
+
+SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "symptom": 0.9, "see-also": 0.3}
+
+ANSWERS = frozenset({"fix", "answer", "steps"})
+
+ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))(?:</mark>)?$")
+SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
+"""What stands between two blocks, by how the first ends. Full-width punctuation has its space within."""
+
+BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
+
+
+MarkedPlaces = Sequence[tuple[float, Sequence[Place]]]
+"""Of each index term of the query that occurs what it is worth, and its places in order."""
+
+
+def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
+    """Escaped HTML whose only tag is `<mark>`.
+
+    The line of the body that holds the most of the query, a fix before a preamble; the first line of the
+    answer where nothing matched.
+    """
+    worth = [0.0] * len(lines)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for weight, places in standing:
+        held = set()
+        for number, start, end in places:
+            spans.setdefault(number, []).append((start, end))
+            held.add(number)
+        for number in held:
+            worth[number] += weight * SECTION_WEIGHTS.get(lines[number].section, 1.0)
+    parts: list[str] = []
+    length = 0
+    for number in _passage(lines, worth):
+        if length >= ENOUGH:
+            break
+        parts.append(_marked(lines[number].text, merged(spans.get(number, ())), LENGTH - length))
+        length += len(lines[number].text)
+    return joined(parts)
+
+
+def marked_title(title: str, standing: MarkedPlaces) -> str:
+    """The title, whose line is number 0, with what matched in it marked."""
+    spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
+    return _marked(title, merged(spans), len(title))
+
+
+def _in_title(place: Place) -> bool:
+    return not place[0]
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Blocks of text in one line. A dot parts what ends without punctuation, such as code, from what follows."""
+    text = ""
+    for part in parts:
+        ending = ENDING.search(text)
+        text += (SEPARATORS[ending.lastgroup if ending else None] if text else "") + part
+    return text
+
+
+def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
+    """Numbers of the best line of the body and those behind it in its section."""
+    body = range(1, len(lines))
+    if not body:
+        return body
+    best = worth.index(max(worth[1:]), 1)
+    if not worth[best]:
+        best = next((number for number in body if lines[number].section in ANSWERS), 1)
+    end = next((n for n in range(best, len(lines)) if lines[n].section != lines[best].section), len(lines))
+    return range(best, end)
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]], room: int) -> str:
+    start, end = _window(text, spans, room)
+    pieces = ["… " if start else ""]
+    place = start
+    for left, right in spans:
+        if left < start or right > end:
+            continue
+        pieces += [escape(text[place:left]), "<mark>", escape(text[left:right]), "</mark>"]
+        place = right
+    return "".join([*pieces, escape(text[place:end]), " …" if end < len(text) else ""])
+
+
+def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, overlapping and touching ones made one."""
+    result: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+def _window(text: str, spans: Sequence[tuple[int, int]], room: int) -> tuple[int, int]:
+    """The stretch of about `room` characters that holds the most marks, from the earliest such place."""
+    if len(text) <= room:
+        return 0, len(text)
+    starts = [left for left, _ in spans] or [0]
+    best = max(starts, key=lambda at: (sum(at <= left and right <= at + room for left, right in spans), -at))
+    start = max(0, min(best - room // 4, len(text) - room))
+    return _outward(text, start, -1), _outward(text, start + room, 1)
+
+
+def _outward(text: str, place: int, step: int) -> int:
+    """The nearest place in a direction at which no word or identifier is cut."""
+    while 0 < place < len(text) and not (BREAKABLE.match(text[place - 1]) or BREAKABLE.match(text[place])):
+        place += step
+    return max(0, min(place, len(text)))
+
+
+SHOWN = 5
+WORTH_SAYING = 0.04
+"""Share of the score below which a contribution is not shown as a reason."""
+
+BY_ZONE = {"title": ReasonType.TITLE, "alias": ReasonType.ALIAS, "signature": ReasonType.SIGNATURE}
+BY_SOURCE = {
+    MatchKind.GLOSSARY: ReasonType.GLOSSARY,
+    MatchKind.TRANSLATION: ReasonType.GLOSSARY,
+    MatchKind.TYPO: ReasonType.TYPO,
+    MatchKind.IDENTIFIER: ReasonType.IDENTIFIER,
+}
+ORDER = {kind: number for number, kind in enumerate(ReasonType)}
+
+
+def reasons(
+    parsed: ParsedQuery,
+    contributions: Sequence[Contribution],
+    concordance: Concordance,
+    *,
+    alike: bool = False,
+) -> tuple[Reason, ...]:
+    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason. An entry that is
+    `alike` was found by its meaning more than by these words: that is its reason, before them."""
+    total = sum(one.score for one in contributions)
+    best: dict[str, Reason] = {}
+    for one in contributions:
+        if one.score < WORTH_SAYING * total:
+            continue
+        reason, word = _reason(one, parsed, concordance), one.label.casefold()
+        if word not in best or ORDER[reason.type] < ORDER[best[word].type]:
+            best[word] = reason
+    meant = [Reason(ReasonType.MEANING, "")] if alike else []
+    return (*meant, *sorted(best.values(), key=lambda reason: ORDER[reason.type]))[:SHOWN]
+
+
+def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
+    """The titles and aliases that the whole query is."""
+    keys = {text_of(key) for key in parsed.query.keys}
+    named = [
+        (kind, text)
+        for edition in entry.editions.values()
+        for kind, texts in ((ReasonType.TITLE, (edition.title,)), (ReasonType.ALIAS, edition.aliases))
+        for text in texts
+    ]
+    return tuple(dict.fromkeys(Reason(kind, text) for kind, text in named if analyzer.key(text) in keys))
+
+
+def exact_elsewhere(exact: Sequence[Reason], edition: Edition) -> frozenset[str]:
+    """The titles among `exact_reasons` that are not that of `edition`."""
+    return frozenset(each.text for each in exact if each.type is ReasonType.TITLE) - {edition.title}
+
+
+def in_other_title(contributions: Sequence[Contribution], lang: Language) -> frozenset[str]:
+    """The words that the title in the other language has, and the one in `lang` has not."""
+    here, there = f"title_{lang}", f"title_{lang.other}"
+    titled = [(one.zone, one.label) for one in contributions if one.zone in {here, there}]
+    return frozenset({label for zone, label in titled if zone == there}).difference(
+        label for zone, label in titled if zone == here
+    )
+
+
+def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) -> Reason:
+    kind = BY_SOURCE.get(one.source)
+    if kind is ReasonType.GLOSSARY:
+        via = concordance.surface(one.term)
+        # A word inside a longer phrase of the glossary may well stand for itself.
+        return (
+            Reason(kind, one.label, via)
+            if via.casefold() != one.label.casefold()
+            else Reason(ReasonType.TEXT, via)
+        )
+    if kind is ReasonType.TYPO:
+        typed = next((c.typed for c in parsed.corrections if c.word == one.label), one.label)
+        return Reason(kind, typed, one.label)
+    zone = one.zone.partition("_")[0]
+    if kind is None:
+        kind = BY_ZONE.get(zone, ReasonType.IDENTIFIER if zone == "code" else ReasonType.TEXT)
+    return Reason(kind, one.label)

@@ -1,0 +1,234 @@
+"""A bilingual dictionary from a file that an operator names: read, and kept as sorted strings that processes share.
+
+The plain format of CC-CEDICT: a Chinese word a line, with its meanings in English.
+
+    傳統 简体 [pin1 yin1] /a meaning/another; the same in other words/
+
+A meaning is reduced to what a search has a use for: without what stands in parentheses, which says of what the word is
+used; not at all where it quotes Chinese, for then it is about the writing (a variant, a measure word, another reading).
+"""
+
+import hashlib
+import logging
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from jieda.analysis.english import Stemmer, is_function_word
+from jieda.analysis.normalize import Folder
+from jieda.disk import BUILDING, read_plain, temporary_folders
+from jieda.errors import IndexUnreadable, JiedaError, SettingsError
+from jieda.han import has_han
+from jieda.search.index.array_file import (
+    SUFFIX,
+    Array,
+    Occurrences,
+    Table,
+    read_arrays,
+    table_arrays,
+    write_arrays,
+)
+
+LARGEST = 64 << 20
+"""Bytes of a file that is read; CC-CEDICT has ten million."""
+MOST_PROBLEMS = 5
+"""Wrong lines that are named; a file of another format has nothing else."""
+SHOWN = 60
+"""Characters of a wrong line that are quoted."""
+
+LINE = re.compile(r"\S+ (?P<simplified>\S+) \[.*?\]{1,2} /(?P<meanings>.*)/")
+BETWEEN = re.compile(r"/|; ")
+ASIDE = re.compile(r"\([^()]*\)")
+READING = re.compile(r"\[[^\]]*\]")
+
+FORM = "傳統 简体 [pin1 yin1] /meaning/meaning/"
+
+
+@dataclass(frozen=True, slots=True)
+class Headword:
+    """A Chinese word in Simplified characters, and its English meanings, the usual one first."""
+
+    word: str
+    meanings: tuple[str, ...]
+
+
+def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
+    """The words of a file. Raises SettingsError with the lines that are wrong, once all have been read."""
+    problems: list[str] = []
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        try:
+            yield _headword(line.decode())
+        except ValueError as error:
+            problems.append(f"{path}:{number}: {error}")
+            if len(problems) == MOST_PROBLEMS:
+                break
+    if problems:
+        raise SettingsError(problems)
+
+
+def _headword(line: str) -> Headword:
+    """Raises ValueError, as decoding does."""
+    match = LINE.fullmatch(line.rstrip())
+    if match is None:
+        raise ValueError(f"not a line of a CC-CEDICT file, which looks like {FORM}: {line[:SHOWN]!r}")
+    meanings = (ASIDE.sub("", READING.sub("", each)).strip() for each in BETWEEN.split(match["meanings"]))
+    return Headword(match["simplified"], tuple(each for each in meanings if each and not has_han(each)))
+
+
+LONGEST_MEANING = 4
+"""Words that say something in a meaning that is kept: longer ones explain the word more than they translate it."""
+
+CHINESE, ENGLISH = "chinese", "english"
+RANK, OTHER = range(2)
+"""Columns: the place of a meaning among those of its word, and the number of the string in the other table."""
+
+Stems = tuple[str, ...]
+"""The words of an English phrase that say something, as `Stemmer` has them."""
+
+
+class Dictionary(Protocol):
+    """Translates words. Safe to share between threads."""
+
+    def english(self, word: str) -> Sequence[Stems]:
+        """What a folded Chinese word means, the usual first."""
+
+    def chinese(self, stems: Stems) -> Sequence[str]:
+        """Words that mean just this, those first that mean it first."""
+
+
+class MappedDictionary:
+    """Implements `Dictionary` over arrays that are mapped into memory."""
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._chinese = Table(arrays, CHINESE, 2)
+        self._english = Table(arrays, ENGLISH, 2)
+
+    def english(self, word: str) -> Sequence[Stems]:
+        """What a folded Chinese word means, the usual first."""
+        return [tuple(phrase.split(" ")) for phrase in _others(self._chinese, self._english, word)]
+
+    def chinese(self, stems: Stems) -> Sequence[str]:
+        """Words that mean just this, those first that mean it first."""
+        return _others(self._english, self._chinese, " ".join(stems))
+
+
+def _others(table: Table, other: Table, text: str) -> list[str]:
+    rows = table.rows(text)
+    numbers = [] if rows is None else table.columns[OTHER][rows].tolist()
+    return [other.strings.at(number) for number in dict.fromkeys(numbers)]
+
+
+def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
+    """What `MappedDictionary` reads."""
+    rank_of: dict[tuple[str, str], int] = {}
+    for word, phrase, rank in _pairs(headwords):
+        rank_of[word, phrase] = min(rank, rank_of.get((word, phrase), rank))
+    words = sorted({word for word, _ in rank_of})
+    phrases = sorted({phrase for _, phrase in rank_of})
+    of_word = {word: number for number, word in enumerate(words)}
+    of_phrase = {phrase: number for number, phrase in enumerate(phrases)}
+    chinese = np.array([of_word[word] for word, _ in rank_of], dtype=np.int64)
+    english = np.array([of_phrase[phrase] for _, phrase in rank_of], dtype=np.int64)
+    ranks = np.array([*rank_of.values()], dtype=np.int64)
+    return {
+        **table_arrays(CHINESE, Occurrences(words, chinese, (ranks, english))),
+        **table_arrays(ENGLISH, Occurrences(phrases, english, (ranks, chinese))),
+    }
+
+
+def _pairs(headwords: Iterable[Headword]) -> Iterator[tuple[str, str, int]]:
+    """A folded Chinese word, the stems of a meaning, and that one's rank."""
+    folder, stemmer = Folder(), Stemmer()
+    for one in headwords:
+        word = folder.fold(one.word).text
+        for rank, meaning in enumerate(one.meanings):
+            words = [each for each in _words(meaning) if not is_function_word(each)]
+            if 0 < len(words) <= LONGEST_MEANING:
+                yield word, " ".join(map(stemmer.stem, words)), rank
+
+
+def _words(text: str) -> list[str]:
+    letters = (character if character.isalnum() else " " for character in text.casefold())
+    return "".join(letters).split()
+
+
+log = logging.getLogger(__name__)
+
+FOLDER = "dictionary"
+"""Below the data directory; holds what was made of the last file."""
+SETTING = "JIEDA_DICTIONARY (--dictionary)"
+
+
+def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
+    """The dictionary of a file in CC-CEDICT's format, as kept below `data` by this `code`, or made now. Raises
+    SettingsError where the file cannot be read or has a line of another format, JiedaError where nothing can be kept.
+    """
+    try:
+        content = _content(path)
+        key = hashlib.sha256(code.encode() + content).hexdigest()[:32]
+        return MappedDictionary(_kept(data / FOLDER / key) or _made(path, content, data / FOLDER, key))
+    except SettingsError as error:
+        raise SettingsError([f"{SETTING}: {problem}" for problem in error.problems]) from error
+
+
+def _content(path: Path) -> bytes:
+    """Raises SettingsError."""
+    try:
+        if (size := path.stat().st_size) > LARGEST:
+            raise SettingsError([f"{path} has {size:,} bytes; a dictionary may have {LARGEST:,} at most"])
+        return read_plain(path)
+    except OSError as error:
+        raise SettingsError([f"{path} cannot be read: {error.strerror}"]) from error
+
+
+def _kept(folder: Path) -> dict[str, Array]:
+    """What lies in a folder; empty where that is nothing, or not what was written."""
+    for file in folder.glob(f"*{SUFFIX}"):
+        try:
+            return read_arrays(folder, file.stem)
+        except IndexUnreadable as error:
+            log.warning("the dictionary is made anew: %s", error)
+    return {}
+
+
+def _made(path: Path, content: bytes, folder: Path, key: str) -> dict[str, Array]:
+    arrays = dictionary_arrays(read_cedict(path, content))
+    for place in chain([folder], temporary_folders()):
+        try:
+            made = _written(place, key, arrays)
+        except OSError as error:
+            log.warning("the dictionary cannot be kept in %s: %s", place, error)
+        else:
+            _sweep(place, key if place == folder else "")
+            return made
+    raise JiedaError(f"{folder}: nothing can be kept there or in a temporary directory")
+
+
+def _written(folder: Path, key: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    """Renamed into place when whole: others may be reading, or writing the same. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as aside:
+        name = write_arrays(Path(aside), arrays)
+        (folder / key).mkdir(exist_ok=True)
+        Path(aside, f"{name}{SUFFIX}").replace(folder / key / f"{name}{SUFFIX}")
+    return read_arrays(folder / key, name)
+
+
+def _sweep(folder: Path, kept: str) -> None:
+    """Removes what other files or other code left; what is mapped stays readable. Without anything `kept`, the folder
+    itself, which is a temporary one."""
+    if not kept:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    for other in folder.iterdir():
+        if other.name != kept and not other.name.startswith(BUILDING):
+            shutil.rmtree(other, ignore_errors=True)

@@ -1,0 +1,330 @@
+"""The index as a Whoosh index: our columns behind Whoosh's own seams, so that any query of Whoosh runs over them.
+
+`WhooshIndex(index, analyzer).searcher()` is a `whoosh.searching.Searcher`. Its terms are the atoms of texts, as phrases
+and exact writings have them, its positions their slots; tags, languages and days are terms of fields of their own.
+Nothing of Whoosh's files is used: segments are mapped arrays, and nothing is unpickled.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from whoosh import columns, fields, index, matching, query, reading
+from whoosh.util.numeric import byte_to_length
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.search.index.array_file import Array, encoded
+from jieda.search.index.collection import documents_of
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.fields import REGIONS, UPDATED, ZONES
+from jieda.search.index.protocol import Mask
+from jieda.search.whoosh.schema import ID, TAGS, TEXTS, schema_of
+
+KEPT_TERMS = 256
+"""Terms whose occurrences are at hand: a query asks for those of one term several times."""
+
+_LENGTHS = np.array([byte_to_length(number) for number in range(256)])
+"""The lengths that Whoosh keeps apart: a field's length in a document takes a byte."""
+_ZONE_MASKS = {field: np.isin(ZONES, zones) for field, zones in TEXTS.items()}
+
+
+class Occurrence(NamedTuple):
+    """Where a term of a field occurs: `documents`, ascending, how often in each, and of a text the positions, those of
+    a document one behind the other."""
+
+    documents: Array
+    counts: Array
+    positions: Array | None
+
+
+class ColumnMatcher(matching.ListMatcher):  # type: ignore[misc] # it ships no types
+    """The postings of a term; a place further on is looked up."""
+
+    _i: int
+
+    def skip_to(self, id: int) -> None:  # noqa: A002 - Whoosh's own name
+        """The first posting at or behind a document."""
+        if not self.is_active():
+            raise matching.ReadTooFar
+        self._i = bisect_left(self._ids, id, self._i)
+
+
+class ColumnReader(columns.ColumnReader):  # type: ignore[misc] # it ships no types
+    """The values of a field by document, to sort and group by."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        super().__init__(None, 0, 0, len(values))
+        self._values = values
+
+    def __getitem__(self, document: int) -> Any:
+        return self._values[document]
+
+
+class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no types
+    """Implements Whoosh's reader over the live documents of an index. Safe to share between threads."""
+
+    def __init__(self, embedded: EmbeddedIndex, schema: fields.Schema) -> None:
+        self.schema = schema
+        self._collection, self._facets = embedded.collection, embedded.facets
+        self._occurrence = lru_cache(KEPT_TERMS)(self._found)
+        self._lengths = lru_cache(len(schema.names()))(self._counted_lengths)
+        self._tag_terms = lru_cache(len(schema.names()))(self._valued_terms)
+        self._held = lru_cache(len(TEXTS) * max(1, len(self._collection.segments)))(self._held_atoms)
+
+    def indexed_field_names(self) -> list[str]:
+        """The names of all fields."""
+        return sorted(self.schema.names())
+
+    def has_deletions(self) -> bool:
+        """False: deleted documents have no number here."""
+        return False
+
+    def is_deleted(self, _: int) -> bool:
+        """False for every document."""
+        return False
+
+    def doc_count_all(self) -> int:
+        """How many documents there are."""
+        return len(self._collection)
+
+    doc_count = doc_count_all
+
+    def stored_fields(self, document: int) -> dict[str, str]:
+        """The id of a document; the entry itself lies elsewhere."""
+        return {ID: self._collection.ids[document]}
+
+    # ---- terms
+
+    def __contains__(self, term: tuple[str, Any]) -> bool:
+        return term[0] in self.schema and bool(len(self._of(*term).documents))
+
+    def lexicon(self, fieldname: str) -> list[bytes]:
+        """All terms of a field, sorted."""
+        return self.expand_prefix(fieldname, b"")
+
+    def expand_prefix(self, fieldname: str, prefix: str | bytes) -> list[bytes]:
+        """The terms of a field that start with a prefix, sorted."""
+        if fieldname not in self.schema:
+            raise reading.TermNotFound(fieldname)
+        start = prefix if isinstance(prefix, bytes) else encoded(prefix)
+        if fieldname in TEXTS:
+            return self._atoms(fieldname, start)
+        return [term for term in self._tag_terms(fieldname) if term.startswith(start)]
+
+    def all_terms(self) -> Iterator[tuple[str, bytes]]:
+        """Each term with its field, sorted."""
+        return ((name, term) for name in self.indexed_field_names() for term in self.lexicon(name))
+
+    def terms_from(self, fieldname: str, prefix: bytes) -> Iterator[tuple[str, bytes]]:
+        """The terms from one on."""
+        names = (name for name in self.indexed_field_names() if name >= fieldname)
+        return (
+            (name, term)
+            for name in names
+            for term in self.lexicon(name)
+            if name > fieldname or term >= prefix
+        )
+
+    def frequency(self, fieldname: str, text: str | bytes) -> float:
+        """How often a term occurs."""
+        return float(self._of(fieldname, text).counts.sum())
+
+    def doc_frequency(self, fieldname: str, text: str | bytes) -> int:
+        """How many documents have a term."""
+        return len(self._of(fieldname, text).documents)
+
+    def term_info(self, fieldname: str, text: str | bytes) -> reading.TermInfo:
+        """What Whoosh weighs a term by. Raises TermNotFound."""
+        found = self._of(fieldname, text)
+        if not len(found.documents):
+            raise reading.TermNotFound(f"{fieldname}:{text!r}")
+        lengths = _rounded(self._lengths(fieldname)[found.documents])
+        return reading.TermInfo(
+            weight=float(found.counts.sum()),
+            df=len(found.documents),
+            minlength=int(lengths.min()),
+            maxlength=int(lengths.max()),
+            maxweight=float(found.counts.max()),
+            minid=int(found.documents[0]),
+            maxid=int(found.documents[-1]),
+        )
+
+    def postings(self, fieldname: str, text: str | bytes, scorer: Any = None) -> matching.Matcher:
+        """The postings of a term. Raises TermNotFound."""
+        found, info = self._of(fieldname, text), self.term_info(fieldname, text)
+        format_, values = self.schema[fieldname].format, None
+        if found.positions is not None:
+            ends = np.cumsum(found.counts)
+            values = [format_.encode(each) for each in np.split(found.positions, ends[:-1])]
+        weights = found.counts.astype(float).tolist()
+        term = fieldname, self._text_to_bytes(fieldname, text)
+        return ColumnMatcher(
+            found.documents.tolist(), weights, values, format_, scorer=scorer, term=term, terminfo=info
+        )
+
+    # ---- lengths
+
+    def field_length(self, fieldname: str) -> int:
+        """How many terms a field has in all documents; 0 where lengths do not matter."""
+        return int(self._lengths(fieldname).sum())
+
+    def min_field_length(self, fieldname: str) -> int:
+        """How many terms it has in the shortest of those that have any."""
+        lengths = self._lengths(fieldname)
+        return int(_rounded(lengths[lengths > 0].min(initial=self.max_field_length(fieldname))))
+
+    def max_field_length(self, fieldname: str) -> int:
+        """How many terms it has in the longest."""
+        return int(_rounded(self._lengths(fieldname).max(initial=0)))
+
+    def doc_field_length(self, docnum: int, fieldname: str, default: int = 0) -> int:
+        """How many terms it has in a document."""
+        return int(_rounded(self._lengths(fieldname)[docnum])) or default
+
+    # ---- columns
+
+    def has_vector(self, *_: object) -> bool:
+        """False: a document's terms are kept by term only."""
+        return False
+
+    def has_column(self, fieldname: str) -> bool:
+        """Whether a field can be sorted by without looking at its terms."""
+        return fieldname in {*TAGS, ID, UPDATED}
+
+    def column_reader(
+        self, fieldname: str, *, reverse: bool = False, translate: bool = False, **_: object
+    ) -> ColumnReader:
+        """The values of a field by document: of several tags all of them, with commas between."""
+        values = self.values(fieldname)
+        if fieldname != UPDATED:
+            return ColumnReader(values if translate else [value.encode() for value in values])
+        field = self.schema[UPDATED]
+        days = [datetime.fromisoformat(day) if day else None for day in values]
+        if translate:
+            return ColumnReader(days)
+        default, sign = field.column_type.default_value(reverse), -1 if reverse else 1
+        return ColumnReader([sign * field.to_column_value(day) if day else default for day in days])
+
+    # ---- parts
+
+    def _of(self, fieldname: str, text: str | bytes) -> Occurrence:
+        return self._occurrence(fieldname, self._text_to_bytes(fieldname, text))
+
+    def _found(self, fieldname: str, term: bytes) -> Occurrence:
+        if fieldname in TEXTS:
+            return self._in_texts(fieldname, term.decode("utf-8", "surrogatepass"))
+        documents = self._tag_terms(fieldname).get(term, np.zeros(0, np.int32))
+        return Occurrence(documents, np.ones(len(documents), np.int64), None)
+
+    def _in_texts(self, field: str, atom: str) -> Occurrence:
+        numbers, places = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        for segment, here in zip(self._collection.segments, self._collection.numbers, strict=True):
+            if (rows := segment.atoms.rows(atom)) is None:
+                continue
+            slots = segment.atoms.columns[0][rows].astype(np.int64)
+            slots = slots[_ZONE_MASKS[field][segment.slot_places[slots] // REGIONS]]
+            owners = documents_of(segment, slots)
+            live = here[owners] >= 0
+            numbers.append(here[owners[live]])
+            places.append(slots[live] - segment.slot_starts[owners[live]])
+        documents, positions = np.concatenate(numbers), np.concatenate(places)
+        order = np.argsort(documents, kind="stable")
+        held, counts = np.unique(documents, return_counts=True)
+        return Occurrence(held, counts, positions[order])
+
+    def _atoms(self, field: str, prefix: bytes) -> list[bytes]:
+        found: set[bytes] = set()
+        for place, segment in enumerate(self._collection.segments):
+            strings = segment.atoms.strings
+            some = strings.prefixed(prefix.decode("utf-8", "surrogatepass"))
+            held = self._held(field, place)[some.start : some.stop]
+            found.update(strings.bytes_at(some.start + int(number)) for number in np.flatnonzero(held))
+        return sorted(found)
+
+    def _held_atoms(self, field: str, place: int) -> Mask:
+        """Which atoms of a segment stand in a field of a live document."""
+        segment = self._collection.segments[place]
+        live = self._collection.live(place)[self._owners(place)]
+        counted = live & _ZONE_MASKS[field][segment.slot_places // REGIONS]
+        starts = segment.atoms.starts[:-1].astype(np.int64)
+        if not len(starts):
+            return np.zeros(0, np.bool_)
+        held: Mask = np.logical_or.reduceat(counted[segment.atoms.columns[0]], starts)
+        return held
+
+    def _counted_lengths(self, field: str) -> Array:
+        lengths = np.zeros(len(self._collection), np.int64)
+        for place, segment in enumerate(self._collection.segments if field in TEXTS else ()):
+            slots = segment.atoms.columns[0]
+            slots = slots[_ZONE_MASKS[field][segment.slot_places[slots] // REGIONS]]
+            counts = np.bincount(self._owners(place)[slots], minlength=len(segment))
+            live = self._collection.live(place)
+            lengths[self._collection.numbers[place][live]] = counts[live]
+        return lengths
+
+    def _owners(self, place: int) -> Array:
+        """The document of each slot of a segment."""
+        starts = self._collection.segments[place].slot_starts.astype(np.int64)
+        return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+    def _valued_terms(self, field: str) -> Mapping[bytes, Array]:
+        """The terms of a field that is no text, sorted, and the documents of each."""
+        if field == ID:
+            return {encoded(name): np.array([place]) for place, name in enumerate(self._collection.ids)}
+        facet = TAGS.get(field, UPDATED)
+        values = (
+            (value, self._facets.documents(facet, value)) for value in self._facets.values.get(facet, ())
+        )
+        if field != UPDATED:
+            return {encoded(value): documents for value, documents in values}
+        found: dict[bytes, list[Array]] = {}
+        for value, documents in values:
+            for term, *_ in self.schema[UPDATED].index(datetime.fromisoformat(value)):
+                found.setdefault(term, []).append(documents)
+        return {term: np.unique(np.concatenate(each)) for term, each in sorted(found.items())}
+
+    def values(self, field: str) -> list[str]:
+        """The values of a field that is no text, by document; commas stand between several."""
+        if field == ID:
+            return list(self._collection.ids)
+        held: list[list[str]] = [[] for _ in self._collection.ids]
+        facet = TAGS.get(field, UPDATED)
+        for value in self._facets.values.get(facet, ()):
+            for document in self._facets.documents(facet, value).tolist():
+                held[document].append(value)
+        return [",".join(each) for each in held]
+
+
+def _rounded(lengths: Array) -> Array:
+    """Lengths as Whoosh keeps them: its scores are these."""
+    rounded: Array = _LENGTHS[np.minimum(np.searchsorted(_LENGTHS, lengths), len(_LENGTHS) - 1)]
+    return rounded
+
+
+class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
+    """An index directory, open, as a Whoosh index. Written by `writer.update_index`, never through here."""
+
+    def __init__(self, embedded: EmbeddedIndex, analyzer: Analyzer) -> None:
+        self.schema = schema_of(analyzer)
+        self._reader = IndexColumns(embedded, self.schema)
+
+    def reader(self, **_: object) -> IndexColumns:
+        """The one reader there is: the index does not change."""
+        return self._reader
+
+    def is_empty(self) -> bool:
+        """Whether there are no documents."""
+        return self._reader.doc_count() == 0
+
+    def days(self) -> list[str]:
+        """The day of each document's last change, as ISO 8601 writes it."""
+        return self._reader.values(UPDATED)
+
+    def matching(self, asked: query.Query) -> Mask:
+        """Which documents a query of Whoosh finds."""
+        found = np.zeros(self._reader.doc_count(), np.bool_)
+        found[np.fromiter(asked.docs(self.searcher()), np.intp)] = True
+        return found

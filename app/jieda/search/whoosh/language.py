@@ -1,0 +1,299 @@
+"""The query language: what of a query is an operator beyond doubt, parsed by Whoosh to a set of documents.
+
+    framework:slime  kind:error  topic:oom  error_type:cuda-oom  lang:zh    a tag that exists, by id or by name
+    框架:slime  类型:错误  主题:显存  错误类型:…  语言:zh
+    updated:2026-10  updated:2026-10..  updated:..2026-10-05  更新:2026-10..
+    title:oom  title:"out of memory"  标题:显存                             a word that some title has
+    -word  -"exact words"  -framework:roll  NOT word                        without these
+    memory OR 内存  framework:slime OR framework:roll
+    mem*                                                                    words that begin so
+
+Everything else is text and ranked as before. A field counts in one line only, where its name and a value that it has
+are written together and by themselves. What prose and error messages have as well (`-word`, NOT, OR, `mem*`, `title:`)
+counts in at most MOST_WORDS words without code, and where it stands between words that say something.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from whoosh import qparser, query
+
+from jieda.analysis.english import is_function_word
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import RunKind
+from jieda.han import HAN, has_han
+from jieda.search.answers import Operator
+from jieda.search.index.protocol import Scores, Within
+from jieda.search.whoosh.index import WhooshIndex
+from jieda.search.whoosh.schema import TAGS, WHOLE
+from jieda.taxonomy import Taxonomy
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "framework": ("framework", "框架"),
+    "kind": ("kind", "类型"),
+    "topic": ("topic", "主题"),
+    "error_type": ("error_type", "错误类型"),
+    "lang": ("lang", "语言"),
+    "updated": ("updated", "更新"),
+    "title": ("title", "标题"),
+}
+"""Fields as they are typed; another one is text."""
+BY_NAME = {name: field for field, names in NAMES.items() for name in names}
+
+MOST_WORDS = 8
+LONGEST = 400
+"""Characters of a query with operators; a longer one is pasted."""
+CHUNK = re.compile(r'(?:[^\s"“]|"[^"\n]*"|“[^”\n]*”)+|\S')
+HINT = re.compile(r"[:：]|(?:^|\s)(?:-|NOT\s|OR\s)|\*(?:\s|$)")
+"""Without any of these, nothing is an operator."""
+FIELD = re.compile(r"(?P<sign>-?)(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?P<value>.+)")
+OPEN_FIELD = re.compile(r"(?:^|(?<=\s))-?(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?P<value>[^\s:：]*)$")
+DAY = r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?"
+DAYS = re.compile(rf"(?P<first>{DAY})?(?P<dots>\.\.)?(?P<last>{DAY})?")
+WORD = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]+")
+QUOTED = re.compile(r'"[^"]+"|“[^”]+”')
+BEGINNING = re.compile(r"(?P<sign>-?)(?P<word>[^\W\d_]{3,})\*")
+C_TYPES = frozenset("auto bool char const double float int long short signed uint unsigned void".split())
+"""What stands before a star in C and C++."""
+STATES = frozenset(
+    """allowed available defined empty enough equal exist exists found implemented installed null ok open possible
+    ready running safe set supported sure true used valid visible work working yet""".split()
+)
+"""What messages say that something is not: `module NOT found` excludes nothing. So do words that end in -ed."""
+NEAREST = 3
+
+
+class OperatorPart(NamedTuple):
+    """An operator at `start:end` of a query: what is `asked` in Whoosh's syntax, and the `words` of it to rank by."""
+
+    start: int
+    end: int
+    asked: str
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedQuery:
+    """A query with operators. `free` is what is ranked by words, `within` where; None where only `nearest` is said:
+    the query with values that exist, in place of one that does not."""
+
+    free: str
+    within: Within | None = None
+    operators: tuple[Operator, ...] = ()
+    nearest: tuple[str, ...] = ()
+
+
+class QueryLanguage:
+    """Reads queries with the values that an index has. Safe to share between threads."""
+
+    def __init__(self, index: WhooshIndex, analyzer: Analyzer, taxonomy: Taxonomy) -> None:
+        self._index, self._analyzer, self._taxonomy = index, analyzer, taxonomy
+        self._parser = qparser.QueryParser(
+            WHOLE,
+            index.schema,
+            termclass=query.Variations,
+            plugins=[
+                qparser.WhitespacePlugin(),
+                qparser.FieldsPlugin(),
+                qparser.PhrasePlugin(),
+                qparser.PrefixPlugin(),
+                qparser.RangePlugin(),
+                qparser.GroupPlugin(),
+                qparser.OperatorsPlugin(And=None, AndNot=None, AndMaybe=None, Require=None),
+            ],
+        )
+
+    def read(self, text: str) -> TypedQuery | None:
+        """A query with operators; None where all of it is text."""
+        if len(text) > LONGEST or not HINT.search(text) or "\n" in text.strip():
+            return None
+        chunks = [*CHUNK.finditer(text)]
+        parts = {n: part for n, one in enumerate(chunks) if (part := self._tag_or_days(one))}
+        if len(chunks) <= MOST_WORDS:
+            more = parts | {n: part for n, one in enumerate(chunks) if (part := self._doubtful(one, n > 0))}
+            more = self._connected(chunks, more)
+            if more.keys() - parts.keys() and self._is_prose(chunks, more):
+                parts = more
+        taken = [range(part.start, part.end) for part in parts.values()]
+        words = [one for one in chunks if not any(one.start() in span for span in taken)]
+        if not parts or not (words or any(not each.asked.startswith("NOT") for each in parts.values())):
+            nearest = tuple(self._with_nearest(text, chunks))
+            return TypedQuery(text, nearest=nearest) if nearest else None
+        return self._typed(text, words, sorted(set(parts.values())))
+
+    def _typed(self, text: str, words: Sequence[re.Match[str]], parts: Sequence[OperatorPart]) -> TypedQuery:
+        asked = self._parser.parse(" ".join(part.asked for part in parts))
+        free = [*((one.start(), one.group()) for one in words)]
+        free += [(part.start, part.words) for part in parts if part.words]
+        within = Within(self._index.matching(asked), self._recency, listed=not words)
+        operators = tuple(
+            Operator(
+                text[part.start : part.end],
+                " ".join((text[: part.start] + text[part.end :]).split()),
+            )
+            for part in parts
+        )
+        return TypedQuery(" ".join(word for _, word in sorted(free)), within, operators)
+
+    @cached_property
+    def _recency(self) -> Scores:
+        """0 to 1 for each document, by its last change."""
+        days = self._index.days()
+        return np.unique(days, return_inverse=True)[1] / max(1, len(days))
+
+    # ---- fields
+
+    @cached_property
+    def _values(self) -> Mapping[str, Mapping[str, str]]:
+        """Of each field the tags that documents have, by id and by name."""
+        found: dict[str, dict[str, str]] = {}
+        for field in TAGS:
+            ids = [term.decode() for term in self._index.reader().lexicon(field)]
+            names = {one: one for one in ids}
+            tags = self._taxonomy.facet(field) if field != "lang" else {}
+            names |= {
+                self._analyzer.fold(name): one
+                for one in ids
+                if one in tags
+                for name in tags[one].name.values()
+            }
+            found[field] = names
+        return found
+
+    def _tag_or_days(self, chunk: re.Match[str]) -> OperatorPart | None:
+        match = FIELD.fullmatch(chunk.group())
+        field = _field(match)
+        if match is None or not field:
+            return None
+        sign = "NOT " if match["sign"] else ""
+        if field == "updated":
+            days = _days(match["value"])
+            return OperatorPart(*chunk.span(), f"{sign}updated:{days}") if days else None
+        value = self._values.get(field, {}).get(self._analyzer.fold(match["value"].strip('"“”')))
+        return OperatorPart(*chunk.span(), f'{sign}{field}:"{value}"') if value else None
+
+    def _with_nearest(self, text: str, chunks: Sequence[re.Match[str]]) -> Iterator[str]:
+        """The query with values that exist, for the first field whose value does not."""
+        for chunk in chunks:
+            match = FIELD.fullmatch(chunk.group())
+            if match is None or (field := _field(match)) not in TAGS:
+                continue
+            known = self._values[field]
+            near = get_close_matches(self._analyzer.fold(match["value"]), known, NEAREST, 0.6)
+            for value in dict.fromkeys(known[name] for name in near):
+                start = chunk.start() + match.start("value")
+                yield f"{text[:start]}{value}{text[chunk.end() :]}"
+            return
+
+    def completed(self, text: str) -> Iterator[str]:
+        """The query with each value that the field at its end may have."""
+        match = OPEN_FIELD.search(text)
+        if match is None or (field := _field(match)) not in TAGS:
+            return
+        typed = self._analyzer.fold(match["value"])
+        values = (value for name, value in self._values[field].items() if name.startswith(typed))
+        yield from (f"{text[: match.start('value')]}{value}" for value in dict.fromkeys(values))
+
+    # ---- what prose and messages have as well
+
+    def _doubtful(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
+        """`title:word`, `-word`, `mem*`; `follows`: something stands before it."""
+        text, span = chunk.group(), chunk.span()
+        if (match := FIELD.fullmatch(text)) and _field(match) == "title" and match["colon"] == ":":
+            sign, value = "NOT " if match["sign"] else "", self._phrase("title", match["value"].strip('"“”'))
+            return OperatorPart(*span, sign + value, "" if sign else match["value"]) if value else None
+        if match := BEGINNING.fullmatch(text):
+            word = match["word"].casefold()
+            known = word not in C_TYPES and self._index.reader().expand_prefix(WHOLE, word)
+            return OperatorPart(*span, f"{'NOT ' if match['sign'] else ''}{word}*") if known else None
+        if (
+            follows
+            and text.startswith("-")
+            and _is_operand(text[1:])
+            and (value := self._phrase(WHOLE, text[1:]))
+        ):
+            return OperatorPart(*span, f"NOT {value}")
+        return None
+
+    def _phrase(self, field: str, text: str) -> str:
+        """Words one behind the other, in Whoosh's syntax; empty where no entry has them."""
+        words = " ".join(self._analyzer.analyze(text).words)
+        asked = f'{field}:"{words}"' if " " in words else f"{field}:{words}"
+        return asked if words and self._index.matching(self._parser.parse(asked)).any() else ""
+
+    def _connected(
+        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]
+    ) -> dict[int, OperatorPart]:
+        """With NOT and OR joined to what stands beside them."""
+        found = dict(parts)
+        for number, (left, right) in enumerate(pairwise(chunks)):
+            behind = found.get(number + 1)
+            if left.group() == "NOT" and number and self._excludes(chunks, number):
+                asked = behind.asked if behind else self._phrase(WHOLE, right.group())
+                if asked and not asked.startswith("NOT"):
+                    found[number] = found[number + 1] = OperatorPart(
+                        left.start(), right.end(), f"NOT {asked}"
+                    )
+            elif left.group() == "OR" and number and (before := self._operand(chunks, found, number - 1)):
+                if (after := self._operand(chunks, found, number + 1)) is None:
+                    continue
+                words = f"{before.words} {after.words}".strip()
+                whole = OperatorPart(before.start, after.end, f"({before.asked} OR {after.asked})", words)
+                for each in range(number + 2):
+                    if whole.start <= chunks[each].start() < whole.end:
+                        found[each] = whole
+        return found
+
+    def _excludes(self, chunks: Sequence[re.Match[str]], number: int) -> bool:
+        """Whether NOT at a place excludes what follows: messages say that something is NOT so."""
+        before, behind = chunks[number - 1].group(), chunks[number + 1].group()
+        word = behind.casefold()
+        says = _is_operand(behind) and not (word in STATES or word.endswith("ed") or behind.isupper())
+        return not is_function_word(before.casefold()) and (says or FIELD.fullmatch(behind) is not None)
+
+    def _operand(
+        self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart], number: int
+    ) -> OperatorPart | None:
+        """What one side of an OR asks for."""
+        if number in parts:
+            return None if parts[number].asked.startswith("NOT") else parts[number]
+        text = chunks[number].group()
+        if not _is_operand(text) or is_function_word(text.casefold()):
+            return None
+        words = " ".join(self._analyzer.analyze(text).words)
+        return OperatorPart(*chunks[number].span(), f'{WHOLE}:"{words}"' if " " in words else words, text)
+
+    def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]) -> bool:
+        """Whether nothing beside the operators is written as code, nor all of it in capitals as a message is."""
+        rest = " ".join(one.group() for number, one in enumerate(chunks) if number not in parts)
+        code = any(piece.kind is RunKind.CODE for piece in self._analyzer.analyze(rest).pieces)
+        return not code and not (rest.isupper() and len(chunks) - len(parts) > 1)
+
+
+def _field(match: re.Match[str] | None) -> str:
+    """The field that a name stands for; a full-width colon belongs to Chinese names."""
+    if match is None or (match["colon"] == "：" and not has_han(match["name"])):
+        return ""
+    return BY_NAME.get(match["name"].casefold(), "")
+
+
+def _days(value: str) -> str:
+    """A day, month or year, or from one to another, in Whoosh's syntax; empty where it is none."""
+    match = DAYS.fullmatch(value)
+    if match is None or not (match["first"] or match["last"]):
+        return ""
+    first, last = ((match[name] or "").replace("-", "") for name in ("first", "last"))
+    if not match["dots"]:
+        return "" if last else first
+    return f"[{f'{first} ' if first else ''}TO{f' {last}' if last else ''}]"
+
+
+def _is_operand(text: str) -> bool:
+    """Whether a word or quoted words can be excluded, or stand beside OR."""
+    return bool(WORD.fullmatch(text) or QUOTED.fullmatch(text))

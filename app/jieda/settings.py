@@ -1,0 +1,381 @@
+"""Settings: each is an environment variable and an option of `jieda serve`, and stands once in the table below."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import fields, replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
+
+from jieda.address import HOST, PORT, set_in
+from jieda.disk import ROOT
+from jieda.errors import SettingsError
+
+CONTENT, DATA = ROOT / "content", ROOT / ".jieda"
+"""What is shipped, and where its index is kept by default; that of other content lies in a folder of its own below."""
+NOBODY = "none"
+RESERVED = frozenset(
+    {"api", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "zh"}
+)
+"""First segments of our own addresses. Under a prefix that starts with one, nobody could tell whether a proxy
+has stripped it."""
+
+
+def read(parse: Callable[[str], Any]) -> BeforeValidator:
+    """Return what turns a text into a value, and leaves alone what is a value already."""
+    return BeforeValidator(lambda given: parse(given) if isinstance(given, str) else given)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Split words between commas or spaces."""
+    return tuple(word for word in re.split(r"[,\s]+", text) if word)
+
+
+def proxies(text: str) -> tuple[str, ...]:
+    """Split addresses and networks; NOBODY is a word, so that nobody at all can be told from not set."""
+    return words(text) or (NOBODY,)
+
+
+def networks(named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses and networks, `*` or NOBODY. Raises ValueError for anything else."""
+    try:
+        for each in set(named) - {"*", NOBODY}:
+            ip_network(each)
+    except ValueError:
+        raise ValueError("must be addresses such as 10.0.0.7, networks such as 10.0.0.0/8, or *") from None
+    return named
+
+
+def directories(text: str) -> tuple[Path, ...]:
+    """Split paths between path separators."""
+    return tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
+
+
+def existing(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return directories. Raises ValueError where there is none, or one does not exist."""
+    if not paths:
+        raise ValueError("must name a content directory")
+    if missing := [str(path) for path in paths if not path.is_dir()]:
+        raise ValueError(f"not a directory: {', '.join(missing)}")
+    return paths
+
+
+def file(text: str) -> str:
+    """Return the path of a file that exists, or nothing."""
+    path = Path(text).expanduser().absolute()
+    if text and not path.is_file():
+        raise ValueError("must be a file")
+    return str(path) if text else ""
+
+
+def scheme_and_host(text: str) -> str:
+    """Return scheme and host, or nothing."""
+    if text and not re.fullmatch(r"https?://[^/?#\s]+", text.rstrip("/")):
+        raise ValueError("must be like https://faq.example.com, without a path (the path is JIEDA_ROOT_PATH)")
+    return text.rstrip("/")
+
+
+def hosting_path(text: str) -> str:
+    """Return the path that a proxy serves this under, or nothing."""
+    path = text.rstrip("/")
+    if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
+        raise ValueError("must be like /kb: a slash, then letters, digits and . _ ~ -")
+    if path and path.split("/")[1] in RESERVED:
+        raise ValueError(f"must not start with one of our own addresses ({', '.join(sorted(RESERVED))})")
+    return path
+
+
+def with_path(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses with `{path}` in each."""
+    if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
+        raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
+    return addresses
+
+
+def address_with(*names: str) -> AfterValidator:
+    """Return a check of addresses that have all the names in braces in them; none at all is fine, too."""
+    wanted = [f"{{{name}}}" for name in names]
+
+    def check(text: str) -> str:
+        if text and not (re.fullmatch(r"https?://\S+", text) and all(each in text for each in wanted)):
+            raise ValueError(f"must be an http(s) address with {' and '.join(wanted)} in it")
+        return text
+
+    return AfterValidator(check)
+
+
+def nodes(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    """Return addresses of servers. Raises ValueError where there are secrets in them."""
+    if not all(re.fullmatch(r"https?://[^/?#@\s]+(/[^?#@\s]*)?", each) for each in addresses):
+        raise ValueError(
+            "must be http(s) addresses such as https://os1.example.com:9200, without user or password"
+        )
+    return addresses
+
+
+def matching(pattern: str, problem: str) -> AfterValidator:
+    """Return a check of texts that match a pattern; `problem` says what they must be."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(problem)
+        return text
+
+    return AfterValidator(check)
+
+
+def row(default: Any, help_text: str, low: int | None = None, high: int | None = None) -> Any:
+    """Return a row of the table; `low` and `high` bound a number."""
+    return Field(default, description=help_text, ge=low, le=high)
+
+
+@dataclass(frozen=True, slots=True, config={"validate_default": True})
+class Settings:
+    """Everything that can be set, resolved: paths absolute, lists split."""
+
+    host: str = row(HOST, "Address to listen on.")
+    port: int = row(int(PORT), "Port to listen on.", 1, 65535)
+    workers: int = row(1, "Worker processes.", 1, 64)
+    content: Annotated[tuple[Path, ...], read(directories), AfterValidator(existing)] = row(
+        (CONTENT,), f"Content directories, separated by '{os.pathsep}'; a later one overrides."
+    )
+    data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = row(
+        DATA,
+        "Where the index is kept, by one server at a time; made if missing. By default, other content has a folder "
+        "of its own below this one.",
+    )
+    base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
+        "", "Scheme and host for absolute addresses in feeds, sitemap and canonical links."
+    )
+    allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
+        (), "Host names to answer to, separated by commas; empty or *: any."
+    )
+    root_path: Annotated[str, AfterValidator(hosting_path)] = row(
+        "", "Path under which a proxy serves this, such as /kb."
+    )
+    trusted_proxies: Annotated[tuple[str, ...], read(proxies)] = row(
+        ("127.0.0.1",),
+        f"Proxies whose X-Forwarded-* are believed, separated by commas; {NOBODY}: nobody's.",
+    )
+    reload_token: str = row("", "Secret for POST /api/v1/reload; empty: closed.")
+    metrics: Annotated[tuple[str, ...], read(proxies), AfterValidator(networks)] = row(
+        ("127.0.0.0/8", "::1"),
+        f"Who may ask for /metrics: addresses and networks, or * for anybody; {NOBODY}: nobody.",
+    )
+    edit_url: Annotated[
+        tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(with_path)
+    ] = row(
+        (),
+        "Address of a file's editor, with {path}, such as "
+        "https://git.example.com/faq/edit/main/content/{path}; "
+        "several, separated by spaces, belong to the last content directories in their order.",
+    )
+    new_url: Annotated[str, address_with("path", "content")] = row(
+        "",
+        "Form of your git host for a new file, with {path} and {content}, such as "
+        "https://git.example.com/faq/new/main?filename=content/{path}&value={content}.",
+    )
+    help_url: Annotated[str, address_with("query")] = row(
+        "",
+        "Where your team asks for help, with {query}, such as https://chat.example.com/search?q={query}.",
+    )
+    issue_url: Annotated[str, address_with("title")] = row(
+        "",
+        "Form for a new issue, with {title} and perhaps {body}, such as "
+        "https://git.example.com/faq/issues/new?title={title}&body={body}.",
+    )
+    workbench: bool = row(False, "Serve the pages for maintainers, where entries are written.")
+    workbench_token: str = row(
+        "",
+        "Secret for the pages for maintainers: the password that the browser asks for; empty: open to everybody.",
+    )
+    workbench_write: bool = row(
+        False, "Let the workbench write entries into the content directory and commit them; needs the token."
+    )
+    gaps: bool = row(
+        False, "Keep what was asked in vain, redacted, and count what was read; see docs/maintaining.md."
+    )
+    gaps_days: int = row(90, "Days after which that is forgotten.", 1, 3650)
+    gaps_megabytes: int = row(16, "Megabytes that it may take; what is rarest goes first.", 1, 1024)
+    log_format: Literal["text", "json"] = row("text", "Log lines as text or json.")
+    max_log_bytes: int = row(1 << 20, "Largest text to diagnose, in bytes.", 1 << 10, 1 << 26)
+    max_query_chars: int = row(
+        2000, "Longest query to search, in characters; the rest is not read.", 100, 100_000
+    )
+    limits: bool = row(True, "Refuse what one client asks beyond the limits; 0: no limits.")
+    searches_per_minute: int = row(
+        600,
+        "Searches and completions of one client in a minute, in each worker; coding agents count here, too.",
+        1,
+        10**6,
+    )
+    diagnoses_per_minute: int = row(120, "Diagnoses of one client in a minute, in each worker.", 1, 10**6)
+    pages_per_minute: int = row(
+        1200, "Whatever else one client asks for in a minute, in each worker.", 1, 10**6
+    )
+    reload_content: bool = row(False, "Watch the content and serve what changed.")
+    watch: Literal["auto", "events", "poll"] = row(
+        "auto",
+        "How changes are noticed: auto takes the system's events and looks now and then; events only the former, "
+        "poll only the latter (network volumes).",
+    )
+    semantic: bool = row(
+        True,
+        "Find what says the same in other words, where the extra jieda[semantic] is installed; 0: words only.",
+    )
+    dictionary: Annotated[str, AfterValidator(file)] = row(
+        "",
+        "File in CC-CEDICT's format, by which entries are found that lack the language they are asked for in.",
+    )
+    cache: int = row(
+        16,
+        "MiB of answers to searches and of entries that each worker keeps for whoever asks again; 0: none.",
+        0,
+        4096,
+    )
+    build_processes: int = row(
+        0,
+        "Processes that share the work where many entries are to be built; 0: as many as processors, at most 8, where "
+        "there is memory for them; 1: none but the builder.",
+        0,
+        64,
+    )
+    engine: Literal["whoosh", "opensearch"] = row(
+        "whoosh",
+        "What searches: whoosh, an index in each process; or opensearch, a cluster of your own.",
+    )
+    opensearch_url: Annotated[
+        tuple[str, ...], read(lambda text: tuple(text.split())), AfterValidator(nodes)
+    ] = row(
+        (),
+        "Addresses of the cluster's nodes, separated by spaces, such as https://os1.example.com:9200.",
+    )
+    opensearch_user: str = row("", "User that the cluster knows; empty: asked without.")
+    opensearch_password: str = row("", "Password of that user; better set as a variable than as an option.")
+    opensearch_aws_region: Annotated[
+        str, matching(r"([a-z]{2,}(-[a-z]+)+-\d+)?", "must be a region such as eu-west-1")
+    ] = row(
+        "",
+        "Region to sign requests to AWS for, such as eu-west-1, in place of user and password; with the keys of "
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Empty: nothing is signed.",
+    )
+    opensearch_aws_service: Literal["es", "aoss"] = row(
+        "es", "What they are signed for: es, a domain of OpenSearch Service; aoss, a serverless collection."
+    )
+    opensearch_ca: Annotated[str, AfterValidator(file)] = row(
+        "", "File of certificates (PEM) to trust for https in place of the system's."
+    )
+    opensearch_prefix: Annotated[
+        str,
+        matching(
+            r"[a-z][a-z0-9_-]{0,60}", "must be a small letter, then at most 60 small letters, digits, - or _"
+        ),
+    ] = row("jieda", "Start of the names of its indexes in the cluster.")
+    opensearch_shards: int = row(1, "Shards of an index in the cluster.", 1, 100)
+    opensearch_replicas: int = row(1, "Copies of each shard.", 0, 10)
+    opensearch_timeout: int = row(
+        2, "Seconds until another node is asked; a search takes twice that at most.", 1, 60
+    )
+    static: Path = ROOT / "static"
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        """Raises ValueError, of a line for each, for settings that contradict one another."""
+        wrong = {
+            "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set "
+            "JIEDA_WORKBENCH_TOKEN to a long random text as well, such as what `openssl rand -hex 16` prints": (
+                self.workbench_write and not self.workbench_token
+            ),
+            "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs addresses of its nodes": (
+                self.engine == "opensearch" and not self.opensearch_url
+            ),
+            "JIEDA_OPENSEARCH_AWS_REGION (--opensearch-aws-region): requests are either signed or carry user and "
+            "password: leave JIEDA_OPENSEARCH_USER empty": bool(
+                self.opensearch_aws_region and self.opensearch_user
+            ),
+        }
+        if problems := [problem for problem, is_so in wrong.items() if is_so]:
+            raise ValueError("\n".join(problems))
+        return self
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str], **given: str | None) -> "Settings":
+        """Return settings from `given` (options, by field name), then `environ`, then the defaults.
+
+        A variable that is set to nothing is not set. Raises SettingsError, naming everything that is wrong at once.
+        """
+        texts = {option.name: set_in(environ, option.env, "") for option in OPTIONS}
+        chosen = {name: text for name, text in texts.items() if text}
+        chosen |= {name: text.strip() for name, text in given.items() if text is not None}
+        try:
+            settings = cls(**chosen)  # type: ignore[arg-type] # the texts become what the fields say
+        except ValidationError as error:
+            raise SettingsError(
+                [line for each in error.errors() for line in _problem(each).split("\n")]
+            ) from None
+        return replace(settings, data=data_of(settings.content)) if settings.data == DATA else settings
+
+    def to_environ(self) -> dict[str, str]:
+        """Return the environment from which `load` gives these settings again, for worker processes."""
+        return {option.env: _as_text(getattr(self, option.name)) for option in OPTIONS}
+
+
+@plain_dataclass(frozen=True, slots=True)
+class Option:
+    """A row of the table, as a variable of the environment and an option of the command."""
+
+    name: str
+    default: str
+    help: str
+    is_switch: bool
+
+    @property
+    def env(self) -> str:
+        """The environment variable."""
+        return f"JIEDA_{self.name.upper()}"
+
+    @property
+    def flag(self) -> str:
+        """The option of `jieda serve`."""
+        return "--" + self.name.replace("_", "-")
+
+
+def data_of(content: Sequence[Path]) -> Path:
+    """Return the default data directory of some content; that of a team's own is not that of the shipped one."""
+    if list(content) == [CONTENT]:
+        return DATA
+    paths = os.pathsep.join(map(os.path.realpath, content))
+    return DATA / hashlib.sha256(os.fsencode(paths)).hexdigest()[:12]
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    """Say what is wrong with a setting, by the variable and the option that it is."""
+    said = error["msg"].replace("Input should", "should").partition(", unable")[0]
+    reason = str(error.get("ctx", {}).get("error", said))
+    if not error["loc"]:
+        return reason
+    name = str(error["loc"][0])
+    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}; it is {error['input']!r}"
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, tuple):
+        # Between paths as `directories` reads them, between all others a space, which both other lists take.
+        separator = os.pathsep if value and isinstance(value[0], Path) else " "
+        return separator.join(str(part) for part in value)
+    return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
+
+
+TABLE: Mapping[str, FieldInfo] = Settings.__pydantic_fields__  # type: ignore[attr-defined] # pydantic puts it there
+OPTIONS = tuple(
+    Option(each.name, _as_text(known.default), known.description, each.type is bool)
+    for each in fields(Settings)
+    if (known := TABLE[each.name]).description
+)

@@ -1,0 +1,225 @@
+"""The grammar of all that content says of the form of lines and paths: text with placeholders.
+
+Signatures, families, prefixes and the names of folders are written in it; they differ in their placeholders only.
+A line becomes one regular expression whose cost is linear in the text. Every placeholder is bounded, and
+a placeholder of open width is matched lazily in an atomic group together with the literal behind it: once
+the earliest place for the literal is found, it is never tried again. So the costs of several placeholders
+add up instead of multiplying. For text within a line the earliest place is as good as any later one.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from jieda.han import HAN, is_han
+
+_QUOTED = "|".join(
+    f"{left}[^{right}\\n]{{0,300}}+{right}" for left, right in ("''", '""', "``", "‘’", "“”", "「」")
+)
+_NUMBER = r"(?:\d{1,40}+(?:\.\d{1,40}+)?+|\.\d{1,40}+)(?:e[+-]?\d{1,4}+)?+"
+_NAME = r"[\w.+:/@$<>-]"
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Placeholders by name. Those of `closed` are patterns that know where they end; those of `open` end where the text
+    behind them starts: characters, fewest, most.
+
+    `whole`: a line is matched from its start, so that an open placeholder there has its whole width. `compares`: a
+    number may have a condition, `{num>1000}`.
+    """
+
+    closed: Mapping[str, str]
+    open: Mapping[str, tuple[str, int, int]]
+    whole: bool = False
+    compares: bool = False
+
+
+_CLOSED = {
+    "int": r"[+-]?\d{1,40}+",
+    "num": rf"[+-]?(?:{_NUMBER}|nan\b|inf(?:inity)?\b)",
+    "hex": r"(?:0x)?[0-9a-f]{1,128}+",
+    "size": rf"{_NUMBER}[ \t]?(?:[kmgtp]i?b?\b|b\b|bytes?\b)",
+    "shape": r"(?:(?:[a-z]\w{0,20}\.\w{1,20}\()?[\[(]{1,2}[-\d ,*x]{0,200}+[\])]{1,3}|\d{1,12}+(?:x\d{1,12}+){1,8}+)",
+    "quoted": f"(?:{_QUOTED})",
+}
+_OPEN = {
+    "any": (r"[^\n]", 0, 300),
+    "path": (r"[^\s\"'`<>|]", 1, 400),
+    "addr": (r"[\w.:%\[\]-]", 1, 255),
+    "word": (_NAME, 1, 200),
+}
+SIGNATURES = Grammar(_CLOSED, _OPEN, compares=True)
+"""Signatures and families of failures, found anywhere in a line."""
+
+PREFIXES = Grammar(
+    {
+        "int": r"\d{1,10}+",
+        "num": r"\d{1,10}+(?:\.\d{1,9}+)?+",
+        "date": r"\d{4}[-/]\d{1,2}+[-/]\d{1,2}+",
+        "month": r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)",
+        "clock": r"\d{1,2}+:\d{2}:\d{2}(?:[.,]\d{1,9}+)?+",
+        "place": r"\[?[\w./<>-]{1,80}+(?::[\w.<>]{1,60}+(?=:\d))?+:\d{1,6}+\]?+",
+        "level": r"(?!)",
+    },
+    {"any": (r"[\w.:<>=+\[\] ,()-]", 0, 80), "word": (r"[\w.<>+-]", 1, 60), "addr": (r"[\w.:%-]", 1, 45)},
+    whole=True,
+)
+"""The text before the message of a log's line; whoever compiles it knows the words for a level."""
+
+REMOTE = Grammar(
+    {"int": r"\d{1,10}+", "exception": r"(\w{1,80}+)"}, {"word": (r"[\w.<>]", 1, 160)}, whole=True
+)
+"""The beginning of a traceback from another process; the last group is its exception."""
+
+REPEATS = Grammar({"int": r"(\d{1,9}+)"}, {})
+"""How often a line was printed; the last group says it."""
+
+FOLDERS = Grammar({}, {"any": (r"[^/]", 0, 200)}, whole=True)
+"""Names of folders, as `folder_line` writes them."""
+
+GENERIC_WORDS = frozenset(
+    """
+    a an and are as at be by can cannot code could did does error errors exception exceptions exit exited
+    expected fail failed failure fatal file for from got has have in info internal invalid is it line most
+    recent call last module no none not null object of on or process raise raised rank returned runtime
+    self stack status stderr stdout system the this to traceback type unknown value warning was with
+    assert assertion assertionerror attributeerror baseexception eoferror filenotfounderror importerror
+    indexerror ioerror keyerror modulenotfounderror nameerror notimplementederror oserror runtimeerror
+    permissionerror syntaxerror systemerror timeouterror typeerror unboundlocalerror unicodedecodeerror
+    valueerror zerodivisionerror jsondecodeerror true false
+    """.split()
+)
+"""Words that any program's log may hold; they make no signature specific."""
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+"""What a number may have to be: `{num>1000}`."""
+_CONDITION = re.compile(
+    rf"(?P<name>int|num)(?P<sign>{'|'.join(COMPARISONS)})(?P<limit>-?\d{{1,15}}(?:\.\d{{1,15}})?)"
+)
+CONDITIONED = "condition"
+"""Prefix of the groups whose numbers have to be compared."""
+SHAPED = "shape"
+"""Prefix of the groups that hold shapes."""
+
+_PIECE = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}|(?P<brace>[{}])|(?P<text>[^{}]+)")
+_WORD = re.compile(rf"[a-z0-9]+|[{HAN}]")
+
+
+class SignatureSyntaxError(ValueError):
+    """The line cannot be a signature; `message` says why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Literal text, or a placeholder by name, its number having to be `condition`."""
+
+    literal: str = ""
+    placeholder: str = ""
+    condition: tuple[str, float] | None = None
+
+
+def literal_text(line: str) -> str:
+    """What a line says itself: a space for each placeholder, single braces for double ones."""
+
+    def said(piece: re.Match[str]) -> str:
+        return " " if piece["name"] is not None else piece["text"] or piece[0][0]
+
+    return _PIECE.sub(said, line)
+
+
+def folder_line(folder: str) -> str:
+    """A folder's name, in which `*` is any run of characters, as a line of the grammar."""
+    return folder.replace("{", "{{").replace("}", "}}").replace("*", "{any}")
+
+
+def parts_of(line: str, grammar: Grammar = SIGNATURES) -> Sequence[Part]:
+    """The parts of a line whose quotes and widths were made alike. Raises SignatureSyntaxError."""
+    parts = list(_pieces(line, grammar))
+    for one, other in pairwise(parts):
+        if one.placeholder in grammar.open and other.placeholder in grammar.open:
+            both = f"{{{one.placeholder}}}{{{other.placeholder}}}"
+            raise SignatureSyntaxError(f"{both}: nothing tells where one ends and the other starts")
+    return parts if grammar.whole else _trimmed(parts)
+
+
+def _pieces(text: str, grammar: Grammar) -> Iterator[Part]:
+    literal = ""
+    for match in _PIECE.finditer(text):
+        if match["name"] is None:
+            if match["brace"]:
+                brace = match["brace"]
+                raise SignatureSyntaxError(f"has a lone {brace}; write {brace * 2} for a brace")
+            literal += match["text"] or match[0][0]
+            continue
+        asked = _CONDITION.fullmatch(match["name"]) if grammar.compares else None
+        name = asked["name"] if asked else match["name"]
+        if name not in grammar.closed.keys() | grammar.open.keys():
+            known = ", ".join(f"{{{name}}}" for name in (*grammar.closed, *grammar.open)) or "none"
+            raise SignatureSyntaxError(f"{match[0]} is not one of {known}; write {{{{ and }}}} for braces")
+        if literal:
+            yield Part(literal=literal)
+        literal = ""
+        yield Part(placeholder=name, condition=(asked["sign"], float(asked["limit"])) if asked else None)
+    if literal:
+        yield Part(literal=literal)
+
+
+def _trimmed(parts: Sequence[Part]) -> Sequence[Part]:
+    """Without `{any}` at the ends, where it says nothing."""
+    while parts and parts[0].placeholder == "any":
+        parts = parts[1:]
+    while parts and parts[-1].placeholder == "any":
+        parts = parts[:-1]
+    return parts
+
+
+def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = "") -> str:
+    """The regular expression of a line: atomic groups, each an open placeholder with everything up to the next. `end`
+    is the pattern of what has to follow."""
+    groups: list[str] = []
+    tail = end
+    asked = sum(part.condition is not None for part in parts)
+    for index, part in reversed(list(enumerate(parts))):
+        if part.placeholder in grammar.open:
+            characters, fewest, most = grammar.open[part.placeholder]
+            if index == 0 and not grammar.whole:
+                # At the start one character is as good as many: what stands before it is not looked at.
+                groups.append(characters + tail)
+            elif not tail:
+                groups.append(f"{characters}{{{fewest},{most}}}+")
+            else:
+                groups.append(f"(?>{characters}{{{fewest},{most}}}?{tail})")
+            tail = ""
+        else:
+            pattern = grammar.closed[part.placeholder] if part.placeholder else _literal(part.literal)
+            if part.placeholder == "shape":
+                pattern = f"(?P<{SHAPED}{index}>{pattern})"
+            if part.condition:
+                asked -= 1
+                pattern = rf"(?P<{CONDITIONED}{asked}>{pattern})(?![\w.]*\d)"
+            tail = pattern + tail
+    return tail + "".join(reversed(groups))
+
+
+def _literal(text: str) -> str:
+    """White space runs are equal; their length is bounded so that no run is walked again and again."""
+    escaped = (re.escape(word) for word in re.split(r"\s+", text))
+    return r"[^\S\n]{1,40}+".join(escaped)
+
+
+def weight_of(literal: str) -> int:
+    """How many specific characters a literal has."""
+    words = (word for word in _WORD.findall(literal.casefold()) if word not in GENERIC_WORDS)
+    return sum(3 if is_han(word) else len(word) for word in words)

@@ -1,0 +1,271 @@
+"""The builder: content directories to a generation on disk, working out only what changed since the last one."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from jieda.content.check.rules import check_between
+from jieda.content.check.samples import Matches, Spoken
+from jieda.content.read.corpus import SampleFile, draft_files
+from jieda.content.read.directory import read_file
+from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
+from jieda.disk import clear_the_way
+from jieda.entry import Problem
+from jieda.errors import ContentError
+from jieda.snapshot.analyzers import Analyzers, engine_name
+from jieda.snapshot.build.entries import EntryFacts, read_files
+from jieda.snapshot.build.files import ContentMoved, FileReader, Reading, same
+from jieda.snapshot.build.helpers import Helpers, rarely_searched
+from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
+from jieda.snapshot.build.signatures import LogSignatures
+from jieda.snapshot.build.state import ContentState, advance
+from jieda.snapshot.build.workshop import Last, Workshop, discard_facts
+from jieda.snapshot.store.facts import FactsUnreadable, code_version
+from jieda.snapshot.store.generation import (
+    GENERATIONS,
+    IMAGES,
+    Generation,
+    clean,
+    current_name,
+    generation_folder,
+    generation_names,
+    point_to,
+    prune,
+    read_generation,
+    row_digest,
+)
+from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
+from jieda.snapshot.store.records import EntryRow, Header, Lists, SampleRow
+
+log = logging.getLogger(__name__)
+
+
+class BuildAbandoned(Exception):
+    """The process is about to end, and what was being built is left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build came to. `changed`: the generation is another one than before."""
+
+    generation: str
+    changed: bool
+    entries: int
+    problems: tuple[Problem, ...]
+    folders: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LastBuild:
+    """What the last build left: anything can be done without it."""
+
+    built: Built
+    reading: Reading
+    state: ContentState
+    plan: GenerationPlan
+
+
+class Means:
+    """What a builder has at hand as long as the store is the same."""
+
+    def __init__(self, shop: Workshop, content: Sequence[Path]) -> None:
+        self.shop = shop
+        self.reader = FileReader(shop, content)
+        self.signatures = LogSignatures(shop)
+        self._vocabulary: Last[Vocabulary] = Last()
+        self._maker: Last[EntryFacts] = Last()
+
+    def vocabulary(self, reading: Reading) -> Vocabulary:
+        """The shared files as one. Raises ContentError where one of them is broken."""
+        shared = tuple(file for directory in reading.directories for file in directory.shared)
+        root = reading.directories[0].root
+        return self._vocabulary.of(
+            lambda: make_vocabulary(root, [same(read_file(file.found), file.content) for file in shared]),
+            shared,
+            root,
+        )
+
+    def maker(self, vocabulary: Vocabulary) -> EntryFacts:
+        """Makes facts of entries."""
+        return self._maker.of(lambda: EntryFacts(self.shop, vocabulary), vocabulary)
+
+
+class Builder:
+    """Builds generations of some content directories, one after another, each from what the last one left.
+
+    Not safe to share between threads. What it carries from build to build it can do without.
+    """
+
+    def __init__(
+        self,
+        content: Sequence[Path],
+        data: Path,
+        analyzers: Analyzers,
+        stopping: Callable[[], bool] = lambda: False,
+        processes: int = 1,
+    ) -> None:
+        """`stopping` says that a build under way is to be abandoned; `processes` are those of `Helpers`."""
+        # Taken at once: sources that are replaced while this process runs are not the code that it runs.
+        code_version()
+        self._data = data
+        self._stopping = stopping
+        self._helpers = Helpers(processes)
+        self._content, self._analyzers = tuple(content), analyzers
+        self._means: Means | None = None
+        self._last: LastBuild | None = None
+
+    def build(self) -> Built:
+        """Makes the content as it is now the current generation.
+
+        Raises ContentError where a taxonomy, glossary or dictionary is broken, OSError where the data directory
+        cannot be written, FactsUnreadable where the store cannot be used, BuildAbandoned.
+        """
+        self._data.mkdir(parents=True, exist_ok=True)
+        with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
+            clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
+            clean(self._data)
+            for _ in range(3):
+                try:
+                    return self._build()
+                except ContentMoved:
+                    continue
+                except FactsUnreadable as error:
+                    if error.passing:
+                        self._forget(damaged=False)
+                        raise
+                    log.warning("the facts cannot be used (%s): everything is made anew", error)
+                    self._forget(damaged=True)
+                except BaseException:  # half of a state is worse than none
+                    self._forget(damaged=False)
+                    raise
+            return self._build()
+
+    def _build(self) -> Built:
+        means = self._open()
+        reading = means.reader.read()
+        before = current_name(self._data)
+        last = self._last
+        if last and last.built.generation == before and reading == last.reading:
+            return replace(last.built, changed=False)
+        vocabulary, outlines = means.vocabulary(reading), partial(read_files, means.shop)
+        state = advance(last.state if last else None, reading, vocabulary, outlines)
+        maker = means.maker(vocabulary)
+        rows = self._rows(state, maker)
+        previous = read_generation(self._data, before)
+        if not rows and previous and previous.catalog.ids:
+            raise ContentError(reading.directories[0].root, 1, "no entries are left")
+        plan = self._plan(means, state, reading, rows)
+        if self._publish(means, state, plan, previous) or plan.name != before:
+            # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
+            point_to(self._data, plan.name)
+        prune(self._data, (worker.generation for worker in serving_workers(self._data)))
+        forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
+        built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)
+        self._last = LastBuild(built, reading, state, plan)
+        return built
+
+    def _publish(
+        self, means: Means, state: ContentState, plan: GenerationPlan, previous: Generation | None
+    ) -> bool:
+        """Writes the generation unless it is there, whole; whether it was written."""
+        last = self._last
+        if last and previous and plan.name == previous.name:
+            return False
+        copy_images(self._data, state.corpus.images, verified=last is None)
+        there = read_generation(self._data, plan.name)
+        engine = self._analyzers.engine
+        if there and (engine is None or engine.is_whole(there.index)):
+            return False
+        known = last.plan.rows if last else {}
+        fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
+        maker = means.maker(state.vocabulary)
+        maker.ensure(fresh, state.entries, state.corpus)
+        publish(means.shop, plan, previous, lambda: maker.tools.analyzer.fold)
+        return True
+
+    def _open(self) -> Means:
+        if self._means is not None and not self._means.shop.is_current:
+            self._forget(damaged=False)
+        if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
+            self._forget(damaged=False)  # somebody found it damaged: what it was made of is looked at, too
+        if self._means is None:
+            shop = Workshop.open(self._data, self._analyzers, self._helpers, self._pause)
+            self._means = Means(shop, self._content)
+        return self._means
+
+    def _forget(self, *, damaged: bool) -> None:
+        if self._means is not None:
+            self._means.shop.facts.close()
+        if damaged:
+            discard_facts(self._data)
+        self._means = self._last = None
+
+    def _pause(self) -> None:
+        if self._stopping():
+            raise BuildAbandoned
+
+    # ---- the parts of a build
+
+    def _rows(self, state: ContentState, maker: EntryFacts) -> dict[str, EntryRow]:
+        last, samples = self._last, state.corpus.samples
+        before = last.state.corpus.samples if last else {}
+        kept = last.state.entries if last and last.state.vocabulary == state.vocabulary else {}
+        rows = {}
+        for entry_id, prepared in state.entries.items():
+            logs = samples.get(entry_id, ())
+            same = last and kept.get(entry_id) is prepared and before.get(entry_id, ()) == logs
+            rows[entry_id] = (
+                last.plan.rows[entry_id]
+                if last and same
+                else maker.row(prepared, state.corpus.published[entry_id], logs)
+            )
+        return rows
+
+    def _plan(
+        self, means: Means, state: ContentState, reading: Reading, rows: Mapping[str, EntryRow]
+    ) -> GenerationPlan:
+        spoken = Spoken.of(state.corpus)
+        matches = means.signatures.matches(state, spoken)
+        heads = ((entry_id, entry.head) for entry_id, entry in state.entries.items())
+        header = Header(
+            code=code_version(),
+            engine=engine_name(self._analyzers.engine),
+            vocabulary=state.vocabulary,
+            background_words=means.maker(state.vocabulary).background(state.corpus.background),
+            counts=means.signatures.counts(state),
+            signatures={entry_id: head.signatures for entry_id, head in heads if head.signatures},
+        )
+        known = self._last.plan if self._last else None
+        digests = {
+            entry_id: known.digests[entry_id]
+            if known and known.rows.get(entry_id) is row
+            else row_digest(row)
+            for entry_id, row in rows.items()
+        }
+        return GenerationPlan(header, _lists(state, reading, spoken, matches), rows, digests)
+
+    def _kept_generations(self) -> Iterator[Generation]:
+        found = (read_generation(self._data, name) for name in generation_names(self._data))
+        return (generation for generation in found if generation)
+
+
+def _lists(state: ContentState, reading: Reading, spoken: Spoken, matches: Matches) -> Lists:
+    """What stands beside the entries."""
+    corpus = state.corpus
+    found = [problem for each in state.chosen.values() for problem in each.problems]
+    found += [problem for problems in state.checks.values() for problem in problems]
+    found += [*reading.problems, *state.vocabulary.problems, *state.file_problems]
+    samples = (log for entry_id, logs in corpus.samples.items() if entry_id in state.entries for log in logs)
+    return Lists(
+        samples=tuple(map(_sample_row, (*samples, *corpus.background))),
+        problems=in_order((*found, *check_between(corpus, spoken, matches))),
+        old_ids=state.claims,
+        images={where: image_name(where, each.content) for where, each in corpus.images.items()},
+        drafts=draft_files(corpus.by_id),
+    )
+
+
+def _sample_row(file: SampleFile) -> SampleRow:
+    return SampleRow(file.entry_id, file.where, str(file.path), file.content)

@@ -1,0 +1,301 @@
+"""Facts of one entry, worked out from its files alone: what the builder does itself, or has other processes do."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.markdown.links import Link, LinkKind
+from jieda.content.read.assemble import Decisions
+from jieda.content.read.corpus import Corpus, SampleFile
+from jieda.content.read.directory import read_file
+from jieda.content.read.gather import ReadFile, Vocabulary
+from jieda.content.read.outline import Outline
+from jieda.content.read.parse import ParsedFile, parse_file
+from jieda.diagnosis.collect import FactReader
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Edition, Entry, Language
+from jieda.log.formats import compile_formats
+from jieda.log_knowledge import Background
+from jieda.search.completion import entry_candidates
+from jieda.search.index.document import document_of
+from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.sayings import meaning_of
+from jieda.search.show.concordance import lines_of, places_of
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.files import KnownFile, same, sample_text, source_of
+from jieda.snapshot.build.state import Prepared
+from jieda.snapshot.build.workshop import Workshop
+from jieda.snapshot.store.facts import code_version, fact_key, packed
+from jieda.snapshot.store.records import (
+    EntryRow,
+    FileFact,
+    edition_from_json,
+    edition_to_json,
+    from_json,
+    read_entry,
+    to_json,
+)
+from jieda.taxonomy import FACETS, facet_values
+
+WORTH_HELP = 200
+"""Entries, each of one or two files, that are done before helpers would have started."""
+
+Facts = dict[bytes, bytes]
+"""Values by their keys, `packed`: that takes as long as a tenth of the analysis, and is not left to one process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Facts of an entry that are to be made: of the keys that `row` has, those in `missing`. `editions` are the texts
+    that are there."""
+
+    row: EntryRow
+    missing: frozenset[str]
+    files: Mapping[Language, Outline]
+    decisions: Mapping[Language, Decisions]
+    samples: tuple[SampleFile, ...]
+    editions: Mapping[Language, bytes]
+
+    def entry(self, made: Mapping[bytes, bytes]) -> Entry:
+        """The entry; what is not among `editions` is in `made`."""
+        return self.row.head.entry({lang: self._edition(lang, made) for lang in self.row.editions})
+
+    def _edition(self, lang: Language, made: Mapping[bytes, bytes]) -> Edition:
+        value = self.editions[lang] if lang in self.editions else made[bytes.fromhex(self.row.editions[lang])]
+        return edition_from_json(value, str(self.files[lang].path), self.files[lang].updated)
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What entries are analyzed with."""
+
+    analyzer: Analyzer
+    glossary: Glossary
+    reader: FactReader
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, analyzers: Analyzers) -> "Tools":
+        """For the words of a vocabulary."""
+        analyzer = analyzers.of(vocabulary.dictionary)
+        glossary = analyzers.glossary(vocabulary.dictionary, vocabulary.glossary)
+        words = WordReader(analyzer, glossary)
+        return cls(analyzer, glossary, FactReader(words, compile_formats(vocabulary.logs.failures)))
+
+
+class Maker:
+    """Makes what is ordered, in this process or another one, which makes its own tools when it needs them."""
+
+    def __init__(self, vocabulary: Vocabulary, tools: Callable[[], Tools] | None = None) -> None:
+        """`tools` is asked when the first are needed."""
+        self._vocabulary, self._given = vocabulary, tools
+
+    @cached_property
+    def _tools(self) -> Tools:
+        return self._given() if self._given else Tools.of(self._vocabulary, Analyzers())
+
+    def __call__(self, order: Order) -> Facts:
+        """The missing facts but for meanings. Raises ContentMoved, OSError."""
+        made = {bytes.fromhex(order.row.editions[lang]): _edition(order, lang) for lang in _missing(order)}
+        made.update(self._analyzed(order, order.entry(made)))
+        return _all_packed(made)
+
+    def _analyzed(self, order: Order, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+        row, missing = order.row, order.missing
+        if row.document in missing:
+            tools = self._tools
+            document = to_json(document_of(entry, tools.analyzer, tools.glossary, self._vocabulary.taxonomy))
+            yield bytes.fromhex(row.document), document
+        for lang, key in row.places.items():
+            if key in missing:
+                yield bytes.fromhex(key), places_of(lines_of(entry.editions[lang]), self._tools.glossary)
+        if row.completions in missing:
+            yield bytes.fromhex(row.completions), to_json(tuple(dict.fromkeys(entry_candidates(entry))))
+        if row.diagnosis in missing:
+            found = self._tools.reader.entry(entry, [sample_text(sample) for sample in order.samples])
+            yield bytes.fromhex(row.diagnosis), to_json(found)
+
+
+def file_key(where: str, content: str) -> bytes:
+    """The key of what an edition's file says."""
+    return fact_key("file", code_version(), where, content)
+
+
+def edition_key(file: Outline, decisions: Decisions) -> bytes:
+    """The key of an edition's text."""
+    return fact_key("edition", code_version(), file.where, file.content, to_json(decisions).decode())
+
+
+def learned(file: KnownFile) -> Facts:
+    """What an edition's file says, and its HTML in the form that it has if no link of its is broken. Raises
+    ContentMoved, OSError."""
+    source = same(read_file(file.found), file.content)
+    parsed, problems = parse_file(source)
+    said = to_json(FileFact(parsed.outline if parsed else None, problems))
+    facts = {file_key(file.where, file.content): said}
+    if parsed is None or parsed.outline.front.draft:
+        return _all_packed(facts)
+    links = parsed.outline.links
+    if any(link.kind is LinkKind.IMAGE for link in links):
+        return _all_packed(facts)
+    outline = Outline.of(parsed.outline, source.path, source.modified, file.content)
+    inner = [link for link in links if link.kind in {LinkKind.ENTRY, LinkKind.ANCHOR}]
+    kept = {
+        link: None if link.kind is LinkKind.ANCHOR and link.anchor not in outline.anchors else link
+        for link in inner
+    }
+    decisions = tuple(kept.items())
+    facts[edition_key(outline, decisions)] = _rendered(parsed, outline, decisions)
+    return _all_packed(facts)
+
+
+def _all_packed(facts: Mapping[bytes, bytes]) -> Facts:
+    return {key: packed(value) for key, value in facts.items()}
+
+
+def _missing(order: Order) -> Iterator[Language]:
+    return (lang for lang, key in order.row.editions.items() if key in order.missing)
+
+
+def _edition(order: Order, lang: Language) -> bytes:
+    file = order.files[lang]
+    parsed, _ = parse_file(source_of(file))
+    if parsed is None:
+        raise RuntimeError(f"{file.where} was an edition a moment ago")
+    return _rendered(parsed, file, order.decisions[lang])
+
+
+def _rendered(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
+    kept: dict[Link, Link | None] = dict(decisions)
+    return edition_to_json(parsed.edition(kept.__getitem__, file.path, file.updated))
+
+
+def _twins(file: KnownFile) -> str:
+    """Brings the languages of an entry together: the same code stands in both, and is colored once."""
+    return file.where.partition("/")[2]
+
+
+def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
+    """What files say, from the facts; a file that is new is read for it. Raises ContentMoved, OSError."""
+    keys = {file_key(file.where, file.content): file for file in files}
+    known = shop.facts.known(keys)
+    new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
+    shop.facts.put_all(shop.helpers.map(new, learned, learned, 2 * WORTH_HELP, shop.pause))
+    found: dict[KnownFile, ReadFile] = {}
+    for key, value in shop.facts.get_all(keys):
+        file, fact = keys[key], from_json(value, FileFact)
+        said = fact.outline
+        outline = Outline.of(said, file.path, file.modified, file.content) if said else None
+        found[file] = ReadFile(file.where, outline, fact.problems)
+    return found
+
+
+class EntryFacts:
+    """Makes the facts of entries that are not there yet, for the words of a vocabulary."""
+
+    def __init__(self, shop: Workshop, vocabulary: Vocabulary) -> None:
+        self._shop, self._facts = shop, shop.facts
+        self._vocabulary = vocabulary
+        self._embedder = shop.analyzers.embedder
+        words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
+        self._words = fact_key("words", code_version(), words).hex()
+        logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs)).decode()
+        self._logs = fact_key("logs", self._words, logs).hex()
+        formats = to_json(vocabulary.logs.failures).decode()
+        self._formats = fact_key("formats", self._words, formats).hex()
+
+    @cached_property
+    def tools(self) -> Tools:
+        """What entries are analyzed with."""
+        return Tools.of(self._vocabulary, self._shop.analyzers)
+
+    def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
+        """The keys of the facts about the words of `logs`, which are there afterwards."""
+        keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
+        known = self._facts.known(keys)
+        for key, log in zip(keys, logs, strict=True):
+            if key not in known:
+                self._shop.pause()
+                found = self.tools.reader.background(Background(log.where, sample_text(log)))
+                self._facts.put(key, to_json(found))
+        return tuple(key.hex() for key in keys)
+
+    def row(
+        self, prepared: Prepared, files: Mapping[Language, Outline], samples: Sequence[SampleFile]
+    ) -> EntryRow:
+        """What a generation says of an entry, whether or not the facts that it names are there."""
+        editions = {lang: edition_key(file, prepared.decisions[lang]).hex() for lang, file in files.items()}
+        summary = prepared.head.summary
+        taxonomy = self._vocabulary.taxonomy
+        tags = [taxonomy.facet(facet)[value] for facet in FACETS for value in facet_values(summary)[facet]]
+        said = to_json(
+            (
+                summary.id,
+                summary.kind,
+                prepared.head.signatures,
+                [(tag.id, tag.name) for tag in tags],
+                list(editions.items()),
+            )
+        ).decode()
+        return EntryRow(
+            head=prepared.head,
+            editions=editions,
+            places={lang: fact_key("places", self._words, key).hex() for lang, key in editions.items()},
+            document=fact_key("document", self._words, said).hex(),
+            completions=fact_key("completions", code_version(), said).hex(),
+            diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)).hex(),
+            meaning=self._meaning_key(editions),
+        )
+
+    def _meaning_key(self, editions: Mapping[Language, str]) -> str:
+        if self._embedder is None:
+            return ""
+        texts = to_json(list(editions.items())).decode()
+        return fact_key("meaning", code_version(), self._embedder.name, texts).hex()
+
+    def ensure(
+        self,
+        rows: Mapping[str, EntryRow],
+        prepared: Mapping[str, Prepared],
+        corpus: Corpus,
+    ) -> None:
+        """Makes the facts that `rows` name and that are not there."""
+        known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
+        orders = self._orders(rows, known, prepared, corpus)
+        here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
+        self._facts.put_all(self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause))
+        if self._embedder is not None:
+            self._embed(
+                self._embedder, (row for row in rows.values() if bytes.fromhex(row.meaning) not in known)
+            )
+
+    def _orders(
+        self,
+        rows: Mapping[str, EntryRow],
+        known: frozenset[bytes],
+        prepared: Mapping[str, Prepared],
+        corpus: Corpus,
+    ) -> Iterator[Order]:
+        for entry_id, row in rows.items():
+            missing = frozenset(key for key in row.keys if bytes.fromhex(key) not in known)
+            if missing - {row.meaning}:
+                yield Order(
+                    row=row,
+                    missing=missing,
+                    files=corpus.published[entry_id],
+                    decisions=prepared[entry_id].decisions,
+                    samples=tuple(corpus.samples.get(entry_id, ())),
+                    editions={
+                        lang: self._facts.get(bytes.fromhex(key)) or b""
+                        for lang, key in row.editions.items()
+                        if key not in missing
+                    },
+                )
+
+    def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
+        # Here alone: in each helper the weights would take more memory than all the rest of it.
+        for row in rows:
+            self._shop.pause()
+            meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
+            self._facts.put(bytes.fromhex(row.meaning), meaning)

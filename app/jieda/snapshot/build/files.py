@@ -1,0 +1,217 @@
+"""The content files as they are now, read only where they changed since the last look.
+
+Size, times and inode tell that a file is still the same; its hash is what everything else goes by. A file touched
+within the last moments is read again next time: it could change once more without its times showing it.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jieda.content.read.corpus import Image, SampleFile
+from jieda.content.read.directory import (
+    DirectoryListing,
+    FoundFile,
+    Stamp,
+    image_size,
+    list_directory,
+    read_file,
+    unreadable,
+)
+from jieda.content.read.gather import encoding_fault
+from jieda.content.read.load import content_hash
+from jieda.content.read.outline import Outline
+from jieda.content.read.parse import SourceFile
+from jieda.entry import Problem
+from jieda.snapshot.build.workshop import Workshop
+from jieda.snapshot.store.facts import FileRow
+
+SETTLED = 2_000_000_000
+"""Nanoseconds after which a file's times are believed: some file systems count in whole or even seconds."""
+BATCH = 500
+"""Files that are read between two writes to the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file and the SHA-256 of its content. `note`: of an image its size as `640x480`, of a log the line where
+    it stops being UTF-8; otherwise empty."""
+
+    found: FoundFile
+    content: str
+    note: str
+
+    @property
+    def where(self) -> str:
+        """Its path below the content directory."""
+        return self.found.where
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return Path(self.found.path)
+
+    @property
+    def modified(self) -> float:
+        """Its time in seconds since the epoch."""
+        return self.found.stamp.modified / 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryReading:
+    """The files of one content directory, each list sorted by `where`."""
+
+    root: Path
+    shared: tuple[KnownFile, ...]
+    editions: tuple[KnownFile, ...]
+    images: tuple[KnownFile, ...]
+    samples: tuple[KnownFile, ...]
+    background: tuple[KnownFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All content directories in their order. `problems` are about files that were passed over; `folders` are those
+    that a change may happen in."""
+
+    directories: tuple[DirectoryReading, ...]
+    problems: tuple[Problem, ...]
+    folders: frozenset[str]
+
+
+class FileReader:
+    """Reads content directories again and again. Not safe to share between threads."""
+
+    def __init__(self, shop: Workshop, directories: Sequence[Path]) -> None:
+        self._shop = shop
+        self._directories = tuple(directories)
+        self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in shop.facts.files()}
+        self._kept: dict[tuple[str, str], KnownFile] = {}
+        """Those of last time: a file that stays is the same value, so that readings are quickly compared."""
+        self._new: list[FileRow] = []
+        self._problems: list[Problem] = []
+
+    def read(self) -> Reading:
+        """Everything as it is now. May raise FactsUnreadable."""
+        self._problems = []
+        listings = [list_directory(directory) for directory in self._directories]
+        directories = tuple(self._read_listing(listing) for listing in listings)
+        present = {(listing.root.as_posix(), file.where) for listing in listings for file in listing.files}
+        self._flush(self._rows.keys() - present)
+        passed_over = [problem for listing in listings for problem in listing.problems]
+        return Reading(
+            directories=directories,
+            problems=(*passed_over, *self._problems),
+            folders=frozenset(folder for listing in listings for folder in listing.folders),
+        )
+
+    def _read_listing(self, listing: DirectoryListing) -> DirectoryReading:
+        # Images before editions: a page knows the size of its images.
+        shared, images, samples, background, editions = (
+            self._known(files)
+            for files in (
+                listing.shared,
+                listing.images,
+                listing.samples,
+                listing.background,
+                listing.editions,
+            )
+        )
+        return DirectoryReading(listing.root, shared, editions, images, samples, background)
+
+    def _known(self, files: Iterable[FoundFile]) -> tuple[KnownFile, ...]:
+        known = (self._one(file) for file in files)
+        return tuple(file for file in known if file)
+
+    def _one(self, file: FoundFile) -> KnownFile | None:
+        key = (file.root, file.where)
+        kept, row = self._kept.get(key), self._rows.get(key)
+        if kept and row and kept.found == file:
+            return kept
+        if row and _stamp_of(row) == file.stamp:
+            kept = self._kept[key] = KnownFile(file, row[6], row[7])
+            return kept
+        self._shop.pause()
+        now = time.time_ns()
+        try:
+            source = read_file(file)
+        except OSError as error:
+            self._problems.append(unreadable(file, error))
+            return None
+        content = content_hash(source.content)
+        note = row[7] if row and row[6] == content else _note(source)
+        if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
+            self._remember(file, content, note)
+        return KnownFile(file, content, note)
+
+    def _remember(self, file: FoundFile, content: str, note: str) -> None:
+        stamp = file.stamp
+        row = (
+            file.root,
+            file.where,
+            stamp.size,
+            stamp.modified,
+            stamp.changed,
+            stamp.inode & (2**63 - 1),
+            content,
+            note,
+        )
+        self._rows[file.root, file.where] = row
+        self._new.append(row)
+        if len(self._new) >= BATCH:
+            self._flush(())
+
+    def _flush(self, gone: Iterable[tuple[str, str]]) -> None:
+        gone = list(gone)
+        for key in gone:
+            del self._rows[key]
+            self._kept.pop(key, None)
+        if self._new or gone:
+            self._shop.facts.put_files(self._new, gone)
+        self._new = []
+
+
+def _stamp_of(row: FileRow) -> Stamp:
+    return Stamp(row[2], row[3], row[4], row[5])
+
+
+def _note(source: SourceFile) -> str:
+    if source.where.endswith(".log"):
+        line = encoding_fault(source.content)
+        return str(line) if line else ""
+    if source.where.endswith((".md", ".yaml", ".txt")):
+        return ""
+    size = image_size(source.content)
+    return f"{size[0]}x{size[1]}" if size else ""
+
+
+class ContentMoved(Exception):
+    """A file changed while it was being read for the second time: look at everything again."""
+
+
+def same(source: SourceFile, content: str) -> SourceFile:
+    """The source, whose hash must be `content`. Raises ContentMoved."""
+    if content_hash(source.content) != content:
+        raise ContentMoved
+    return source
+
+
+def source_of(file: Outline) -> SourceFile:
+    """The file of an outline. Raises ContentMoved, OSError."""
+    return _read(file.path, file.where, file.content)
+
+
+def sample_text(sample: SampleFile) -> str:
+    """The text of a sample. Raises ContentMoved, OSError."""
+    return _read(sample.path, sample.where, sample.content).content.decode()
+
+
+def image_bytes(image: Image, where: str) -> bytes:
+    """The content of an image. Raises ContentMoved, OSError."""
+    return _read(image.path, where, image.content).content
+
+
+def _read(path: Path, where: str, content: str) -> SourceFile:
+    root = str(path)[: -len(where) - 1]
+    return same(read_file(FoundFile(root, where, str(path), Stamp(0, 0, 0, 0))), content)

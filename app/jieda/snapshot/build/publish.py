@@ -1,0 +1,256 @@
+"""The last part of a build: what a generation consists of, written, and what is not needed any more removed."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from jieda.content.read.corpus import Image
+from jieda.content.read.load import content_hash
+from jieda.diagnosis.facts import DiagnosisFacts
+from jieda.disk import make_room, read_plain, write_aside
+from jieda.search.completion import (
+    CompletionCandidate,
+    glossary_candidates,
+    link_completions,
+    tag_candidates,
+    write_completions,
+)
+from jieda.search.index.document import Document
+from jieda.search.index.writer import update_index
+from jieda.search.meaning.embedder import Meaning
+from jieda.snapshot.analyzers import WantedIndex
+from jieda.snapshot.build.entries import file_key
+from jieda.snapshot.build.files import Reading, image_bytes
+from jieda.snapshot.build.workshop import Workshop
+from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
+from jieda.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
+from jieda.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json
+from jieda.taxonomy import facet_values
+
+log = logging.getLogger(__name__)
+
+SPARE_FACTS = 1000
+"""Facts that nobody needs any more are forgotten once they are more than these, and as many as the others."""
+NAME_DIGITS = 16
+
+Rows = Mapping[str, EntryRow]
+
+
+@dataclass(frozen=True)
+class GenerationPlan:
+    """All that a generation consists of. `rows`, by id, are in the order of their ids; `digests` are theirs."""
+
+    header: Header
+    lists: Lists
+    rows: Rows
+    digests: Mapping[str, bytes]
+
+    @cached_property
+    def name(self) -> str:
+        """A digest of all that is in it, and of the code that made it."""
+        total = hashlib.sha256(to_json((self.header, self.lists)))
+        for entry_id, digest in self.digests.items():
+            total.update(entry_id.encode() + digest)
+        return total.hexdigest()[:NAME_DIGITS]
+
+
+def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> None:
+    """Keeps a copy of every image under the hash of its content. `verified`: copies that are there are read."""
+    folder = data / IMAGES
+    folder.mkdir(exist_ok=True)
+    for where, image in images.items():
+        target = folder / image_name(where, image.content)
+        make_room(target)
+        if not target.is_file() or (verified and not _is_copy(target, image)):
+            write_aside(target, image_bytes(image, where))
+
+
+def _is_copy(target: Path, image: Image) -> bool:
+    try:
+        return content_hash(read_plain(target)) == image.content
+    except OSError:
+        return False
+
+
+def image_name(where: str, content: str) -> str:
+    """The name of the copy of an image."""
+    return f"{content}{Path(where).suffix.lower()}"
+
+
+def publish(
+    shop: Workshop,
+    plan: GenerationPlan,
+    previous: Generation | None,
+    fold: Callable[[], Callable[[str], str]],
+) -> None:
+    """Writes a generation, taking from `previous` what it has in common with it, and loads its documents into the
+    cluster where there is one.
+
+    `fold` gives the analyzer's folding where it is needed. What ends this leaves nothing behind. Raises OSError,
+    FactsUnreadable, ClusterUnavailable.
+    """
+    difference = Difference.of(previous, plan)
+    new = NewGeneration(shop.data, plan.name)
+    try:
+        _write_index(shop, new.index, plan, previous, difference)
+        shop.pause()
+        completions = _complete(shop.facts, new.index, plan, previous, difference, fold)
+        _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
+        new.finish()
+    except BaseException:  # however it ends, nothing half done stays
+        new.abandon()
+        raise
+
+
+def _write_index(
+    shop: Workshop,
+    target: Path,
+    plan: GenerationPlan,
+    previous: Generation | None,
+    difference: "Difference",
+) -> None:
+    # What another engine keeps is of no use to this one.
+    before = previous.index if previous and previous.header.engine == plan.header.engine else None
+    changed = difference.indexed if before else plan.rows.keys()
+    documents, engine = _Documents(shop, plan.rows), shop.analyzers.engine
+    if engine is None:
+        update_index(target, before, documents, changed, difference.removed)
+    else:
+        wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
+        engine.update(shop.data, target, before, wanted, shop.pause)
+
+
+def index_digest(engine: str, rows: Rows) -> str:
+    """What an index elsewhere is named by: its documents, and the code that made them. The same on every host."""
+    total = hashlib.sha256(f"{code_version()} {engine}".encode())
+    for entry_id, row in sorted(rows.items()):
+        total.update(f"\n{entry_id} {row.document}".encode())
+    return total.hexdigest()[:NAME_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The entries that two generations do not have alike. `fresh`: those of the new one that are others in the old
+    one or not there; `old`: the rows that the old one has of these and of those that are `removed`."""
+
+    fresh: frozenset[str]
+    removed: frozenset[str]
+    old: Rows
+    indexed: frozenset[str]
+    """Those of `fresh` that an index has otherwise."""
+
+    @classmethod
+    def of(cls, previous: Generation | None, plan: GenerationPlan) -> "Difference":
+        """What `plan` changes of a generation."""
+        before = previous.digests() if previous else {}
+        fresh = frozenset(each for each, digest in plan.digests.items() if before.get(each) != digest)
+        removed = frozenset(before.keys() - plan.digests.keys())
+        affected = (fresh & before.keys()) | removed
+        old = {each: previous.row(each) for each in affected} if previous else {}
+        indexed = (e for e in fresh if e not in old or old[e].indexed != plan.rows[e].indexed)
+        return cls(fresh, removed, old, frozenset(indexed))
+
+
+def _write(
+    folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: GenerationPlan
+) -> None:
+    """Writes the tables: those of `previous`, changed, unless the order or the form of anything is another one."""
+    before = previous.header if previous else None
+    if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
+        put = {each: plan.rows[each] for each in sorted(difference.fresh)}
+        write_tables(folder, previous, RowChanges(put, tuple(difference.old.values())), header, plan.lists)
+    else:
+        write_tables(folder, None, RowChanges(plan.rows, ()), header, plan.lists)
+
+
+def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compared with
+    facts: FactStore,
+    target: Path,
+    plan: GenerationPlan,
+    previous: Generation | None,
+    difference: Difference,
+    fold: Callable[[], Callable[[str], str]],
+) -> str:
+    """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
+    if previous and _completes_alike(facts, plan, previous.header, difference):
+        try:
+            link_completions(target, previous.index, previous.header.completions)
+        except OSError:
+            log.warning("the completions of generation %s are lost: they are made anew", previous.name)
+        else:
+            return previous.header.completions
+    rows = plan.rows.values()
+    kept = sorted(facts.get_all(bytes.fromhex(row.completions) for row in rows))
+    found = [each for _, value in kept for each in from_json(value, tuple[CompletionCandidate, ...])]
+    vocabulary = plan.header.vocabulary
+    found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
+    found += glossary_candidates(vocabulary.glossary)
+    return write_completions(target, tuple(dict.fromkeys(found)), fold())
+
+
+def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:
+    """Whether entries, tags in use and glossary offer what they offered before."""
+    old, now = before.vocabulary, plan.header.vocabulary
+    if difference.removed or not difference.fresh <= difference.old.keys():
+        return False
+    return (old.glossary, old.taxonomy) == (now.glossary, now.taxonomy) and all(
+        _offered(facts, difference.old[each]) == _offered(facts, plan.rows[each]) for each in difference.fresh
+    )
+
+
+def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
+    return facet_values(row.head.summary), facts.get(bytes.fromhex(row.completions))
+
+
+def forget_old_facts(
+    facts: FactStore, plan: GenerationPlan, reading: Reading, others: Callable[[], Iterable[Generation]]
+) -> None:
+    """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
+    files = [file for directory in reading.directories for file in directory.editions]
+    words = plan.header.background_words
+    if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
+        return
+    kept = {bytes.fromhex(key) for row in plan.rows.values() for key in row.keys}
+    kept.update(map(bytes.fromhex, words))
+    kept |= {file_key(file.where, file.content) for file in files}
+    for other in others():
+        kept |= {bytes.fromhex(key) for row in other.rows() for key in row.keys}
+        kept.update(map(bytes.fromhex, other.header.background_words))
+    log.info("%d facts that nobody needs any more were forgotten", facts.keep_only(frozenset(kept)))
+
+
+def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
+    """A kept document, with what a diagnosis counts of the entry, and its vectors. Raises RecordUnreadable."""
+    made = from_json(document, Document)
+    if meaning is not None:
+        made = replace(made, meaning=from_json(meaning, Meaning))
+    facts = from_json(diagnosis, DiagnosisFacts | None)  # type: ignore[arg-type] # a union is a type to decode to
+    if facts is None:
+        return made
+    tags = {**made.facets, TELLING: (TELLING,)}
+    return replace(made, facets=tags, failure_terms=facts.words)
+
+
+class _Documents(Mapping[str, Document]):
+    """Documents by id, each read when it is asked for and held by nobody here."""
+
+    def __init__(self, shop: Workshop, rows: Rows) -> None:
+        self._shop, self._rows = shop, rows
+
+    def __getitem__(self, entry_id: str) -> Document:
+        """Raises FactsUnreadable where a fact is lost."""
+        self._shop.pause()
+        row = self._rows[entry_id]
+        document, diagnosis, meaning = (self._shop.facts.get(bytes.fromhex(key)) for key in row.indexed)
+        if document is None or diagnosis is None or (row.meaning and meaning is None):
+            raise FactsUnreadable(f"the document of {entry_id} is lost")
+        return document_from(document, diagnosis, meaning)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

@@ -1,0 +1,179 @@
+"""What the logs of a corpus have of its signatures: for the checks, and for how much each of them proves."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+
+from jieda.content.check.samples import Matches, SignatureFinder, Spoken
+from jieda.content.read.corpus import Corpus, SampleFile
+from jieda.diagnosis.collect import Events, count_signatures, event_finder
+from jieda.diagnosis.facts import SignatureCount
+from jieda.entry import Signature
+from jieda.log.formats import compile_formats
+from jieda.log_knowledge import Failures
+from jieda.snapshot.build.files import sample_text
+from jieda.snapshot.build.state import ContentState
+from jieda.snapshot.build.workshop import Last, Workshop
+from jieda.snapshot.store.facts import FactStore, code_version, fact_key
+from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
+
+Find = Callable[[str], Events]
+"""Finds signatures in a log."""
+Finder = Callable[[Iterable[Signature]], Find]
+"""Finds these; it can be pickled."""
+WORTH_HELP = 400
+"""Logs that are looked through before helpers would have started."""
+
+
+class Trial:
+    """Tries signatures on logs, in this process or another one, which makes its own finder."""
+
+    def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
+        self._finder, self._signatures = finder, signatures
+
+    def __call__(self, log: SampleFile) -> tuple[str, Events]:
+        """The hash of a log's content, and what it has. Raises ContentMoved, OSError."""
+        return log.content, self._find(sample_text(log))
+
+    @cached_property
+    def _find(self) -> Find:
+        return self._finder(self._signatures)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMatches:
+    """`found`: of a log, by the hash of its content, the places in `tried` of the signatures it has, and whether they
+    are supported. `version` is that of whatever finds them."""
+
+    version: str
+    tried: tuple[Signature, ...]
+    found: Mapping[str, tuple[tuple[int, bool], ...]]
+
+    def of(self) -> dict[str, frozenset[Signature]]:
+        """The signatures themselves."""
+        return {
+            content: frozenset(self.tried[place] for place, _ in events)
+            for content, events in self.found.items()
+        }
+
+    def events(self, content: str) -> Events:
+        """The signatures of one log, with whether they are supported."""
+        return frozenset((self.tried[place], supported) for place, supported in self.found.get(content, ()))
+
+
+def load_matches(facts: FactStore, name: str, version: str) -> KnownMatches:
+    """What was found last time by the same version."""
+    data, nothing = facts.note(name), KnownMatches(version, (), {})
+    try:
+        known = from_json(data, KnownMatches) if data else nothing
+    except RecordUnreadable:
+        return nothing
+    return known if known.version == version else nothing
+
+
+def match_logs(
+    known: KnownMatches,
+    corpus: Corpus,
+    wanted: Iterable[Signature],
+    finder: Finder,
+    shop: Workshop,
+) -> KnownMatches:
+    """The matches of a corpus, `known` itself where nothing is new. Raises ContentMoved, OSError."""
+    signatures = tuple(dict.fromkeys(wanted))
+    logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
+    if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
+        return known
+    places = {signature: place for place, signature in enumerate(signatures)}
+    before = frozenset(known.tried)
+    fresh = [signature for signature in signatures if signature not in before]
+
+    def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
+        return dict(shop.helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, shop.pause))
+
+    new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
+    more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
+    nothing: Events = frozenset()
+    found: dict[str, tuple[tuple[int, bool], ...]] = {}
+    for content in logs:
+        here = new[content] if content in new else known.events(content) | more.get(content, nothing)
+        found[content] = tuple(
+            sorted((places[signature], held) for signature, held in here if signature in places)
+        )
+    return KnownMatches(known.version, signatures, found)
+
+
+class LogSignatures:
+    """Tries signatures on logs, only new ones on known logs. Not safe to share between threads."""
+
+    def __init__(self, shop: Workshop) -> None:
+        self._shop = shop
+        self._known: dict[str, KnownMatches] = {}
+        self._matches: Last[Matches] = Last()
+        self._counts: Last[tuple[SignatureCount, ...]] = Last()
+
+    def matches(self, state: ContentState, spoken: Spoken) -> Matches:
+        """By the plain text of the logs."""
+        wanted = tuple(spoken.holders)
+        return self._matches.of(
+            lambda: self._match("matches", code_version(), state, wanted, _plainly).of(),
+            wanted,
+            state.corpus.samples,
+            state.corpus.background,
+        )
+
+    def counts(self, state: ContentState) -> tuple[SignatureCount, ...]:
+        """How many logs have each signature, as a diagnosis finds them."""
+        holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
+        failures = state.vocabulary.logs.failures
+        return self._counts.of(
+            lambda: self._counted(state, holders, failures),
+            holders,
+            failures,
+            state.corpus.samples,
+            state.corpus.background,
+        )
+
+    def _counted(
+        self, state: ContentState, holders: Mapping[str, Sequence[Signature]], failures: Failures
+    ) -> tuple[SignatureCount, ...]:
+        version = fact_key("events", code_version(), to_json(failures).decode()).hex()
+        known = self._match(
+            "events",
+            version,
+            state,
+            chain.from_iterable(holders.values()),
+            partial(_as_read, failures),
+        )
+        samples = (
+            (entry_id, known.events(sample.content))
+            for entry_id, each in state.corpus.samples.items()
+            if entry_id in holders
+            for sample in each
+        )
+        return count_signatures(
+            holders, samples, (known.events(log.content) for log in state.corpus.background)
+        )
+
+    def _match(
+        self, name: str, version: str, state: ContentState, signatures: Iterable[Signature], finder: Finder
+    ) -> KnownMatches:
+        known = self._known.get(name)
+        if known is None or known.version != version:
+            known = load_matches(self._shop.facts, name, version)
+        matches = match_logs(known, state.corpus, signatures, finder, self._shop)
+        if matches is not known:
+            self._shop.facts.put_note(name, to_json(matches))
+        self._known[name] = matches
+        return matches
+
+
+def _plainly(signatures: Iterable[Signature]) -> Find:
+    """Finds signatures in the plain text of a log."""
+    finder = SignatureFinder(signatures)
+    return lambda text: frozenset((signature, False) for signature in finder.find(text))
+
+
+def _as_read(failures: Failures, signatures: Iterable[Signature]) -> Find:
+    """Finds signatures in a log as a diagnosis does."""
+    return event_finder(signatures, compile_formats(failures))

@@ -1,0 +1,294 @@
+"""The unit that is served and swapped, opened from a generation or built straight from a library."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.library import Holdings, Library
+from jieda.diagnosis.collect import background_words, collect
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.facts import BackgroundFacts, Known
+from jieda.diagnosis.signatures import SignatureIndex
+from jieda.diagnosis.telling import CountedWords
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Language, Sample
+from jieda.log_knowledge import Background
+from jieda.search.answers import Fit
+from jieda.search.completion import (
+    Completer,
+    candidates_of,
+    completion_arrays,
+    read_completions,
+)
+from jieda.search.index.array_file import Array
+from jieda.search.index.document import Document, build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
+from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.sayings import with_meaning
+from jieda.search.searcher import Searcher
+from jieda.search.show.concordance import Places, ReadPlaces
+from jieda.search.translation import Dictionary
+from jieda.search.weights import WEIGHTING
+from jieda.search.whoosh.index import WhooshIndex
+from jieda.search.whoosh.language import QueryLanguage
+from jieda.snapshot.analyzers import Analyzers, Engine, RemoteIndex, engine_name
+from jieda.snapshot.store.facts import FactStore
+from jieda.snapshot.store.generation import IMAGES, Generation, GenerationUnreadable
+from jieda.snapshot.store.records import (
+    TELLING,
+    EntryRow,
+    Header,
+    RecordUnreadable,
+    SampleRow,
+    from_json,
+    read_entry,
+)
+
+SHOWN = 12
+"""Characters of a generation's name that readers are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIndex:
+    """A kept index and its completions, read."""
+
+    index: EmbeddedIndex | RemoteIndex
+    completions: str
+    arrays: Mapping[str, Array]
+
+    @classmethod
+    def read(
+        cls, directory: Path, completions: str, before: "OpenIndex | None", engine: Engine | None
+    ) -> "OpenIndex":
+        """What `before` has of it is not read again. Raises IndexUnreadable."""
+        index = _opened(directory, before, engine)
+        same = before is not None and before.completions == completions
+        arrays = before.arrays if before and same else read_completions(directory, completions)
+        return cls(index, completions, arrays)
+
+    def search(
+        self,
+        library: Library,
+        analyzer: Analyzer,
+        glossary: Glossary,
+        analyzers: Analyzers,
+        read_places: ReadPlaces,
+    ) -> tuple[Searcher, Completer]:
+        """Search and completion over it."""
+        searcher = Searcher(
+            library,
+            self.index,
+            analyzer,
+            glossary,
+            # Vectors stay at home: only the index in the process knows what lies near a query.
+            None if self.index.waits else analyzers.embedder,
+            dictionary=analyzers.dictionary,
+            read_places=read_places,
+            language=language_of(self.index.local, analyzer, library),
+        )
+        return searcher, completer_of(self.arrays, searcher)
+
+    def telling(self, ids: Iterable[str]) -> list[str]:
+        """Those of some entries that tell a failure."""
+        return list(filter(partial(self.index.is_tagged, TELLING), ids))
+
+
+def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:
+    if engine is not None:
+        return engine.open(directory)
+    return EmbeddedIndex(directory, WEIGHTING, before.index.local if before else None)
+
+
+def language_of(index: EmbeddedIndex, analyzer: Analyzer, library: Library) -> QueryLanguage:
+    """The query language over an index."""
+    return QueryLanguage(WhooshIndex(index, analyzer), analyzer, library.taxonomy)
+
+
+def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
+    """Completion to these candidates, and to words of the glossary where a search for them finds what fits."""
+
+    def leads_on(word: str) -> bool:
+        # Nobody waits for a cluster at every key: what it has is known here, how well that fits is not.
+        return searcher.has_words(word) if searcher.waits else searcher.fit(word) is Fit.GOOD
+
+    return Completer(arrays, searcher.analyzer.fold, leads_on)
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Snapshot:
+    """A library and everything built from it, under one digest. A request takes it once, at its start."""
+
+    library: Library
+    searcher: Searcher
+    completer: Completer
+    diagnoser: Diagnoser
+    generation: str
+    opened: "Opened | None" = None
+    """What the next one may have in common with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A generation as it was read."""
+
+    generation: Generation
+    facts: FactStore
+    index: OpenIndex
+    background: CountedWords
+    signatures: SignatureIndex
+
+
+def open_snapshot(
+    generation: Generation,
+    data: Path,
+    facts: FactStore,
+    analyzers: Analyzers,
+    before: Opened | None = None,
+) -> Snapshot:
+    """What a generation holds, ready to be served: read, not analyzed, and not read again where `before` has it.
+
+    Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
+    """
+    if before is None or before.facts is not facts:
+        # Later ones are written by a builder that has their texts in the same store.
+        _check_texts(generation, facts)
+    header = generation.header
+    library = _library(generation, data, facts)
+    analyzer = analyzers.of(library.dictionary)
+    glossary = analyzers.glossary(library.dictionary, library.glossary)
+    engine = analyzers.engine
+    if header.engine != engine_name(engine):
+        raise GenerationUnreadable("it was made for another engine")
+    index = OpenIndex.read(generation.index, header.completions, before.index if before else None, engine)
+
+    def places(entry_id: str, lang: Language) -> Places | None:
+        return _places(facts, generation.row(entry_id), lang)
+
+    searcher, completer = index.search(library, analyzer, glossary, analyzers, places)
+    old = before.generation.header if before else None
+    same_words = before and old and old.background_words == header.background_words
+    background = before.background if before and same_words else _background_words(facts, header)
+    # To compile thousands takes longer than all the rest.
+    signatures = before.signatures if before and old and old.signatures == header.signatures else None
+    diagnoser = Diagnoser(
+        library, _known(generation, index, background), WordReader(analyzer, glossary), signatures
+    )
+    opened = Opened(generation, facts, index, background, diagnoser.signatures)
+    return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
+
+
+def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
+    header, samples = generation.header, generation.sample_counts()
+    return Known(
+        knowledge=header.vocabulary.logs,
+        signatures=header.signatures,
+        samples={entry_id: samples[entry_id] for entry_id in index.telling(samples)},
+        words=index.index.failure_terms,
+        background=background,
+        counts=header.counts,
+    )
+
+
+def _check_texts(generation: Generation, facts: FactStore) -> None:
+    """Raises GenerationUnreadable where the text of an edition is lost."""
+    keys = generation.texts()
+    if lost := len(keys) - len(facts.known(keys)):
+        raise GenerationUnreadable(f"the text of {lost} editions is lost")
+
+
+def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
+    lists = generation.lists()
+    return Library(
+        Holdings(
+            catalog=generation.catalog,
+            read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
+            vocabulary=generation.header.vocabulary,
+            problems=lists.problems,
+            formerly=lists.old_ids,
+            images={where: data / IMAGES / name for where, name in lists.images.items()},
+            sampled=frozenset(generation.sample_counts()),
+            samples_of=lambda entry_id: tuple(
+                Sample(entry_id, Path(row.path), text)
+                for row in generation.samples(entry_id)
+                if (text := _text(row)) is not None
+            ),
+            background=lambda: tuple(
+                Background(row.where, text)
+                for row in generation.samples("")
+                if (text := _text(row)) is not None
+            ),
+            digest=generation.name,
+            drafts=lists.drafts,
+        )
+    )
+
+
+def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
+    """Where terms stand in an edition; None where that is lost. Raises FactsUnreadable, RecordUnreadable."""
+    value = facts.get(bytes.fromhex(row.places[lang]))
+    try:
+        return None if value is None else Places(value)
+    except ValueError as error:
+        raise RecordUnreadable(str(error)) from error
+
+
+def _text(row: SampleRow) -> str | None:
+    """The text of a log, None where it is another one by now."""
+    path = Path(row.path)
+    content = path.read_bytes() if path.is_file() else b""
+    return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None
+
+
+def _background_words(facts: FactStore, header: Header) -> CountedWords:
+    keys = [bytes.fromhex(key) for key in header.background_words]
+    found = dict(facts.get_all(keys))
+    if found.keys() != set(keys):
+        raise GenerationUnreadable("facts about the background logs are missing")
+    return background_words(from_json(found[key], BackgroundFacts) for key in keys)
+
+
+def build_index(
+    folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
+) -> EmbeddedIndex:
+    """The index of documents of a library, written into an empty folder."""
+    made = {each.id: each for each in with_meaning(library, documents, embedder)}
+    update_index(folder, None, made, (), ())
+    return EmbeddedIndex(folder, WEIGHTING)
+
+
+def build_snapshot(
+    library: Library,
+    analyzer: Analyzer,
+    folder: Path,
+    embedder: Embedder | None = None,
+    dictionary: Dictionary | None = None,
+) -> Snapshot:
+    """Everything made from `library` here and now, its index in an empty folder.
+
+    For measurements and tests; what is served is opened from a generation.
+    """
+    glossary = Glossary(library.glossary, analyzer)
+    index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
+    words = WordReader(analyzer, glossary)
+    known = collect(library, words, library.log_knowledge, library.background())
+    searcher = Searcher(
+        library,
+        index,
+        analyzer,
+        glossary,
+        embedder,
+        dictionary=dictionary,
+        language=language_of(index, analyzer, library),
+    )
+    return Snapshot(
+        library,
+        searcher,
+        completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
+        Diagnoser(library, known, words),
+        library.digest[:SHOWN],
+    )

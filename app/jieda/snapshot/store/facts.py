@@ -1,0 +1,294 @@
+"""Facts: what was once made of content, kept in SQLite under the hash of what it was made from.
+
+A fact never changes: another input has another key. So readers of an old generation and the builder of the next
+one share the store, and a build that dies half way leaves nothing but facts that the next one finds ready.
+"""
+
+import hashlib
+import sqlite3
+import threading
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from jieda.disk import ROOT
+
+VERSION = "1"
+"""Part of the file's name: raise it when the tables change."""
+FILE_NAME = f"facts-{VERSION}.sqlite"
+
+SECONDS_TO_WAIT = 10.0
+"""For another process that is writing at the moment."""
+BATCH = 500
+"""Keys asked for in one statement."""
+WRITTEN_AT_ONCE = 100
+"""Facts of one transaction."""
+KEY_SIZE = 16
+"""Bytes of a key."""
+QUICKLY = 1
+"""zlib level: three quarters of what the best level saves, in a fifth of its time."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (key BLOB PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS files (
+    root TEXT NOT NULL, path TEXT NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
+    inode INTEGER NOT NULL, content TEXT NOT NULL, note TEXT NOT NULL, PRIMARY KEY (root, path)
+);
+CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+"""
+
+FileRow = tuple[str, str, int, int, int, int, str, str]
+"""A row of `files`, in the order of its columns."""
+
+
+PASSING = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+"""Errors that say nothing against the file."""
+
+
+class FactsUnreadable(Exception):
+    """The store cannot be opened, read or written; `str` says why, without a path. `passing`: not for anything in the
+    store, such as for want of space."""
+
+    def __init__(self, reason: str, *, passing: bool = False) -> None:
+        super().__init__(reason)
+        self.passing = passing
+
+
+def packed(value: bytes) -> bytes:
+    """A fact as the store keeps it."""
+    return zlib.compress(value, QUICKLY)
+
+
+def fact_key(kind: str, *parts: str) -> bytes:
+    """The key of a fact of `kind` that follows from `parts` alone, versions of the code included."""
+    total = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        total.update(b"%d:" % len(encoded) + encoded)
+    return total.digest()
+
+
+class FactStore:
+    """A store open for reading or writing. Safe to share between threads. Every method may raise FactsUnreadable."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._lock = threading.Lock()
+        with explained():
+            self._connection = _connect(path, writable=writable)
+        # Snapshots share a store for as long as they read from it: it ends with the last of them.
+        self._close = weakref.finalize(self, self._connection.close)
+        self._identity = _identity(path)
+
+    def is_at(self, path: Path) -> bool:
+        """Whether `path` is still the file that was opened."""
+        return self._identity is not None and _identity(path) == self._identity
+
+    def get(self, key: bytes) -> bytes | None:
+        """A fact, or None where it is not known."""
+        with self._lock, explained():
+            row = self._connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+            return zlib.decompress(row[0]) if row else None
+
+    def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+        """Those of many facts that are known, in no particular order."""
+        wanted = list(keys)
+        for start in range(0, len(wanted), BATCH):
+            batch = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(batch))
+            with self._lock, explained():
+                query = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                rows = self._connection.execute(query, batch).fetchall()
+            # Outside of the lock: readers of single entries are waiting.
+            with explained():
+                found = [(key, zlib.decompress(value)) for key, value in rows]
+            yield from found
+
+    def known(self, keys: Iterable[bytes]) -> frozenset[bytes]:
+        """Those of many keys that have a fact."""
+        wanted, found = list(keys), set[bytes]()
+        for start in range(0, len(wanted), BATCH):
+            batch = wanted[start : start + BATCH]
+            marks = ",".join("?" * len(batch))
+            with self._lock, explained():
+                query = f"SELECT key FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
+                found.update(row[0] for row in self._connection.execute(query, batch))
+        return frozenset(found)
+
+    def __len__(self) -> int:
+        with self._lock, explained():
+            count: int = self._connection.execute("SELECT COUNT(*) FROM facts").fetchone()[0]
+            return count
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Keeps a fact; one that is known already stays as it is."""
+        self.put_all([{key: packed(value)}])
+
+    def put_all(self, made: Iterable[Mapping[bytes, bytes]]) -> None:
+        """Keeps `packed` facts as they come, many at once."""
+        waiting: dict[bytes, bytes] = {}
+        for facts in made:
+            waiting.update(facts)
+            if len(waiting) >= WRITTEN_AT_ONCE:
+                self._put(waiting)
+                waiting = {}
+        self._put(waiting)
+
+    def _put(self, facts: Mapping[bytes, bytes]) -> None:
+        if facts:
+            with self._writing():
+                self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
+
+    def keep_only(self, keys: frozenset[bytes]) -> int:
+        """Forgets all facts but these; how many were forgotten."""
+        with self._lock, explained():
+            known = [row[0] for row in self._connection.execute("SELECT key FROM facts")]
+        gone = [(key,) for key in known if key not in keys]
+        if gone:
+            with self._writing():
+                self._connection.executemany("DELETE FROM facts WHERE key = ?", gone)
+        return len(gone)
+
+    def files(self) -> list[FileRow]:
+        """Every file as it was last seen."""
+        with self._lock, explained():
+            return self._connection.execute("SELECT * FROM files").fetchall()
+
+    def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
+        """Notes files that are new or different, and forgets those (root, path) that are gone."""
+        with self._writing():
+            self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", rows)
+            self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", gone)
+
+    def note(self, name: str) -> bytes | None:
+        """What was last noted under a name."""
+        with self._lock, explained():
+            row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+            return zlib.decompress(row[0]) if row else None
+
+    def put_note(self, name: str, value: bytes) -> None:
+        """Notes a value under a name, in place of the one before."""
+        with self._writing():
+            self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, packed(value)))
+
+    def close(self) -> None:
+        """Ends the connection; nothing can be asked afterwards."""
+        with self._lock:
+            self._close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock, explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:  # whatever it is, a transaction ends
+                self._connection.rollback()
+                raise
+            self._connection.commit()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Makes errors of SQLite and of its values FactsUnreadable."""
+    try:
+        yield
+    except (sqlite3.Error, zlib.error) as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+        passing = code & 0xFF in PASSING and code != sqlite3.SQLITE_IOERR_SHORT_READ
+        raise FactsUnreadable(str(error), passing=passing) from error
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    mode = "rwc" if writable else "ro"
+    connection = _opened(path, f"mode={mode}")
+    try:
+        if writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # Facts are found again from the content: a power cut may cost the last ones, never the file.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_TABLES)
+        else:
+            connection.execute("SELECT 1 FROM facts LIMIT 1")
+    except sqlite3.OperationalError:
+        connection.close()
+        if writable:
+            raise
+        # Where the directory cannot be written, not even readers may note that they are reading.
+        connection = _opened(path, "mode=ro&immutable=1")
+        connection.execute("SELECT 1 FROM facts LIMIT 1")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _opened(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        timeout=SECONDS_TO_WAIT,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection
+
+
+_PACKAGES = ("signature", "content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster")
+"""Folders of `app` whose code decides what a fact or a generation looks like."""
+_MODULES = (
+    "entry.py",
+    "filters.py",
+    "taxonomy.py",
+    "han.py",
+    "anchors.py",
+    "log_knowledge.py",
+    "site_texts.py",
+)
+_LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
+"""Libraries whose other release may make something else of the same text."""
+
+
+@cache
+def code_version() -> str:
+    """A digest of the sources and library releases that facts are made by.
+
+    Nobody has to remember to raise a number when the code changes; the first build after an upgrade makes
+    everything anew.
+    """
+    folder = ROOT / "app" / "jieda"
+    paths = [folder / name for name in _MODULES]
+    paths += sorted(
+        path
+        for name in _PACKAGES
+        for path in (folder / name).rglob("*")
+        if path.suffix in {".py", ".txt", ".toml"}
+    )
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+    total.update("".join(f"{name} {version(name)}\n" for name in _LIBRARIES).encode())
+    return total.hexdigest()[:16]

@@ -1,0 +1,364 @@
+"""Generations on disk: directories that are complete before they have their name, and the pointer to one of them.
+
+data/
+  current                  the generation to serve, a name; replaced by rename
+  generations/<name>/      <digest>.sqlite, index/; never changed once it is there
+  images/<hash>.<type>     copies of the images, so that what is served is what was read
+  facts-1.sqlite           what generations are made from and entries are read from
+
+The SQLite file of a generation is named by its digest, which is checked when it is opened. Its tables:
+
+    entries                                     the row of each entry as JSON, its digest, and the keys of its texts
+    orders, tags                                as `content.catalog` has them
+    samples, problems, old_ids, images, drafts  what stands beside entries
+    header                                      one record: what is read when the file is opened
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import tempfile
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from jieda.content import catalog
+from jieda.content.catalog import Catalog, put_entries, remove_entries
+from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
+from jieda.entry import Problem
+from jieda.snapshot.store.facts import KEY_SIZE, explained
+from jieda.snapshot.store.records import (
+    EntryRow,
+    Header,
+    Lists,
+    RecordUnreadable,
+    SampleRow,
+    from_json,
+    to_json,
+)
+
+GENERATIONS = "generations"
+CURRENT = "current"
+INDEX = "index"
+IMAGES = "images"
+NAME = re.compile(r"[0-9a-f]{16}")
+"""How generations are named."""
+GRACE = 60.0
+"""Seconds that a generation outlives being current: workers may still have to leave it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Pointer:
+    """Which generation is to be served. The `number` grows each time that the pointer moves, also where it moves to a
+    generation of before; 0 where there is none."""
+
+    number: int = 0
+    name: str = ""
+
+
+TABLES = f"""{catalog.TABLES}
+CREATE TABLE entries (id TEXT PRIMARY KEY, digest BLOB NOT NULL, texts BLOB NOT NULL, row BLOB NOT NULL);
+CREATE TABLE samples (entry_id TEXT, place TEXT, path TEXT, content TEXT);
+CREATE INDEX samples_of_entry ON samples (entry_id);
+CREATE TABLE problems (path TEXT, line INTEGER, rule TEXT, message TEXT, served INTEGER, draft INTEGER);
+CREATE TABLE old_ids (old TEXT PRIMARY KEY, entry_id TEXT);
+CREATE TABLE images (place TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE drafts (path TEXT);
+CREATE TABLE header (value BLOB);
+"""
+SAMPLE_COLUMNS = attrgetter("entry_id", "where", "path", "content")
+PROBLEM_COLUMNS = attrgetter("path", "line", "rule", "message", "served", "draft")
+SUFFIX = ".sqlite"
+KEPT_ROWS = 4096
+"""Rows that stay read; each takes some 3 KB."""
+MAPPED = 1 << 40
+"""Bytes of the file that are mapped into memory at most, where workers share them."""
+DIGEST_SIZE = 16
+
+
+class GenerationUnreadable(Exception):
+    """A generation that is missing, damaged or made by other code; `str` says why."""
+
+
+def row_digest(row: EntryRow) -> bytes:
+    """Equal where two generations have the same row."""
+    return hashlib.blake2b(to_json(row), digest_size=DIGEST_SIZE).digest()
+
+
+class Generation:
+    """A generation that was found whole, but for its index, a directory that is checked when it is opened.
+
+    Safe to share between threads. What is asked may raise GenerationUnreadable.
+    """
+
+    def __init__(self, data: Path, name: str) -> None:
+        """Raises GenerationUnreadable where the file is missing or not as it was written."""
+        folder = generation_folder(data, name)
+        self.name, self.index = name, folder / INDEX
+        self.path = _checked(folder)
+        self._connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        weakref.finalize(self, self._connection.close)
+        self._lock = threading.Lock()
+        self._row = lru_cache(KEPT_ROWS)(self._read_row)
+        self.ask(f"PRAGMA mmap_size = {MAPPED}")
+        self.ask("PRAGMA trusted_schema = OFF")
+        try:
+            self.header = from_json(self.ask("SELECT value FROM header")[0][0], Header)
+        except (RecordUnreadable, IndexError) as error:
+            raise GenerationUnreadable(str(error)) from error
+        self.catalog = Catalog(self.ask, lambda entry_id: self._row(entry_id).head.summary)
+
+    def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """What a SELECT gives."""
+        try:
+            with self._lock:
+                return self._connection.execute(query, given).fetchall()
+        except sqlite3.Error as error:
+            raise GenerationUnreadable(str(error)) from error
+
+    def row(self, entry_id: str) -> EntryRow:
+        """All that the generation says of an entry. Raises KeyError for an unknown id."""
+        return self._row(entry_id)
+
+    def rows(self) -> Iterator[EntryRow]:
+        """Those of all entries by id, read for this once: they displace none that is kept."""
+        return map(self._read_row, self.catalog.ids)
+
+    def digests(self) -> dict[str, bytes]:
+        """The digest of each row."""
+        return dict(self.ask("SELECT id, digest FROM entries"))
+
+    def texts(self) -> set[bytes]:
+        """The keys of the texts of all editions."""
+        found = (keys for (keys,) in self.ask("SELECT texts FROM entries"))
+        return {keys[at : at + KEY_SIZE] for keys in found for at in range(0, len(keys), KEY_SIZE)}
+
+    def samples(self, entry_id: str) -> Iterator[SampleRow]:
+        """The logs of an entry; with an empty id, those that no entry explains."""
+        query = "SELECT * FROM samples WHERE entry_id = ? ORDER BY rowid"
+        return (SampleRow(*row) for row in self.ask(query, (entry_id,)))
+
+    def sample_counts(self) -> dict[str, int]:
+        """How many logs each entry has that has any."""
+        query = "SELECT entry_id, COUNT(*) FROM samples WHERE entry_id <> '' GROUP BY entry_id"
+        return {entry_id: int(count) for entry_id, count in self.ask(query)}
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything wrong in the files, by path and line."""
+        return tuple(
+            Problem(path, int(line), rule, message, bool(served), bool(draft))
+            for path, line, rule, message, served, draft in self.ask("SELECT * FROM problems ORDER BY rowid")
+        )
+
+    def lists(self) -> Lists:
+        """All that stands beside the entries."""
+        samples = self.ask("SELECT * FROM samples ORDER BY rowid")
+        return Lists(
+            samples=tuple(SampleRow(*row) for row in samples),
+            problems=self.problems(),
+            old_ids=dict(self.ask("SELECT * FROM old_ids ORDER BY rowid")),
+            images=dict(self.ask("SELECT * FROM images ORDER BY rowid")),
+            drafts=tuple(path for (path,) in self.ask("SELECT path FROM drafts ORDER BY rowid")),
+        )
+
+    def _read_row(self, entry_id: str) -> EntryRow:
+        found = self.ask("SELECT row FROM entries WHERE id = ?", (entry_id,))
+        if not found:
+            raise KeyError(entry_id)
+        try:
+            return from_json(found[0][0], EntryRow)
+        except RecordUnreadable as error:
+            raise GenerationUnreadable(str(error)) from error
+
+
+def read_generation(data: Path, name: str) -> Generation | None:
+    """A generation, None where it is missing, damaged or made by other code."""
+    try:
+        return Generation(data, name) if name else None
+    except GenerationUnreadable:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges:
+    """What an entry file has to take in, `put` by id and `gone`, to be that of another generation."""
+
+    put: Mapping[str, EntryRow]
+    gone: Sequence[EntryRow]
+
+
+def write_tables(
+    folder: Path, before: Generation | None, change: RowChanges, header: Header, lists: Lists
+) -> None:
+    """Writes the file of a generation into `folder`: that of `before`, changed. `before` was opened a
+    moment ago. Raises OSError, FactsUnreadable."""
+    path = folder / f"new{SUFFIX}"
+    if before:
+        shutil.copyfile(before.path, path)
+    with explained(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # A file that is not finished is thrown away: nothing in it needs to be taken back.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        if before is None:
+            connection.executescript(TABLES)
+        connection.execute("BEGIN")
+        _write_entries(connection, change, header)
+        _write_lists(connection, lists)
+        connection.execute("DELETE FROM header")
+        connection.execute("INSERT INTO header VALUES (?)", (to_json(header),))
+        connection.execute("COMMIT")
+    sync(path)
+    path.rename(path.with_stem(_digest(path)))
+
+
+def _write_entries(connection: sqlite3.Connection, change: RowChanges, header: Header) -> None:
+    taxonomy = header.vocabulary.taxonomy
+    remove_entries(connection, (row.head.summary for row in change.gone), taxonomy)
+    connection.executemany(
+        "DELETE FROM entries WHERE id = ?", ((row.head.summary.id,) for row in change.gone)
+    )
+    put_entries(connection, (row.head.summary for row in change.put.values()), taxonomy)
+    rows = (
+        (entry_id, row_digest(row), b"".join(map(bytes.fromhex, row.editions.values())), to_json(row))
+        for entry_id, row in change.put.items()
+    )
+    connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", rows)
+
+
+def _write_lists(connection: sqlite3.Connection, lists: Lists) -> None:
+    for name in ("samples", "problems", "old_ids", "images", "drafts"):
+        connection.execute(f"DELETE FROM {name}")  # noqa: S608 - one of these names
+    connection.executemany("INSERT INTO samples VALUES (?, ?, ?, ?)", map(SAMPLE_COLUMNS, lists.samples))
+    connection.executemany(
+        "INSERT INTO problems VALUES (?, ?, ?, ?, ?, ?)", map(PROBLEM_COLUMNS, lists.problems)
+    )
+    connection.executemany("INSERT INTO old_ids VALUES (?, ?)", lists.old_ids.items())
+    connection.executemany("INSERT INTO images VALUES (?, ?)", lists.images.items())
+    connection.executemany("INSERT INTO drafts VALUES (?)", ((path,) for path in lists.drafts))
+
+
+def _checked(folder: Path) -> Path:
+    """The file in a folder, if it is as it was written. Raises GenerationUnreadable."""
+    try:
+        path = next(folder.glob(f"*{SUFFIX}"), folder / f"missing{SUFFIX}")
+        if _digest(path) != path.stem:
+            raise GenerationUnreadable("it was changed on disk")
+    except OSError as error:
+        raise GenerationUnreadable(error.strerror or str(error)) from error
+    return path
+
+
+def _digest(path: Path) -> str:
+    with os.fdopen(open_plain(path), "rb") as file:
+        total = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGEST_SIZE))
+    return total.hexdigest()
+
+
+def generation_folder(data: Path, name: str) -> Path:
+    """Where a generation lies."""
+    return data / GENERATIONS / name
+
+
+def read_pointer(data: Path) -> Pointer:
+    """The pointer as it is now."""
+    try:
+        content = json.loads(read_plain(data / CURRENT))
+        name, number = content["generation"], content.get("number", 0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Pointer()
+    if not (isinstance(name, str) and NAME.fullmatch(name) and isinstance(number, int)):
+        return Pointer()
+    return Pointer(number, name)
+
+
+def current_name(data: Path) -> str:
+    """The name of the generation to serve; empty where there is none."""
+    return read_pointer(data).name
+
+
+def point_to(data: Path, name: str) -> None:
+    """Makes a generation the one to serve. Raises OSError."""
+    # The time, so that numbers also grow where the pointer of before is lost.
+    number = max(read_pointer(data).number + 1, time.time_ns())
+    pointer = json.dumps({"generation": name, "number": number}).encode()
+    write_aside(data / CURRENT, pointer)
+    sync(data)
+
+
+class NewGeneration:
+    """A generation while it is written, in a directory of its own that disappears unless it is finished."""
+
+    def __init__(self, data: Path, name: str) -> None:
+        """Raises OSError."""
+        self._target = data / GENERATIONS / name
+        self._target.parent.mkdir(parents=True, exist_ok=True)
+        self.folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
+        # Whoever may write the data directory may remove it: another user of the group may be next to build.
+        self.folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
+        self.index = self.folder / INDEX
+        self.index.mkdir()
+
+    def finish(self) -> None:
+        """Gives the directory its name. Raises OSError."""
+        for folder in (self.index, self.folder):
+            for path in folder.iterdir():
+                sync(path)
+            sync(folder)
+        if os.path.lexists(self._target):
+            set_aside(self._target)
+        self.folder.rename(self._target)
+        sync(self._target.parent)
+
+    def abandon(self) -> None:
+        """Removes what was not finished."""
+        remove(self.folder)
+
+
+def clean(data: Path) -> None:
+    """Removes what dead builders left. Call it while holding the lock: nobody else can be building then."""
+    for folder in (data, data / GENERATIONS, data / IMAGES):
+        if folder != data and folder.is_symlink():
+            continue
+        for prefix in (BUILDING, DAMAGED):
+            for path in folder.glob(f"{prefix}*"):
+                remove(path)
+
+
+def prune(data: Path, served: Iterable[str]) -> None:
+    """Removes generations that are neither current, nor served, nor were current a moment ago."""
+    kept = {current_name(data), *served}
+    for path in _generations(data):
+        if path.name in kept:
+            continue
+        try:
+            # The directory's time is that of its last use: `point_to` follows right after it got its name.
+            idle = time.time() - path.stat().st_mtime > GRACE
+        except OSError:
+            continue
+        if idle:
+            remove(path)
+
+
+def generation_names(data: Path) -> tuple[str, ...]:
+    """All generations on disk."""
+    return tuple(path.name for path in _generations(data))
+
+
+def _generations(data: Path) -> Iterator[Path]:
+    # Only what we made, in a folder of ours: what is listed here may be removed.
+    folder = data / GENERATIONS
+    if folder.is_dir() and not folder.is_symlink():
+        yield from (path for path in folder.iterdir() if NAME.fullmatch(path.name))

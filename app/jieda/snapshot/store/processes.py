@@ -1,0 +1,273 @@
+"""What the processes that share a data directory tell each other, in small files, and the locks that they hold.
+
+    leader          locked by the server that owns the directory, and who that is
+    build.lock      held while somebody builds
+    builder.json    how the builder fares
+    wanted          how often workers asked for a build; `answer` says what came of it
+    workers/        what every worker serves
+
+Locks end with their process, however it ends.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from jieda.disk import make_room, read_plain, write_aside
+from jieda.errors import ClusterUnavailable, ContentError, JiedaError
+from jieda.snapshot.store.facts import FactsUnreadable
+from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
+
+LEADER, LOCK = "leader", "build.lock"
+STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"
+WORKERS = "workers"
+ROOM = 512
+"""Bytes that a file takes at least, so that on a full disk a longer text fits into the place of a shorter one."""
+LOOK_AGAIN = 0.05
+"""Seconds between two looks at what another process does."""
+
+Value = TypeVar("Value")
+
+
+class DirectoryTaken(JiedaError):
+    """Another server owns the data directory."""
+
+
+class BuildRefused(JiedaError):
+    """The process that builds could not; `str` says why."""
+
+
+# ---- locks
+
+
+def lead(data: Path, address: str) -> int:
+    """Makes this process the owner of a data directory for as long as it lives; the descriptor of the lock.
+
+    Raises DirectoryTaken, OSError where nothing can be locked.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    descriptor = _opened(data / LEADER)
+    if not _taken(descriptor):
+        owner = os.pread(descriptor, ROOM, 0).decode(errors="replace").strip()
+        os.close(descriptor)
+        raise DirectoryTaken(
+            f"{data}: another server uses this data directory ({owner or 'which has not said who it is'}). "
+            "Stop that one, or give this one a directory of its own with --data or JIEDA_DATA."
+        )
+    os.pwrite(descriptor, f"process {os.getpid()}, {address}".ljust(ROOM).encode(), 0)
+    return descriptor
+
+
+def is_led(data: Path) -> bool:
+    """Whether some server owns the directory."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(data / LEADER, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            return not _taken(descriptor)
+        finally:
+            os.close(descriptor)
+    return False
+
+
+@contextmanager
+def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
+    """One builder at a time: while another process holds the lock, `pause` is called now and then; what it raises ends
+    the waiting. Raises OSError where the lock cannot be had at all."""
+    descriptor = _opened(data / LOCK)
+    try:
+        while not _taken(descriptor):
+            pause()
+            time.sleep(LOOK_AGAIN)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    make_room(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o660)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+# ---- how the builder fares
+
+
+@dataclass(frozen=True, slots=True)
+class BuilderStatus:
+    """`state` is `idle`, `building` or `failed`; `reason` says without a path why it failed; `note` what is unusual
+    about where generations are kept; `at`: seconds since the epoch. `builds`: how many new generations were built
+    since the builder started, which took `seconds` together. `died`: which of its threads died last, and when."""
+
+    state: str = "idle"
+    reason: str = ""
+    note: str = ""
+    at: float = 0.0
+    builds: int = 0
+    seconds: float = 0.0
+    died: tuple[str, float] = ("", 0.0)
+
+
+def tell_status(data: Path, status: BuilderStatus) -> None:
+    """Says how the builder fares, where there is a place to say it: on a full disk, in the file of before."""
+    _tell(data / STATUS, status)
+
+
+def read_status(data: Path) -> BuilderStatus:
+    """What the builder said last."""
+    return _read(data / STATUS, BuilderStatus) or BuilderStatus()
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a build failed, in words that name no path: anybody may read them."""
+    if isinstance(error, ContentError):
+        return f"{error.path.name}:{error.line}: {error.message}"
+    if isinstance(error, OSError):
+        return f"the data directory: {os.strerror(error.errno) if error.errno else error.strerror}"
+    if isinstance(error, FactsUnreadable):
+        return f"the facts on disk: {error}"
+    if isinstance(error, ClusterUnavailable):
+        return str(error)
+    return "it cannot be built" if isinstance(error, JiedaError) else f"unexpected: {type(error).__name__}"
+
+
+def _tell(path: Path, record: object) -> None:
+    content = to_json(record).ljust(ROOM)
+    try:
+        write_aside(path, content, lasting=False)
+    except OSError:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+
+
+def _read(path: Path, kind: type[Value]) -> Value | None:
+    try:
+        return from_json(read_plain(path), kind)
+    except (OSError, RecordUnreadable):
+        return None
+
+
+# ---- builds that workers ask for
+
+
+@dataclass(frozen=True, slots=True)
+class BuildAnswer:
+    """What came of a build that began after the wish of number `asked` and all before it."""
+
+    asked: int
+    generation: str
+    failure: str = ""
+
+
+def wanted(data: Path) -> int:
+    """The number of the last wish; 0 where there was none."""
+    try:
+        return int(read_plain(data / WANTED))
+    except (OSError, ValueError):
+        return 0
+
+
+def answer(data: Path, given: BuildAnswer) -> None:
+    """Tells whoever has asked what came of it."""
+    _tell(data / ANSWER, given)
+
+
+def ask(data: Path) -> str | None:
+    """The generation that the leader builds on request; None where there is no leader or nothing can be asked for.
+    Raises BuildRefused."""
+    try:
+        asked = _ask(data)
+    except OSError:
+        return None
+    while is_led(data):
+        found = _read(data / ANSWER, BuildAnswer)
+        if found and found.asked >= asked:
+            if found.failure:
+                raise BuildRefused(found.failure)
+            return found.generation
+        time.sleep(LOOK_AGAIN)
+    return None
+
+
+def _ask(data: Path) -> int:
+    """The number of a new wish, larger than that of any before. Raises OSError."""
+    descriptor = _opened(data / WANTED)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        last = _read(data / ANSWER, BuildAnswer)
+        asked = max(wanted(data), last.asked if last else 0) + 1
+        os.pwrite(descriptor, f"{asked:020}".encode(), 0)
+    finally:
+        os.close(descriptor)
+    return asked
+
+
+# ---- what workers serve
+
+
+@dataclass(frozen=True, slots=True)
+class ServingWorker:
+    """A process that answers requests: its id, and the generation it serves."""
+
+    pid: int
+    generation: str
+
+
+class Announcement:
+    """This process's word on what it serves: a file that is locked while it lives. Where nothing can be written nothing
+    is announced."""
+
+    def __init__(self, data: Path) -> None:
+        self._descriptor = -1
+        with contextlib.suppress(OSError):
+            folder = data / WORKERS
+            folder.mkdir(parents=True, exist_ok=True)
+            self._path = folder / f"{os.getpid()}-{time.time_ns():x}.json"
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o660)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+
+    def say(self, generation: str) -> None:
+        """This generation is what this process serves from now on."""
+        content = json.dumps({"pid": os.getpid(), "generation": generation}).encode()
+        with contextlib.suppress(OSError):
+            os.pwrite(self._descriptor, content, 0)
+            os.ftruncate(self._descriptor, len(content))
+
+    def withdraw(self) -> None:
+        """This process serves nothing any more."""
+        if self._descriptor >= 0:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+
+def serving_workers(data: Path) -> tuple[ServingWorker, ...]:
+    """All workers that live; what dead ones left is removed."""
+    folder = data / WORKERS
+    return () if folder.is_symlink() else tuple(_living(folder))
+
+
+def _living(folder: Path) -> Iterator[ServingWorker]:
+    for path in sorted(folder.glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), path.open("r+b") as file:
+            if _taken(file.fileno()):
+                path.unlink()
+                continue
+            said = json.loads(file.read())
+            yield ServingWorker(int(said["pid"]), str(said["generation"]))

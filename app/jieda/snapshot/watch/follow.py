@@ -1,0 +1,206 @@
+"""What one process serves: it follows the pointer, opens the generation and swaps one name."""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from jieda.disk import set_aside
+from jieda.errors import ClusterUnavailable, IndexUnreadable, JiedaError
+from jieda.snapshot.analyzers import Analyzers, RemoteIndex
+from jieda.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
+from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
+from jieda.snapshot.store.generation import (
+    CURRENT,
+    Generation,
+    GenerationUnreadable,
+    Pointer,
+    generation_folder,
+    read_pointer,
+)
+from jieda.snapshot.store.processes import Announcement
+from jieda.snapshot.store.records import RecordUnreadable
+
+log = logging.getLogger(__name__)
+
+INTERVAL = 0.05
+"""Seconds between two looks at the pointer: one system call each."""
+LOOK_AT_FILES = 1.0
+"""Seconds between two looks at the files that are mapped into memory: one system call for each of them."""
+FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
+"""Seconds between two tries to open a generation that could not be opened."""
+
+DAMAGED = (GenerationUnreadable, IndexUnreadable, RecordUnreadable, FactsUnreadable)
+UNREADABLE = (*DAMAGED, OSError)
+
+Stamps = frozenset[tuple[str, int, int, int]]
+"""Name, inode, size and time of files."""
+
+
+class Follower:
+    """Holds the current snapshot of one process."""
+
+    def __init__(self, data: Path, analyzers: Analyzers, mend: Callable[[], None]) -> None:
+        """`mend` has the current generation made anew where it is not there."""
+        self._data = data
+        self._mend = mend
+        self._analyzers = analyzers
+        self._facts: FactStore | None = None
+        self._announcement: Announcement | None = None
+        self._snapshot: Snapshot | None = None
+        self._at = Pointer()
+        """Where the pointer stood when what is served was opened."""
+        self._files: Stamps = frozenset()
+        self.failure = ""
+        """Why what is served is not what could be, without a path; empty where it is."""
+        self._swap = threading.Lock()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot to serve. Raises RuntimeError before the first one was opened."""
+        if self._snapshot is None:
+            raise RuntimeError("no snapshot yet: nothing has been opened")
+        return self._snapshot
+
+    @property
+    def opened(self) -> Opened | None:
+        """The generation that is served, as it was read."""
+        return self._snapshot.opened if self._snapshot else None
+
+    def catch_up(self) -> bool:
+        """Opens the current generation where it is not the one that is served; True where it was swapped in.
+
+        Raises one of UNREADABLE; what was served before goes on being served. One that is damaged is gone then.
+        """
+        with self._swap:
+            pointer = read_pointer(self._data)
+            if pointer == self._at and pointer.name:
+                self.failure = ""
+                return False
+            try:
+                files, snapshot = stamps(self._data, pointer.name), self._open(pointer.name)
+            except DAMAGED as error:
+                self._put_away(pointer, error)
+                raise
+            self._snapshot, self._at, self._files, self.failure = snapshot, pointer, files, ""
+            self._say(pointer.name)
+        log.info("serving generation %s: %d entries", pointer.name[:SHOWN], len(snapshot.library))
+        return True
+
+    def _open(self, name: str) -> Snapshot:
+        if not name:
+            raise GenerationUnreadable("there is none yet")
+        # Of one that was made anew under its name, nothing is taken over that may be damaged.
+        before = self.opened if name != self._at.name else None
+        return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
+
+    def _put_away(self, pointer: Pointer, error: BaseException) -> None:
+        """Whoever builds next makes it anew."""
+        log.warning("generation %s cannot be opened: %s", pointer.name[:SHOWN] or "(none)", error)
+        folder = generation_folder(self._data, pointer.name)
+        passing = isinstance(error, FactsUnreadable) and error.passing
+        if folder.is_dir() and pointer.name and not passing and read_pointer(self._data) == pointer:
+            with contextlib.suppress(OSError):
+                set_aside(folder)
+
+    def announce(self) -> None:
+        """Tells the other processes from now on what is served here."""
+        self._announcement = Announcement(self._data)
+        self._say(self._at.name)
+
+    def _say(self, name: str) -> None:
+        if self._announcement is not None:
+            self._announcement.say(name)
+
+    def withdraw(self) -> None:
+        """Serves nothing any more, as far as the other processes are concerned."""
+        if self._announcement is not None:
+            self._announcement.withdraw()
+
+    def follow(self, stop: threading.Event) -> None:
+        """Catches up whenever the pointer moves, until stopped. For a thread of its own."""
+        seen: object = None
+        patience, again = FIRST_PATIENCE, 0.0
+        while not stop.wait(INTERVAL):
+            pointer, at = _stamp(self._data / CURRENT), time.monotonic()
+            if pointer == seen and at < again:
+                continue
+            if pointer != seen or self.failure or self._is_changed():
+                self._renew()
+            patience = min(2 * patience, LONGEST_PATIENCE) if self.failure else FIRST_PATIENCE
+            again = at + (patience if self.failure else LOOK_AT_FILES)
+            seen = pointer
+
+    def _renew(self) -> None:
+        """Opens what is current, which is made anew where that cannot be done."""
+        try:
+            self.catch_up()
+        except UNREADABLE:
+            self.failure = "the current generation cannot be opened"
+            with contextlib.suppress(JiedaError, *UNREADABLE):
+                self._mend()
+        except Exception:  # a follower that dies silently would leave a worker stale for good
+            log.exception("the current generation cannot be opened")
+            self.failure = "unexpected: see the log"
+
+    def _is_changed(self) -> bool:
+        """Whether files are others than those that were opened; the generation is put away then."""
+        if stamps(self._data, self._at.name) == self._files:
+            return False
+        self.reject("it was changed on disk")
+        return True
+
+    def reject(self, reason: str) -> None:
+        """Puts away what is served, where it is still what is to be served: `follow` has it made anew."""
+        with self._swap:
+            self._put_away(self._at, GenerationUnreadable(reason))
+            self._at = Pointer(name=self._at.name)
+
+    def _store(self) -> FactStore:
+        path = self._data / FILE_NAME
+        if self._facts is None or not self._facts.is_at(path):
+            # The one before is not closed: the snapshot that is served still reads from it.
+            self._facts = FactStore(path, writable=False)
+        return self._facts
+
+
+def stamps(data: Path, name: str) -> Stamps:
+    """What tells whether the files of a generation are still those of before."""
+    found = []
+    with contextlib.suppress(OSError):
+        for folder, _, files in os.walk(generation_folder(data, name)):
+            for file in files:
+                status = Path(folder, file).stat()
+                found.append((file, status.st_ino, status.st_size, status.st_mtime_ns))
+    return frozenset(found)
+
+
+def _stamp(path: Path) -> object:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+LOOK_AGAIN = 2.0
+"""Seconds between two looks."""
+
+
+def watch_cluster(follower: Follower, stop: threading.Event) -> None:
+    """Until stopped, asks for the index that is served, and has one made anew that the cluster has lost. For a
+    thread of its own."""
+    while not stop.wait(LOOK_AGAIN):
+        served = follower.opened
+        if served and served.index.index.waits and not _is_there(served.index.index):
+            follower.reject("the cluster has lost its index")
+
+
+def _is_there(index: RemoteIndex) -> bool:
+    """A cluster that does not answer may well have it; `Engine.failure` tells the rest."""
+    with contextlib.suppress(ClusterUnavailable):
+        return index.is_there()
+    return True

@@ -1,0 +1,197 @@
+"""Keeps the current generation in step with the content: builds on request, and when a change is noticed."""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from jieda.errors import ClusterUnavailable, ContentError
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
+from jieda.snapshot.store.facts import FactsUnreadable
+from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, tell_status, wanted
+from jieda.snapshot.watch.threads import Threads
+from jieda.snapshot.watch.watch import Watch
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY, LAST_RETRY = 1.0, 60.0
+"""Seconds until a failed build is tried again; doubled each time."""
+LOOK_AGAIN = 0.05
+"""Seconds between two looks whether a worker wants a build."""
+EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
+"""What may go wrong without anything being wrong with the program."""
+
+
+class Keeper:
+    """The builder of one process with a thread of its own. Requests that come while one waits share its build."""
+
+    def __init__(
+        self,
+        content: Sequence[Path],
+        data: Path,
+        analyzers: Analyzers,
+        note: str = "",
+        processes: int = 1,
+    ) -> None:
+        """`note` is told in the status: what is unusual about `data`; `processes` are those of `Builder`."""
+        self._data = data
+        self._note = note
+        self._told = ""
+        self.status = BuilderStatus()
+        """How this builder fares, also where it cannot be told to others."""
+        self._may_pass = False
+        """Whether the last build failed for a reason that may go away by itself."""
+        self._stop = threading.Event()
+        self._threads = Threads(self._stop, self._died)
+        self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
+        self._requests: queue.SimpleQueue[Future[Built] | None] = queue.SimpleQueue()
+        self._waiting: Future[Built] | None = None
+        self._lock = threading.Lock()
+        self._works = False
+
+    def request(self) -> "Future[Built]":
+        """A build that begins after this call: the one that is waiting already, or a new one.
+
+        After `stop` it is abandoned (BuildAbandoned).
+        """
+        with self._lock:
+            waiting = self._waiting
+            if self._stop.is_set():
+                waiting = Future()
+                waiting.set_exception(BuildAbandoned())
+                return waiting
+            if waiting is None or waiting.running() or waiting.done():
+                waiting = self._waiting = Future()
+                self._requests.put(waiting)
+            if not self._works:
+                self._works = True
+                self._threads.start("jieda-build", self._work)
+            return waiting
+
+    def build(self) -> Built:
+        """`request`, waited for. Raises what `Builder.build` raises."""
+        return self.request().result()
+
+    def watch(self, watch: Watch, built: Built | None) -> None:
+        """Builds from now on whenever the content has changed, and again where a build failed."""
+        self._threads.start("jieda-watch", partial(self._run, watch, built))
+
+    def persist(self) -> None:
+        """Builds again from now on where a build failed for a reason that may go away by itself."""
+        self._threads.start("jieda-retry", self._persist)
+
+    def serve_requests(self) -> None:
+        """Builds from now on when a worker asks for it."""
+        self._threads.start("jieda-requests", self._answer)
+
+    def stop(self) -> None:
+        """Abandons what is being built and builds no more."""
+        with self._lock:
+            self._stop.set()
+            self._requests.put(None)
+
+    def _work(self) -> None:
+        while (request := self._requests.get()) is not None:
+            if not request.set_running_or_notify_cancel():
+                continue
+            try:
+                request.set_result(self._build())
+            except BaseException as error:  # noqa: BLE001 - whoever asked is told, and the thread goes on
+                request.set_exception(error)
+
+    def _build(self) -> Built:
+        self._tell("building")
+        started = time.perf_counter()
+        try:
+            built = self._builder.build()
+        except BuildAbandoned:
+            self._tell("idle")
+            raise
+        except BaseException as error:  # whatever it is, everybody is told that the content is old
+            if self._stop.is_set():  # a process that ends takes its helpers and threads from under a build
+                raise BuildAbandoned from error
+            log.warning(
+                "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
+            )
+            self._may_pass = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
+            self._tell("failed", reason_of(error))
+            raise
+        if built.changed:
+            seconds = time.perf_counter() - started
+            self.status = replace(
+                self.status, builds=self.status.builds + 1, seconds=self.status.seconds + seconds
+            )
+            log.info(
+                "built generation %s in %.2f s: %d entries, %d problems",
+                built.generation[:12],
+                seconds,
+                built.entries,
+                len(built.problems),
+            )
+        self._tell("idle")
+        if built.generation != self._told:
+            for problem in built.problems:
+                log.warning("%s", problem)
+            self._told = built.generation
+        return built
+
+    def _tell(self, state: str, reason: str = "") -> None:
+        self.status = replace(self.status, state=state, reason=reason, note=self._note, at=time.time())
+        tell_status(self._data, self.status)
+
+    def _died(self, reason: str) -> None:
+        self.status = replace(self.status, died=(reason, time.time()), at=time.time())
+        tell_status(self._data, self.status)
+
+    def _answer(self) -> None:
+        done = wanted(self._data)
+        while not self._stop.wait(LOOK_AGAIN):
+            asked = wanted(self._data)
+            if asked == done:
+                continue
+            try:
+                given = BuildAnswer(asked, self.build().generation)
+            except BuildAbandoned:
+                return
+            except Exception as error:  # noqa: BLE001 - whoever asked is told
+                given = BuildAnswer(asked, "", str(error) or type(error).__name__)
+            answer(self._data, given)
+            done = asked
+
+    def _persist(self) -> None:
+        retry = FIRST_RETRY
+        while not self._stop.wait(retry):
+            if self.status.state != "failed" or not self._may_pass:
+                retry = FIRST_RETRY
+                continue
+            try:
+                self.build()
+            except BuildAbandoned:
+                return
+            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
+                retry = min(2 * retry, LAST_RETRY)
+
+    def _run(self, watch: Watch, built: Built | None) -> None:
+        cost, retry = 0.0, 0.0
+        while not self._stop.is_set():
+            moved = built is not None and watch.cover(built.folders, self._stop)
+            if not moved:
+                watch.changed(self._stop, retry or watch.period(cost))
+            if self._stop.is_set():
+                return
+            started = time.perf_counter()
+            try:
+                built = self.build()
+                retry = 0.0
+            except BuildAbandoned:
+                return
+            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
+                retry = min(2 * retry, LAST_RETRY) or FIRST_RETRY
+            if built is None or not built.changed:
+                cost = time.perf_counter() - started

@@ -1,0 +1,144 @@
+"""Diagnosis for a visitor. The text is read, matched and forgotten: it reaches no file, log or metric, and what is
+shown of it has no secrets in it. Where gaps are kept, the type of an unexplained failure is, and its message, redacted.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from jieda.diagnosis.answers import Diagnosis
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language
+from jieda.errors import TooBusy, TooLarge
+from jieda.filters import check_tag
+from jieda.log.lines import PIECE, physical_lines, strip_codes
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
+from jieda.usecases.secrets import masked_for_others, without_secrets
+from jieda.usecases.service import LARGE_LOG, Service
+
+NONE = "none"
+"""In place of a confidence where nothing matched."""
+GAP = "\n\n[...]\n\n"
+"""Stands where the middle of a text was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """A diagnosis and the snapshot that gave it."""
+
+    diagnosis: Diagnosis
+    snapshot: Snapshot
+
+    @property
+    def confidence(self) -> str:
+        """How sure the best match is, or `none`."""
+        matches = self.diagnosis.matches
+        return matches[0].confidence.value if matches else NONE
+
+
+async def diagnose(
+    service: Service, text: str, lang: Language, framework: str, asker: bytes = NOBODY
+) -> Diagnosed:
+    """The entries that explain a log. `framework`: where it is said to come from, or empty; `asker` as in `search`.
+
+    Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
+    are worked on at once, so that searches go on.
+    """
+    snapshot = service.current()
+    if framework:
+        check_tag("framework", framework, snapshot.library.taxonomy)
+    async with turn(service, len(text)):
+        diagnosis = await service.offload(partial(explain, service, snapshot, text, lang, framework))
+    found = Diagnosed(diagnosis, snapshot)
+    service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
+    if service.recorder:
+        service.note(note_of_diagnosis(asker, diagnosis, lang))
+    return found
+
+
+def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:
+    """Return the diagnosis of a log without secrets: a large one from its process, where there is one."""
+    found = None
+    if service.log_process and len(text) > LARGE_LOG:
+        found = service.log_process.explain((snapshot.generation, text, lang, framework), service.knowledge)
+    return found or without_secrets(snapshot.diagnoser.diagnose(text, lang, framework))
+
+
+@asynccontextmanager
+async def turn(service: Service, size: int) -> AsyncIterator[None]:
+    """Entered when it is one's turn to do work on a text of `size` characters. Raises TooBusy, which is counted."""
+    lane = service.large_logs if size > LARGE_LOG else service.small_logs
+    try:
+        async with lane.turn(size):
+            yield
+    except TooBusy:
+        service.metrics.refused.labels("busy").inc()
+        raise
+
+
+def excerpt(service: Service, text: str) -> tuple[str, int]:
+    """The whole text, or its first eighth of what is read and as much of its end as the rest allows: a log begins
+    with what was started and ends with what went wrong. Second, how many bytes were left out."""
+    limit = service.limits.log_bytes
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) <= limit:
+        return text, 0
+    head, tail = limit // 8 - len(GAP), limit - limit // 8 - len(GAP)
+    first = raw[:head].decode("utf-8", "ignore").rpartition("\n")[0]
+    last = raw[-tail:].decode("utf-8", "ignore").partition("\n")[2]
+    shown = f"{first}{GAP}{last}"
+    return shown, len(raw) - len(shown.encode("utf-8", "surrogatepass"))
+
+
+def check_size(service: Service, text: str) -> None:
+    """Raises TooLarge for a text of more bytes, as UTF-8, than are read."""
+    if len(text.encode("utf-8", "surrogatepass")) > service.limits.log_bytes:
+        raise TooLarge(limit=service.limits.log_bytes)
+
+
+LONGEST = 2000
+"""Characters: longer addresses are cut by some programs that people send them with."""
+LONGEST_LINE = 500
+AROUND = 2
+"""Lines on both sides of what matched, where that alone is not enough."""
+
+
+def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framework: str) -> str:
+    """As few lines of `text` as are diagnosed like all of it, masked for others; empty where no few are."""
+    if not diagnosis.matches:
+        return ""
+    lines = physical_lines(strip_codes(text))
+    for numbers in _choices(diagnosis, len(lines)):
+        chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers))
+        if len(chosen) <= LONGEST and _is_alike(
+            diagnoser.diagnose(chosen, Language.EN, framework), diagnosis
+        ):
+            return chosen
+    return ""
+
+
+def _shown(line: str) -> str:
+    """Masked before it is cut short: a pattern may not know a part of a secret."""
+    return masked_for_others(line.strip()[:PIECE])[:LONGEST_LINE]
+
+
+def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
+    """Numbers of lines, from 1, fewest first."""
+    best = {line.line for line in diagnosis.matches[0].matched}
+    every = {line.line for match in diagnosis.matches for line in match.matched}
+    failures = {error.line for error in diagnosis.errors}
+    near = {
+        number
+        for line in every | failures
+        for number in range(max(1, line - AROUND), min(count, line + AROUND) + 1)
+    }
+    yield from (best, every, every | failures, near)
+
+
+def _is_alike(one: Diagnosis, other: Diagnosis) -> bool:
+    return bool(one.matches) and (
+        (one.matches[0].entry.id, one.matches[0].confidence)
+        == (other.matches[0].entry.id, other.matches[0].confidence)
+    )

@@ -1,0 +1,144 @@
+"""A log that no entry explains becomes a draft of one: what it tells is filled in, and every guess is named."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.authoring.edition_text import KnownFailure, check_id, known_skeletons
+from jieda.content.authoring.writing import Create
+from jieda.content.read.forms import MAX_TITLE_CHARS
+from jieda.content.read.load import Loaded
+from jieda.diagnosis.answers import Diagnosis
+from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.guesses import Slugs, finders_of, signatures_of, words_of
+from jieda.entry import Language
+from jieda.errors import AuthoringError
+from jieda.signature.line import compile_signature_line
+from jieda.taxonomy import Taxonomy
+from jieda.usecases.secrets import masked
+
+VALUES = re.compile(r"\S*[\d/\\]\S*")
+"""What differs from log to log, and so belongs into no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """Empty where the log tells nothing of the kind; secrets are masked."""
+
+    line: str
+    """The error, as it was printed."""
+    name: str
+    """Words of the error to make a slug of."""
+    error_types: tuple[str, ...]
+    signatures: tuple[str, ...]
+
+
+def clues_of(log: str, diagnosis: Diagnosis, content: Loaded, entry_id: str = "") -> Clues:
+    """The clues of a log with its diagnosis. Samples of `entry_id` may have the same line, others not."""
+    # Of a wrapper alone nothing can be known, so it gets a name and no signature: that would fit every crash.
+    failure = diagnosis.root or next(iter(diagnosis.errors), None)
+    error, message = (failure.type, failure.message) if failure else ("", "")
+    line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
+    short = error.rpartition(".")[2]
+    others = [sample for sample in content.samples if sample.entry_id != entry_id]
+    text = masked(log)
+    return Clues(
+        line=line,
+        name=VALUES.sub(" ", f"{short} {masked(message)}"),
+        error_types=_error_types(content.corpus.taxonomy, short),
+        signatures=tuple(
+            each
+            for each in signatures_of([line] if diagnosis.root else [], others)
+            if compile_signature_line(each).matches(text)
+        ),
+    )
+
+
+def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:
+    """The error types of the taxonomy all of whose words stand in the name of an exception."""
+    said = frozenset(words_of(name))
+    return tuple(each for each in taxonomy.error_type if said.issuperset(words_of(each)))
+
+
+SAMPLE = "first.log"
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LogDraft:
+    """An entry that could be written: both editions and its sample, by their path below a content directory."""
+
+    id: str
+    files: Mapping[str, str]
+    has_secrets: bool
+    """Whether something in the log was masked."""
+
+    def steps(self, directory: Path) -> tuple[Create, ...]:
+        """What writes it into a content directory."""
+        return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is said about the entry: its id and its framework, each perhaps empty, and the day."""
+
+    id: str
+    framework: str
+    today: date
+
+
+def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Wanted) -> LogDraft:
+    """The draft for a log with its diagnosis. Without an id its slug is made of the error; without a framework
+    that is the one which the log seems to come from.
+
+    Raises AuthoringError where the log tells of no error, or nothing tells which framework it is about.
+    """
+    text = masked(log.replace("\r\n", "\n").replace("\r", "\n"))
+    clues = clues_of(log, diagnosis, content, wanted.id)
+    if not clues.line:
+        raise AuthoringError("the log tells of no error: `jieda new ID --kind error` writes an empty draft")
+    guessed = not (wanted.id or wanted.framework)
+    framework = wanted.id.partition("/")[0] or wanted.framework or diagnosis.framework
+    if framework not in content.corpus.taxonomy.framework:
+        raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
+    taken = (each.partition("/")[2] for each in content.corpus.by_id)
+    slug, named = Slugs(taken).take(clues.name, "", "", "error")
+    entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
+    check_id(content.corpus.taxonomy, entry_id)
+    known = _known(clues, content)
+    doubts = (
+        doubt("title-from-log"),
+        *(() if named else (doubt("slug", slug=slug),)),
+        *((doubt("framework-from-log", framework=framework),) if guessed else ()),
+        *_close(diagnosis),
+        doubt("topics", topics=", ".join(known.topics) or "–"),
+        doubt("error-types", types=", ".join(known.error_types) or "–"),
+        *(() if known.signatures else (doubt("signature-from-log"),)),
+        doubt("sample-from-log", id=entry_id),
+        doubt("source-from-log"),
+    )
+    return LogDraft(entry_id, _files(content, entry_id, known, doubts, text, wanted.today), text != log)
+
+
+def _known(clues: Clues, content: Loaded) -> KnownFailure:
+    title = clues.line[:MAX_TITLE_CHARS].strip()
+    topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
+    return KnownFailure(title, topics.find(title), clues.error_types, clues.signatures, title, {})
+
+
+def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
+    ids = [each.entry.id for each in diagnosis.matches][:MOST_NAMED]
+    return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
+
+
+def _files(  # noqa: PLR0913, PLR0917 - what the files are made of
+    content: Loaded, entry_id: str, known: KnownFailure, doubts: tuple[Doubt, ...], text: str, today: date
+) -> dict[str, str]:
+    said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
+    whole = KnownFailure(known.title, known.topics, known.error_types, known.signatures, known.text, said)
+    texts = known_skeletons(content.corpus.taxonomy, entry_id, whole, today)
+    files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
+    return files | {f"samples/{entry_id}/{SAMPLE}": text if text.endswith("\n") else f"{text}\n"}

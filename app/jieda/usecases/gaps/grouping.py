@@ -1,0 +1,125 @@
+"""Gaps that mean the same, counted together: by what the analysis and the glossary make of their words, whatever the
+language. `显存不足怎么办` and `out of memory, what now` are one where the glossary says so.
+
+Equal meanings are joined by a look-up. What shares most of its words with a larger group joins that: groups are looked
+for by their words, a bounded number of them for each, so the whole costs n log n.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jieda.analysis.token import TokenKind
+from jieda.diagnosis.words import Word, WordReader
+from jieda.entry import Language
+from jieda.feedback import GapCount, GapOutcome, GapSource
+from jieda.usecases.gaps.redact import PLACEHOLDER
+
+ALIKE = 0.6
+"""Share of the words of two groups, taken together, that both must have (Jaccard) to be one."""
+MOST_COMPARED = 50
+"""Groups that one is compared with, by each of its words."""
+WORDINGS = 3
+"""Other wordings of a group that are shown."""
+
+Meaning = frozenset[str]
+Key = tuple[GapSource, str, Meaning]
+"""Where it was asked, the type of the root failure, and the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class GapGroup:
+    """Questions that mean the same. `text` is the wording that was asked most, `others` are the next ones; `days` has
+    the count of each day (ISO 8601) on which there was one."""
+
+    source: GapSource
+    kind: str
+    text: str
+    others: tuple[str, ...]
+    count: int
+    days: Mapping[str, int]
+    langs: Mapping[Language, int]
+    outcomes: Mapping[GapOutcome, int]
+
+    @property
+    def last(self) -> str:
+        """The last day on which it was asked."""
+        return max(self.days)
+
+
+def grouped(gaps: Iterable[GapCount], reader: WordReader) -> tuple[GapGroup, ...]:
+    """Groups, the most frequent first; of equally frequent ones the latest."""
+    rows: defaultdict[tuple[GapSource, str, str], list[GapCount]] = defaultdict(list)
+    for each in gaps:
+        rows[each.gap.source, each.gap.kind, each.gap.text].append(each)
+    same: defaultdict[Key, list[GapCount]] = defaultdict(list)
+    for (source, kind, text), members in rows.items():
+        same[source, kind.partition(" ")[0], meaning(text, reader)] += members
+    merged = _merged(same)
+    return tuple(
+        sorted(map(_group, merged), key=lambda group: (-group.count, _backwards(group.last), group.text))
+    )
+
+
+def meaning(text: str, reader: WordReader) -> Meaning:
+    """What a redacted text is about: of each word its groups in the glossary, or else its stem."""
+    return frozenset(term for word in reader.read(PLACEHOLDER.sub(" ", text)) for term in _terms(word))
+
+
+def _terms(word: Word) -> Iterator[str]:
+    concepts = [term for term in word if term.startswith(TokenKind.CONCEPT.term(""))]
+    yield from concepts or word
+
+
+def _merged(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCount]]:
+    """The groups, small ones joined to a larger one that is alike."""
+    largest = sorted(
+        same, key=lambda key: (-sum(each.times for each in same[key]), key[0], key[1], sorted(key[2]))
+    )
+    groups: dict[Key, list[GapCount]] = {}
+    by_word: defaultdict[tuple[GapSource, str, str], list[Key]] = defaultdict(list)
+    for key in largest:
+        source, kind, words = key
+        rivals: Counter[Key] = Counter()
+        for word in words:
+            rivals.update(by_word[source, kind, word][:MOST_COMPARED])
+        near = next(
+            (other for other, shared in rivals.most_common(1) if _alike(words, other[2], shared)), None
+        )
+        if near is not None:
+            groups[near] += same[key]
+            continue
+        groups[key] = list(same[key])
+        for word in words:
+            by_word[source, kind, word].append(key)
+    return groups.values()
+
+
+def _alike(one: Meaning, other: Meaning, shared: int) -> bool:
+    return shared >= ALIKE * (len(one) + len(other) - shared)
+
+
+def _group(members: Sequence[GapCount]) -> GapGroup:
+    texts, kinds = Counter[str](), Counter[str]()
+    days, langs, outcomes = Counter[str](), Counter[Language](), Counter[GapOutcome]()
+    for gap, day, count in members:
+        texts[gap.text] += count
+        kinds[gap.kind] += count
+        days[day] += count
+        langs[gap.lang] += count
+        outcomes[gap.outcome] += count
+    first, *others = (text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0])))
+    return GapGroup(
+        source=members[0].gap.source,
+        kind=max(sorted(kinds), key=kinds.__getitem__),
+        text=first,
+        others=tuple(others[:WORDINGS]),
+        count=sum(texts.values()),
+        days=days,
+        langs=langs,
+        outcomes=outcomes,
+    )
+
+
+def _backwards(day: str) -> int:
+    return -int(day.replace("-", ""))

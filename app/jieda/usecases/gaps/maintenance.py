@@ -1,0 +1,95 @@
+"""What those who maintain the entries may do next: what was asked in vain, and what ails the entries there are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jieda.content.library import Library
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Language, Problem, Summary
+from jieda.feedback import FeedbackStore, FeedbackUnusable, GapCount, VoteCount, first_day
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.grouping import GapGroup, grouped
+from jieda.usecases.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class VotedDown:
+    """An edition that did not solve its readers' problems at least as often as it did."""
+
+    entry: Summary
+    lang: Language
+    solved: int
+    unsolved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Maintenance:
+    """Gaps, votes and reads are those of the last `days`; everything else is of now.
+
+    `never_read` is None where no read was counted at all, so that nothing can be said of any entry. `stale` and
+    `missing` name the language of the edition to be brought in step, or to be written. `drafts` are files, relative to
+    their content directories. `unreadable` says why counts are missing, or is empty.
+    """
+
+    days: int
+    gaps: Sequence[GapGroup]
+    voted_down: Sequence[VotedDown]
+    never_read: Sequence[Summary] | None
+    stale: Sequence[tuple[Summary, Language]]
+    missing: Sequence[tuple[Summary, Language]]
+    problems: Sequence[Problem]
+    drafts: Sequence[str]
+    unreadable: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    asked: Sequence[GapCount] = ()
+    reads: Mapping[str, int] | None = None
+    votes: Sequence[VoteCount] = ()
+    unreadable: str = ""
+
+
+def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
+    """All of it. Reads files and analyzes what is in them, so it is for a thread."""
+    library, counts = snapshot.library, _counts(service, days)
+    searcher = snapshot.searcher
+    groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary))
+    return Maintenance(
+        days=days,
+        gaps=groups,
+        voted_down=_voted_down(library, counts.votes),
+        never_read=_never_read(library, counts.reads) if counts.reads else None,
+        stale=_by_entry(library.stale),
+        missing=_by_entry(library.missing),
+        problems=library.problems,
+        drafts=library.drafts,
+        unreadable=counts.unreadable,
+    )
+
+
+def _counts(service: Service, days: int) -> _Counts:
+    store = FeedbackStore(service.knowledge.data)
+    try:
+        return _Counts(store.asked(days), store.reads(days), store.votes(first_day(days)))
+    except FeedbackUnusable as error:
+        return _Counts(unreadable=str(error))
+
+
+def _never_read(library: Library, reads: Mapping[str, int]) -> list[Summary]:
+    return [library.summary(entry_id) for entry_id in library.ids if entry_id not in reads]
+
+
+def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Summary, Language]]:
+    found = [(each, lang) for lang in Language for each in listed(lang)]
+    return sorted(found, key=lambda pair: pair[0].id)
+
+
+def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VotedDown]:
+    """The worst first: by how many more readers were not helped than were."""
+    found = [
+        VotedDown(library.summary(each.entry), each.lang, each.solved, each.unsolved)
+        for each in votes
+        if each.entry in library and each.unsolved and each.unsolved >= each.solved
+    ]
+    return sorted(found, key=lambda each: (each.solved - each.unsolved, each.entry.id, each.lang))

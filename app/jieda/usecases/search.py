@@ -1,0 +1,162 @@
+"""Search and completion for a visitor."""
+
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import chain, islice
+
+from jieda.analysis.normalize import within
+from jieda.content.library import Library
+from jieda.diagnosis.answers import Match
+from jieda.entry import Language, Summary
+from jieda.errors import ClusterUnavailable
+from jieda.filters import Filters
+from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
+from jieda.search.show.snippet import joined
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS
+from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search
+from jieda.usecases.secrets import without_secrets
+from jieda.usecases.service import Service
+
+SPARE = 2
+"""Times as many completions are looked up as are shown: some lead nowhere."""
+LONG = 100
+"""Characters, compatibility characters written out, from which on a search may take a hundredth of a second or more."""
+SNIPPET = 240
+"""Characters of an answer that are shown where no words were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a search, with the request as it was read and the snapshot that answered."""
+
+    request: SearchRequest
+    answer: SearchAnswer
+    snapshot: Snapshot
+    diagnosis: tuple[Match, ...] = ()
+    """What explains the query, where it is one line that reads like an error."""
+    note: Note | None = None
+    """What was taken down of it for the maintainers, so that the same can be when the answer is sent again."""
+
+    @property
+    def outcome(self) -> str:
+        """How it went, in a word that searches are counted by."""
+        return "weak" if self.answer.weak else "found" if self.answer.total else "nothing"
+
+
+async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY) -> Found:
+    """What a query finds. Raises UnknownTag, ClusterUnavailable. `asker` stands for whoever asks, where what is
+    asked in vain is kept.
+
+    Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
+    searched, and whatever a cluster is asked for, and an error line diagnosed.
+    """
+    snapshot = service.current()
+    request.filters.check(snapshot.library.taxonomy)
+    read = replace(request, text=clip(service, request.text))
+    service.metrics.repeated.labels("miss").inc()
+    if snapshot.searcher.waits or within(read.text, LONG) != read.text:
+        answer = await service.offload(lambda: _answer(service, snapshot, read))
+    else:
+        answer = _answer(service, snapshot, read)
+    diagnosis = await _explained(service, snapshot, read)
+    note = note_of_search(asker, read, answer, diagnosis) if service.recorder else None
+    service.note(note)
+    found = Found(read, answer, snapshot, diagnosis, note)
+    service.metrics.searches.labels(found.outcome).inc()
+    return found
+
+
+def _answer(service: Service, snapshot: Snapshot, request: SearchRequest) -> SearchAnswer:
+    try:
+        return snapshot.searcher.search(request)
+    except ClusterUnavailable:
+        service.metrics.searches.labels("unavailable").inc()
+        raise
+
+
+async def _explained(service: Service, snapshot: Snapshot, request: SearchRequest) -> tuple[Match, ...]:
+    """The matches of an error line, where a finished one was searched."""
+    text, diagnoser = request.text.strip(), snapshot.diagnoser
+    if request.unfinished or request.offset or "\n" in text or not diagnoser.reads_like_error(text):
+        return ()
+    diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, request.lang)))
+    return tuple(match for match in diagnosis.matches if request.filters.admit(match.entry))
+
+
+async def browse(service: Service, request: SearchRequest) -> Found:
+    """What `search` would find if every entry fitted the words equally well: all that passes the filters,
+    latest change first. Raises UnknownTag."""
+    snapshot = service.current()
+    request.filters.check(snapshot.library.taxonomy)
+    answer = await service.offload(lambda: _all_that_pass(snapshot.library, request))
+    return Found(request, answer, snapshot)
+
+
+async def suggest(
+    service: Service, snapshot: Snapshot, text: str, lang: Language, limit: int
+) -> tuple[Completion, ...]:
+    """How what has been typed may go on, best first."""
+    typed = clip(service, text)
+
+    def fitting() -> tuple[Completion, ...]:
+        operators = (Completion(each, CompletionType.TAG) for each in snapshot.searcher.completed(typed))
+        found = snapshot.completer.complete(typed, lang, SPARE * limit)
+        words = (each for each in found if _leads_on(snapshot, each, lang))
+        return tuple(islice(chain(operators, words), limit))
+
+    return await service.offload(fitting)
+
+
+def _leads_on(snapshot: Snapshot, completion: Completion, lang: Language) -> bool:
+    """Whether a word of the glossary, which may be in no entry, finds something that fits."""
+    if completion.type is not CompletionType.GLOSSARY or snapshot.searcher.waits:
+        return True
+    answer = snapshot.searcher.search(SearchRequest(completion.text, lang, limit=1))
+    return bool(answer.total) and not answer.weak
+
+
+def clip(service: Service, text: str) -> str:
+    """As much of a query as is read."""
+    return within(text, service.limits.query_chars)
+
+
+def _all_that_pass(library: Library, request: SearchRequest) -> SearchAnswer:
+    found = library.listed(request.filters)
+    shown = found[request.offset : request.offset + request.limit]
+    return SearchAnswer(
+        query=request.text,
+        total=len(found),
+        hits=tuple(hit for each in shown if (hit := _hit(library, each, request.lang))),
+        facets={facet: _counts(library, request.filters, facet) for facet in FACETS},
+        suggestions=(),
+        correction="",
+        phrase_dropped=False,
+        weak=False,
+        absent_words=(),
+    )
+
+
+def _counts(library: Library, filters: Filters, facet: str) -> tuple[FacetCount, ...]:
+    counts = library.counts(facet, filters.without(facet))
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(FacetCount(value, count) for value, count in ranked)
+
+
+def _hit(library: Library, summary: Summary, lang: Language) -> Hit | None:
+    entry = library.entry(summary.id)
+    if entry is None:
+        return None
+    edition = entry.edition(lang)
+    lines = edition.answer.text.splitlines() if edition.answer else []
+    text = joined(" ".join(line.split()) for line in lines) if lines else ""
+    shown = text if len(text) <= SNIPPET else text[: SNIPPET - 1].rstrip() + "…"
+    return Hit(
+        entry=entry,
+        edition=edition,
+        score=0.0,
+        reasons=(),
+        elsewhere=frozenset(),
+        title=escape(edition.title),
+        snippet=escape(shown),
+    )

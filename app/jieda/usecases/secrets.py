@@ -1,0 +1,140 @@
+"""Secrets in what is shown of a log: tokens, keys and passwords. A log is matched as it was pasted; only what goes
+back to a visitor is masked, for answers are copied into chats and issues."""
+
+import re
+from dataclasses import dataclass, replace
+
+from jieda.diagnosis.answers import Diagnosis
+
+MASK = "***"
+"""Stands for a secret, whatever its length."""
+
+_OPENED = r"""\\*["']?"""
+"""A quote before a name or a value, if any; inside a JSON string it has a backslash before it."""
+_VALUE = (
+    r"""(?:\\+"(?P<escaped>[^"\\]+)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<single>[^'\\]*(?:\\.[^'\\]*)*)'"""
+    rf"""|{_OPENED}(?P<secret>[^\s"',;&(){{}}\[\]<>]+))"""
+)
+"""What stands after a name: in quotes with whatever is in them, or up to what ends a word."""
+_RANDOM = (
+    rf"{_OPENED}(?P<secret>"
+    r"(?=[A-Za-z_\-./+]*\d)(?=[\d_\-./+]*[A-Za-z])[A-Za-z0-9_\-./+]{16,}=*)"
+)
+"""A value that nobody would have chosen: long, of letters and digits. Training logs are full of `eos_token` and
+`max_tokens`, whose values are not secret."""
+_NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>]|$)"""
+_IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE})"
+_NO_WORD_BEFORE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
+r"""Where a word begins. Not `\b`, for which a Chinese character is a part of the word after it; and a line end that
+is written `\n`, or a character written `%3D`, is none."""
+_OPTION = r"(?<![a-z0-9_-])--[a-z0-9_-]*"
+"""The beginning of an option. It is tried once in a run of dashes and letters, which keeps long runs cheap."""
+_GIVEN = r"""["']?,?\s+(?!["']?-)"""
+"""Between an option and its value, on a command line or in a list of arguments as Python prints it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A row: what it is, and where it stands (the groups of the pattern, one of which is not empty)."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+def _row(name: str, pattern: str, flags: int = re.IGNORECASE) -> Secret:
+    return Secret(name, re.compile(pattern, flags))
+
+
+def _prefixed(name: str, pattern: str) -> Secret:
+    return _row(name, f"{_NO_WORD_BEFORE}(?P<secret>{pattern})", 0)
+
+
+SECRETS: tuple[Secret, ...] = (
+    _row("private key in lines", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[^-]+)-----END"),
+    _row("private key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<secret>[a-z0-9+/\\].*)"),
+    _row(
+        "password in an address",
+        rf"{_NO_WORD_BEFORE}[a-z][a-z0-9+.-]{{0,20}}://[^\s/:@]{{0,200}}:(?P<secret>[^\s/]+)@",
+    ),
+    _row("token in an address", rf"{_NO_WORD_BEFORE}https?://(?P<secret>[^\s/:@]{{16,}})@"),
+    _row(
+        "Authorization header",
+        rf"""{_NO_WORD_BEFORE}authorization{_IS}{_OPENED}(?:(?:bearer|basic|token|digest|negotiate)\s+)?(?P<secret>[^\s"',;]+)""",
+    ),
+    _row("bearer token", rf"{_NO_WORD_BEFORE}bearer\s+{_RANDOM}"),
+    _row("cookie", rf"{_NO_WORD_BEFORE}(?:set-)?cookie{_OPENED}\s*:\s*(?P<secret>.+)"),
+    _row("password", rf"(?:password|passwd|passphrase|(?<![a-z])pwd|secret|credentials?){_IS}{_VALUE}"),
+    _row(
+        "key",
+        rf"(?:api|access|secret|private|account|storage|encryption|ssh)[_-]?key(?:[_-]?id)?{_IS}{_VALUE}",
+    ),
+    _row("token", rf"(?:token|jwt){_IS}{_RANDOM}"),
+    _row(
+        "password on a command line",
+        rf"{_OPTION}(?:password|passwd|passphrase|secret|(?:api|access|secret)[_-]?key){_GIVEN}{_VALUE}",
+    ),
+    _row("token on a command line", rf"{_OPTION}token{_GIVEN}{_RANDOM}"),
+    _row(
+        "signed address",
+        r"[?&](?:(?:x-[a-z]{3,4}-|q-)?(?:signature|credential|security-token)|sig)=(?P<secret>[^\s&\"']+)",
+    ),
+    _row(
+        "login with a key",
+        rf"{_NO_WORD_BEFORE}login\s+(?:--\S+\s+)*(?P<secret>(?=[a-z_-]{{0,19}}[0-9])[0-9a-z_-]{{20,}})",
+    ),
+    _prefixed("AWS access key", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
+    _prefixed("Alibaba Cloud access key", r"LTAI[A-Za-z0-9]{12,}"),
+    _prefixed("Tencent Cloud secret id", r"AKID[A-Za-z0-9]{13,}"),
+    _prefixed("GitHub token", r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+    _prefixed("GitLab token", r"glpat-[A-Za-z0-9_-]{16,}"),
+    _prefixed("Hugging Face token", r"(?:hf|api_org)_[A-Za-z0-9]{16,}"),
+    _prefixed("ModelScope token", r"ms-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    _prefixed("OpenAI-style key", r"sk-[A-Za-z0-9_-]{16,}"),
+    _prefixed("Google key", r"(?:AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,})"),
+    _prefixed("NVIDIA key", r"nvapi-[A-Za-z0-9_-]{20,}"),
+    _prefixed("Weights & Biases key", r"wandb_v1_[A-Za-z0-9_]{16,}"),
+    _prefixed("Slack token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    _prefixed("package registry token", r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})"),
+    _prefixed("JSON web token", r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
+)
+"""Tried in this order, each on what those before it left. It is Python and not content, so that no content
+directory can lack it."""
+
+
+_EMAIL = re.compile(
+    r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9-])"
+)
+
+
+def masked_for_others(text: str) -> str:
+    """`text` without secrets and without e-mail addresses: for what one reader sends to another."""
+    return _EMAIL.sub(MASK, masked(text))
+
+
+def masked(text: str) -> str:
+    """`text` with `MASK` in place of each secret in it."""
+    for secret in SECRETS:
+        text = secret.pattern.sub(_without, text)
+    return text
+
+
+def _without(match: re.Match[str]) -> str:
+    for name, value in match.groupdict().items():
+        if value:
+            start, end = (edge - match.start() for edge in match.span(name))
+            return f"{match[0][:start]}{MASK}{match[0][end:]}"
+    return match[0]
+
+
+def without_secrets(diagnosis: Diagnosis) -> Diagnosis:
+    """A diagnosis in which all that was taken from the log is masked."""
+    matches = (
+        replace(match, matched=tuple(replace(line, text=masked(line.text)) for line in match.matched))
+        for match in diagnosis.matches
+    )
+    return replace(
+        diagnosis,
+        matches=tuple(matches),
+        errors=tuple(replace(error, message=masked(error.message)) for error in diagnosis.errors),
+        query=masked(diagnosis.query),
+    )

@@ -1,0 +1,223 @@
+"""Content as it lies in its directories: read for whoever writes, begun as a skeleton, written and committed."""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+
+from jieda.content.authoring.edition_text import skeleton
+from jieda.content.authoring.repository import Author, FileChange, check_repository, commit, patch_of
+from jieda.content.authoring.source_text import with_list
+from jieda.content.authoring.writing import digest_of, opened
+from jieda.content.check.samples import Matches, SignatureFinder, Spoken
+from jieda.content.read.load import Loaded
+from jieda.content.read.parse import UnservableError, decode
+from jieda.diagnosis.collect import Events, event_finder
+from jieda.drafting.guesses import Slugs
+from jieda.entry import Kind, Language, Signature
+from jieda.errors import AuthoringError, GitError
+from jieda.log.formats import Formats, compile_formats
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import Taxonomy
+from jieda.usecases.from_log import clues_of
+from jieda.usecases.secrets import masked
+from jieda.usecases.workbench.draft import Draft, tidied, where_of
+
+REMEMBERED = 4
+"""Lists of signatures whose finds in all logs are kept: that of the entry at hand, as it was a moment ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEdition:
+    """The text of an edition as it lies in its directory, and the digest of the file."""
+
+    text: str
+    digest: str
+
+
+class Material:
+    """The content, and what logs have of its signatures. Safe to share between threads."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.formats: Formats = compile_formats(loaded.vocabulary.logs.failures)
+        spoken = Spoken.of(loaded.corpus)
+        self._known = frozenset(spoken.holders)
+        self.finder = SignatureFinder(spoken.holders)
+        texts = loaded.sample_texts
+        logs = [*loaded.corpus.samples.values(), loaded.corpus.background]
+        self._logs = {log.content: texts[log.path] for each in logs for log in each}
+        self._matches: Matches = {content: self.finder.find(text) for content, text in self._logs.items()}
+        self.events = lru_cache(REMEMBERED)(self._events)
+        self._new = lru_cache(REMEMBERED)(self._found_anew)
+
+    def matches(self, signatures: Iterable[Signature], more: Mapping[str, str]) -> Matches:
+        """The signatures that every log has, `signatures` among them, and those of `more` logs by their hash."""
+        fresh = frozenset(signatures) - self._known
+        found = self._new(fresh) if fresh else {}
+        own = SignatureFinder(fresh)
+        added = {content: self.finder.find(text) | own.find(text) for content, text in more.items()}
+        return {
+            content: had | found.get(content, frozenset()) for content, had in self._matches.items()
+        } | added
+
+    def _found_anew(self, signatures: frozenset[Signature]) -> Matches:
+        finder = SignatureFinder(signatures)
+        return {content: finder.find(text) for content, text in self._logs.items()}
+
+    def _events(self, signatures: tuple[Signature, ...]) -> Mapping[str, Events]:
+        """What every log has of some signatures, as a diagnosis reads it, by the hash of the log."""
+        find = event_finder(signatures, self.formats)
+        return {content: find(text) for content, text in self._logs.items()}
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where entries are written. `directories` are those of the content."""
+
+    directories: Sequence[Path]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _held: tuple[str, Material] | None = None
+
+    def material(self, snapshot: Snapshot) -> Material:
+        """The content. Takes a second or more the first time after something else is served.
+
+        Raises ContentError where a taxonomy, glossary or dictionary is broken.
+        """
+        with self._lock:
+            if self._held is None or self._held[0] != snapshot.generation:
+                loaded = Loaded(self.directories, frozenset(Language))
+                self._held = (snapshot.generation, Material(loaded))
+            return self._held[1]
+
+    def directory_of(self, entry_id: str) -> Path:
+        """The directory that the files of an entry lie in; the last one where there are none."""
+        holding = (each for each in reversed(self.directories) if _has(each, entry_id))
+        return next(holding, self.directories[-1])
+
+    def open(self, entry_id: str) -> dict[Language, OpenedEdition]:
+        """The editions of an entry as they are now. Raises AuthoringError for one that cannot be edited as text."""
+        with opened(self.directory_of(entry_id)) as place:
+            held = {lang: place.read(where_of(entry_id, lang)) for lang in Language}
+        return {
+            lang: OpenedEdition(_text(where_of(entry_id, lang), content), digest_of(content))
+            for lang, content in held.items()
+            if content is not None
+        }
+
+
+def _has(directory: Path, entry_id: str) -> bool:
+    return any((directory / where_of(entry_id, lang)).is_file() for lang in Language)
+
+
+def _text(where: str, content: bytes) -> str:
+    try:
+        return decode(content, limit=len(content))
+    except UnservableError as error:
+        raise AuthoringError(f"{where}:{error.line}: {error.message}") from error
+
+
+UNNAMED = "new-error"
+
+
+def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, today: date) -> Draft:
+    """The skeleton that `jieda new` writes. `framework` is one of the taxonomy."""
+    texts = {lang: skeleton(taxonomy, framework, kind, lang, today) for lang in Language}
+    return Draft(f"{framework}/{slug}", texts)
+
+
+def draft_from_log(snapshot: Snapshot, material: Material, log: str, framework: str, today: date) -> Draft:
+    """The skeleton of an error, with what is understood of a log: where it comes from, what sort of error it is, the
+    line to know it by, and the log itself, secrets masked, as a sample."""
+    taxonomy = snapshot.library.taxonomy
+    diagnosis = snapshot.diagnoser.diagnose(log, Language.EN, framework)
+    chosen = next(
+        each for each in (framework, diagnosis.framework, *taxonomy.framework) if each in taxonomy.framework
+    )
+    clues = clues_of(log, diagnosis, material.loaded)
+    slug, _ = Slugs(each.partition("/")[2] for each in snapshot.library.ids).take(clues.name, "", "", UNNAMED)
+    draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today)
+    texts = {lang: _filled(text, clues.error_types, clues.signatures) for lang, text in draft.texts.items()}
+    return Draft(draft.id, texts, tidied(masked(log)))
+
+
+def _filled(text: str, types: tuple[str, ...], signatures: tuple[str, ...]) -> str:
+    text = with_list(text, "error_types", types, "topics") if types else text
+    return with_list(text, "signatures", signatures, "error_types") if signatures else text
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A draft to be committed. `expected` are, by language, the digests that the files may have now: that of the file
+    as it was opened and that of the one that the author has seen since; empty for a file that is not there."""
+
+    draft: Draft
+    expected: Mapping[Language, frozenset[str]]
+    author: Author
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The files are written, and stand in a commit of this name."""
+
+    commit: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uncommitted:
+    """The files are written, and git did not take them."""
+
+    reason: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Somebody else has changed these editions since they were opened; nothing was written."""
+
+    theirs: Mapping[Language, OpenedEdition]
+
+
+Finished = Committed | Uncommitted | Conflict
+
+
+def patch(desk: Desk, draft: Draft) -> str:
+    """What `git apply` needs to make the files of a content directory those of a draft. Raises AuthoringError."""
+    files = draft.files()
+    with opened(desk.directory_of(draft.id)) as place:
+        before = {where: place.read(where) for where in files}
+    return patch_of(
+        FileChange(where, None if had is None else had.decode("utf-8", "surrogateescape"), files[where])
+        for where, had in before.items()
+    )
+
+
+def write(desk: Desk, wish: Wish) -> Finished:
+    """Writes the files of a draft that nothing keeps from being served, and commits them.
+
+    Raises AuthoringError, GitError; nothing was written then, unless it says so.
+    """
+    draft, directory = wish.draft, desk.directory_of(wish.draft.id)
+    files = {where: text.encode() for where, text in draft.files().items()}
+    check_repository(directory)
+    with opened(directory) as place:
+        moved = [
+            lang
+            for lang in draft.texts
+            if digest_of(place.read(where_of(draft.id, lang))) not in wish.expected.get(lang, frozenset({""}))
+        ]
+        if not moved:
+            place.write(files)
+            try:
+                return Committed(
+                    commit(directory, tuple(files), wish.author, wish.message or f"Write {draft.id}"),
+                    tuple(files),
+                )
+            except GitError as error:
+                return Uncommitted(str(error), tuple(files))
+    held = desk.open(draft.id)
+    return Conflict({lang: held.get(lang, OpenedEdition("", "")) for lang in moved})

@@ -1,0 +1,134 @@
+"""An entry that is being written, as it comes from a form, and changes of both its editions at once."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
+from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.outline import FileOutline
+from jieda.content.read.parse import SourceFile, parse_file
+from jieda.entry import Kind, Language
+from jieda.errors import AuthoringError
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`texts` has the whole file of each edition that is not empty; `sample` is a log to be kept with the entry."""
+
+    id: str
+    texts: Mapping[Language, str]
+    sample: str = ""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its id is one."""
+        return ENTRY_ID.fullmatch(self.id) is not None
+
+    def files(self) -> dict[str, str]:
+        """What would be written, by path below the content directory: the editions, then the sample."""
+        found = {where_of(self.id, lang): text for lang, text in self.texts.items()}
+        return found | ({self.sample_place: self.sample} if self.sample else {})
+
+    @property
+    def sample_place(self) -> str:
+        """Where the sample would lie; another log has another name."""
+        return f"samples/{self.id}/{fingerprint(self.sample)}.log"
+
+    def sources(self, directory: Path, modified: float) -> tuple[SourceFile, ...]:
+        """The editions as files of a directory, changed at a moment in seconds since the epoch."""
+        return tuple(
+            source(directory, where_of(self.id, lang), text, modified) for lang, text in self.texts.items()
+        )
+
+    def samples(self, directory: Path, modified: float) -> tuple[SourceFile, ...]:
+        """The sample as a file of a directory, if there is one."""
+        return (source(directory, self.sample_place, self.sample, modified),) if self.sample else ()
+
+    def shown(self) -> "Draft":
+        """The same as it is once its editions are no drafts any more."""
+        return Draft(self.id, {lang: _published(text) for lang, text in self.texts.items()}, self.sample)
+
+
+def where_of(entry_id: str, lang: Language) -> str:
+    """The path of an edition below its content directory."""
+    return f"{lang}/{entry_id}.md"
+
+
+def source(directory: Path, where: str, text: str, modified: float) -> SourceFile:
+    """A text as a file that lies below a directory."""
+    return SourceFile(where, directory / where, text.encode("utf-8", "replace"), modified)
+
+
+def tidied(text: str) -> str:
+    """A text as a form sent it, with line ends LF and one at its end; empty where nothing is in it."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"{lines.rstrip(chr(10))}\n" if lines.strip() else ""
+
+
+def fingerprint(text: str) -> str:
+    """A short name that another text does not have."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def _published(text: str) -> str:
+    try:
+        return with_value(text, "draft", "false", "updated") if values_of(text, "draft") else text
+    except AuthoringError:
+        return text
+
+
+AFTER = {"topics": "kind", "error_types": "topics"}
+"""Behind which field one that is missing is put in."""
+
+Texts = Mapping[Language, str]
+
+
+def with_kind(texts: Texts, kind: str) -> dict[Language, str]:
+    """Both editions with this kind. Raises AuthoringError where it is none or a front matter cannot be read."""
+    if kind not in set(Kind):
+        raise AuthoringError(f"kind {kind!r} is not one of {', '.join(Kind)}")
+    return {lang: with_value(text, "kind", kind, "title") for lang, text in texts.items() if text}
+
+
+def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
+    """Both editions with a tag in the list `key`, or without it where one of them has it. Raises AuthoringError."""
+    if not tag:
+        return dict(texts)
+    held = any(tag in values_of(text, key) for text in texts.values())
+    changed = {}
+    for lang, text in texts.items():
+        others = tuple(each for each in values_of(text, key) if each != tag)
+        if text:
+            changed[lang] = with_list(text, key, others if held else (*others, tag), AFTER[key])
+    return changed
+
+
+def with_wording(texts: Texts, lang: str, wording: str) -> dict[Language, str]:
+    """Both editions, one of them with an alias more. Raises AuthoringError."""
+    changed = {each: text for each, text in texts.items() if text}
+    if wording and lang in changed:
+        edition = Language(lang)
+        changed[edition] = with_item(changed[edition], "aliases", wording, "title")
+    return changed
+
+
+def agreed(texts: Texts, entry_id: str) -> dict[Language, str]:
+    """Both editions, each with the digest of the other, as `jieda sync` stamps them. Raises AuthoringError."""
+    if not all(texts.get(lang) for lang in Language):
+        raise AuthoringError("only two editions can agree")
+    read = {lang: _outline(texts[lang], where_of(entry_id, lang)) for lang in Language}
+    return {
+        lang: with_stamp(
+            texts[lang].encode(), read[lang].lines.get("synced_with", 0), read[lang.other].digest
+        ).decode()
+        for lang in Language
+    }
+
+
+def _outline(text: str, where: str) -> FileOutline:
+    parsed, problems = parse_file(source(Path(), where, text, 0.0))
+    if parsed is None:
+        raise AuthoringError("; ".join(str(problem) for problem in problems))
+    return parsed.outline

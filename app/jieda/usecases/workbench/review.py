@@ -1,0 +1,291 @@
+"""A draft looked at as a whole: checked, shown as it would be served, tried on a log, held against searches."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.normalize import within
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.check.rules import check_between, check_entry
+from jieda.content.check.samples import Spoken
+from jieda.content.library import Library
+from jieda.content.read.corpus import Corpus
+from jieda.content.read.gather import in_order
+from jieda.content.read.load import Loaded
+from jieda.content.read.outline import LEFT_TO_WRITE
+from jieda.diagnosis.answers import Confidence, Match
+from jieda.diagnosis.collect import FactReader, count_signatures, event_finder
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.overlay import with_entry
+from jieda.entry import Edition, Entry, Language, Problem, Summary
+from jieda.search.answers import SearchRequest
+from jieda.signature.grammar import literal_text
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.diagnose import turn
+from jieda.usecases.entries import ReadEntry
+from jieda.usecases.secrets import masked
+from jieda.usecases.service import Service
+from jieda.usecases.workbench.desk import Desk, Material
+from jieda.usecases.workbench.draft import Draft, where_of
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Problems by file and line: `own` those of each edition, `others` those of the samples, of the entry as a whole,
+    and of other files that the draft would break."""
+
+    own: dict[Language, tuple[Problem, ...]]
+    others: tuple[Problem, ...]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All of them."""
+        return (*(each for found in self.own.values() for each in found), *self.others)
+
+    @property
+    def unserved(self) -> tuple[Problem, ...]:
+        """Those that keep an edition from being served."""
+        return tuple(each for each in self.problems if not each.served)
+
+
+def check(material: Material, edited: Loaded, draft: Draft) -> Checked:
+    """`edited` is the content with the draft in place."""
+    corpus = edited.corpus
+    found = [*_of_draft(edited.problems, draft), *_between(material, edited, draft)]
+    if draft.id in corpus.by_id:
+        found += check_entry(corpus, draft.id)
+    broken = _broken_elsewhere(material.loaded.corpus, corpus, draft.id)
+    by_lang = {
+        lang: in_order(each for each in found if each.path == where_of(draft.id, lang)) for lang in Language
+    }
+    places = {where_of(draft.id, lang) for lang in Language}
+    others = (each for each in found if each.path not in places)
+    return Checked(by_lang, in_order((*others, *broken)))
+
+
+def _of_draft(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
+    places = draft.files().keys()
+    return (each for each in problems if each.path in places)
+
+
+def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Problem]:
+    """What breaks a rule between entries, told of a file of the draft."""
+    corpus = edited.corpus
+    files = corpus.by_id.get(draft.id, {}).values()
+    signatures = [signature for file in files for signature in file.front.signatures]
+    more = {
+        sample.content: edited.sample_texts[sample.path]
+        for sample in corpus.samples.get(draft.id, ())
+        if sample.where == draft.sample_place
+    }
+    matches = material.matches(signatures, more)
+    return _of_draft(check_between(corpus, Spoken.of(corpus), matches), draft)
+
+
+def _broken_elsewhere(before: Corpus, after: Corpus, entry_id: str) -> Iterator[Problem]:
+    """What is wrong with entries that link to the draft, and was not before."""
+    linking = {
+        file.id
+        for file in before.files
+        if file.id != entry_id and any(link.target == entry_id for link in file.file.links)
+    }
+    for other in sorted(linking):
+        yield from set(check_entry(after, other)) - set(check_entry(before, other))
+
+
+MOST_QUERIES = 24
+LONGEST_QUERY = 300
+"""Characters of a title or an alias that are searched for."""
+MOST_HITS = 10
+MOST_ALIKE = 4
+SURE = (Confidence.EXACT, Confidence.LIKELY)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An entry that a log is taken for. `signature`: the one that says most, empty where words alone speak."""
+
+    id: str
+    title: str
+    lang: Language
+    confidence: Confidence
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What a log is taken for, best first: as served, and with the draft in place."""
+
+    before: tuple[Taken, ...]
+    after: tuple[Taken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRank:
+    """A query that an entry should win. `place` from 1, 0 where it is not among the first; `winner` is who wins
+    instead, if anybody does. `weak`: nothing fits well."""
+
+    field: str
+    query: str
+    lang: Language
+    place: int
+    winner: Summary | None
+    weak: bool
+
+
+def diagnoser_with(snapshot: Snapshot, material: Material, library: Library, draft: Draft) -> Diagnoser:
+    """The diagnoser as it would be if a draft, which is an entry of `library` if it can be served, were in place."""
+    entry, entry_id, sample = library.entry(draft.id), draft.id, draft.sample
+    served = snapshot.diagnoser
+    if entry is None:
+        return with_entry(served, library, entry_id, None, ())
+    samples = {
+        other: material.loaded.corpus.samples[other] for other in sorted(material.loaded.corpus.samples)
+    }
+    texts = material.loaded.sample_texts
+    own = [texts[log.path] for log in samples.get(entry_id, ())] + ([sample] if sample else [])
+    facts = FactReader(served.words, material.formats).entry(entry, own)
+    events = material.events(entry.signatures)
+    logs = [(other, events[log.content]) for other, held in samples.items() for log in held]
+    if sample:
+        logs.append((entry_id, event_finder(entry.signatures, material.formats)(sample)))
+    background = [events[log.content] for log in material.loaded.corpus.background]
+    counts = count_signatures({entry_id: entry.signatures}, logs, background)
+    return with_entry(served, library, entry_id, facts, counts)
+
+
+def try_log(before: Diagnoser, after: Diagnoser, log: str, lang: Language) -> Tried:
+    """What a log is taken for by two diagnosers."""
+    return Tried(_taken(before, log, lang), _taken(after, log, lang))
+
+
+def _taken(diagnoser: Diagnoser, log: str, lang: Language) -> tuple[Taken, ...]:
+    return tuple(
+        Taken(
+            match.entry.id,
+            match.edition.title,
+            match.edition.lang,
+            match.confidence,
+            next((each.detail for each in match.evidence if each.kind == "signature"), ""),
+        )
+        for match in diagnoser.diagnose(log, lang).matches
+    )
+
+
+def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[QueryRank, ...]:
+    """How the queries that an entry should win are answered in what is served; the first of them are asked."""
+    return tuple(
+        _rank(snapshot, entry.id, field, query, lang)
+        for field, query in islice(dict.fromkeys(_queries(entry)), MOST_QUERIES)
+    )
+
+
+def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
+    for field in ("title", "aliases", "symptoms"):
+        for edition in entry.editions.values():
+            said = getattr(edition, field)
+            lines = (said,) if isinstance(said, str) else said
+            written = (within(each, LONGEST_QUERY) for each in lines if not LEFT_TO_WRITE.search(each))
+            yield from ((field, each) for each in written)
+
+
+def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> QueryRank:
+    answer = snapshot.searcher.search(SearchRequest(query, lang, limit=MOST_HITS))
+    ids = [hit.entry.id for hit in answer.hits]
+    place = ids.index(entry_id) + 1 if entry_id in ids else 0
+    winner = snapshot.library.summary(ids[0]) if ids and place != 1 else None
+    return QueryRank(field, query, lang, place, winner, answer.weak)
+
+
+def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[QueryRank]) -> tuple[Summary, ...]:
+    """Other entries that answer the same: that win its title or an alias with something that fits, or that are told
+    by the same error text."""
+    found = [each.winner for each in ranks if each.winner and not each.weak and each.field != "symptoms"]
+    found += [
+        snapshot.library.summary(match.entry.id)
+        for line in entry.signature_lines[:MOST_QUERIES]
+        for match in _explained(snapshot, literal_text(line))
+        if match.entry.id != entry.id
+    ]
+    return tuple({each.id: each for each in found}.values())[:MOST_ALIKE]
+
+
+def _explained(snapshot: Snapshot, text: str) -> Sequence[Match]:
+    matches = snapshot.diagnoser.diagnose(text, Language.EN).matches
+    return [match for match in matches if match.confidence in SURE]
+
+
+MOST_WORDINGS = 20
+"""Wordings that are offered for an edition."""
+
+
+def wordings(edition: Edition, glossary: Glossary, analyzer: Analyzer) -> tuple[str, ...]:
+    """Wordings of an edition's title in its language that it does not have yet as an alias."""
+    had = {analyzer.key(text) for text in (edition.title, *edition.aliases)}
+    found = dict.fromkeys(_swapped(edition.title, edition.lang, glossary, analyzer))
+    return tuple(each for each in found if analyzer.key(each) not in had)[:MOST_WORDINGS]
+
+
+def _swapped(title: str, lang: Language, glossary: Glossary, analyzer: Analyzer) -> Iterator[str]:
+    analysis = analyzer.analyze(title)
+    atoms = analysis.atoms
+    for mention in glossary.mentions(analysis):
+        group = glossary.groups[mention.group]
+        start, end = atoms[mention.first].start, atoms[mention.last].end
+        for word in group.en if lang is Language.EN else group.zh:
+            yield f"{title[:start]}{word}{title[end:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """`read` is the entry as it would be served, None where nothing of it could be; `tried` is None without a log.
+    `wordings` are aliases that it could have."""
+
+    checked: Checked
+    read: ReadEntry | None
+    tried: Tried | None
+    ranks: tuple[QueryRank, ...]
+    alike: tuple[Summary, ...]
+    wordings: Mapping[Language, tuple[str, ...]]
+
+
+async def review(service: Service, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
+    """All of it. Raises TooBusy where too much is being worked on, and ContentError.
+
+    A form without an id has nothing to be looked at: its draft must be named.
+    """
+    snapshot = service.current()
+    async with turn(service, len(log)):
+        return await service.offload(lambda: review_at(snapshot, desk, draft, log, lang))
+
+
+def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
+    """As `review`, here and now."""
+    material, now = desk.material(snapshot), time.time()
+    directory, sample = desk.directory_of(draft.id), draft.samples(desk.directory_of(draft.id), now)
+    edited = material.loaded.with_entry(draft.id, draft.sources(directory, now), sample)
+    checked = check(material, edited, draft)
+    shown = draft.shown()
+    library = material.loaded.with_entry(draft.id, shown.sources(directory, now), sample).library()
+    entry = library.entry(draft.id)
+    ranks = rank(snapshot, entry, lang) if entry else ()
+    searcher = snapshot.searcher
+    tried = None
+    if log.strip():
+        after = diagnoser_with(snapshot, material, library, draft)
+        tried = try_log(snapshot.diagnoser, after, masked(log), lang)
+    return Review(
+        checked=checked,
+        read=ReadEntry(entry, library.summary(draft.id), library.related(draft.id)) if entry else None,
+        tried=tried,
+        ranks=ranks,
+        alike=alike(snapshot, entry, ranks) if entry else (),
+        wordings={
+            each.lang: wordings(each, searcher.glossary, searcher.analyzer)
+            for each in entry.editions.values()
+        }
+        if entry
+        else {},
+    )

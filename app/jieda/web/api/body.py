@@ -1,0 +1,103 @@
+"""Reading a log that a client sends: within limits, without trusting what it says about itself."""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+
+from pydantic import ValidationError
+from starlette.requests import Request
+
+from jieda.entry import Language
+from jieda.usecases.diagnose import check_size
+from jieda.usecases.service import Service
+from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
+
+JSON_ESCAPE = 6
+"""Bytes that JSON can spend on one byte of text: a control character is written as six."""
+JSON_FRAME = 1024
+"""Bytes for what surrounds the text in a JSON body."""
+STRUCTURE = Structure(strings=100, outside=1024)
+"""A log with what belongs to it needs a dozen strings and a few bytes between them."""
+PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
+"""How files of gzip, zip, zstd, xz and bzip2 begin."""
+
+
+def most_json_bytes(limit: int) -> int:
+    """Bytes of a JSON body that a text of `limit` bytes can take."""
+    return limit * JSON_ESCAPE + JSON_FRAME
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """A text to diagnose. `as_json`: it came as JSON, so that is how the answer goes back."""
+
+    text: str
+    lang: Language | None
+    framework: str
+    as_json: bool
+
+
+async def read_paste(request: Request, parameters: DiagnoseParameters, service: Service) -> Paste:
+    """The text that a request brings, as JSON or raw.
+
+    Raises TooLarge beyond the limit of `service`, Refusal where the body cannot be read.
+    """
+    limit = service.limits.log_bytes
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in {"identity", ""}:
+        raise _packed()
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raw = _unpacked(await read_bytes(request, limit, limit))
+        if not raw:
+            raise _unfit("problem.field.empty")
+        return Paste(raw.decode("utf-8", "replace"), parameters.lang, parameters.framework, as_json=False)
+    raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
+    body = await service.offload(partial(parse_body, raw))
+    check_size(service, body.text)
+    return Paste(
+        body.text, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True
+    )
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """`raw` itself. Raises Refusal for a packed file, which would only be read as a text of nonsense."""
+    if raw.startswith(PACKED):
+        raise _packed()
+    return raw
+
+
+def _packed() -> Refusal:
+    # A few kilobytes can unpack to gigabytes; a log is sent as it is.
+    return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
+
+
+def parse_body(raw: bytes) -> DiagnoseBody:
+    """The fields of a JSON body. Raises Refusal with what is wrong."""
+    try:
+        check_structure(raw, STRUCTURE)
+        # A log read by a program with other ideas of its encoding holds lone surrogates; they are replaced
+        # like any other undecodable bytes.
+        fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
+        return DiagnoseBody.model_validate(fields)
+    except ValidationError as error:
+        found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
+        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=found)) from None
+    except TooMuchStructure:
+        raise _unfit("problem.field.structure") from None
+    except (ValueError, RecursionError):
+        broken = FieldError("body", "problem.field.json")
+        raise Refusal(HttpProblem(400, "problem.bad_json", errors=(broken,))) from None
+
+
+def _unfit(key: str) -> Refusal:
+    return Refusal(HttpProblem(422, "problem.bad_parameter", errors=(FieldError("body", key),)))
+
+
+def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:
+    return {
+        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for name, value in fields.items()
+    }

@@ -1,0 +1,271 @@
+"""What answers the requests to the API. Parameters and bodies are read in `parameters` and `body`, routes are rows of
+`routes`.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, TypeVar
+
+from anyio.to_thread import run_sync
+from fastapi import Query
+from pydantic import BaseModel, TypeAdapter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.entry import Language
+from jieda.errors import ContentError
+from jieda.filters import check_tag
+from jieda.presentation import schemas
+from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
+from jieda.presentation.shaper import Shaper
+from jieda.snapshot.build.builder import BuildAbandoned
+from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.store.facts import FactsUnreadable
+from jieda.snapshot.store.processes import BuildRefused
+from jieda.usecases.diagnose import diagnose as diagnose_for
+from jieda.usecases.entries import MovedTo, all_tags, read
+from jieda.usecases.search import search as search_for
+from jieda.usecases.search import suggest as suggest_for
+from jieda.web.api.body import read_paste
+from jieda.web.api.parameters import (
+    DiagnoseParameters,
+    EntryParameters,
+    ListParameters,
+    OneEntry,
+    SearchParameters,
+    SuggestParameters,
+)
+from jieda.web.http.negotiation import preferred_media_type
+from jieda.web.http.preferences import api_language
+from jieda.web.http.problems import HttpProblem, Refusal, told_in
+from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.site import asker_of, site_of
+
+COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
+JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
+ApiHandler = Callable[..., Awaitable[Response]]
+Item = TypeVar("Item")
+
+
+def asked(request: Request, lang: Language | None) -> Language:
+    """Return the language asked for by a parameter that has been checked, or else by the headers."""
+    return lang or api_language(request)
+
+
+def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
+    """Return the shaper of answers from a snapshot in a language."""
+    return site_of(request).shapers.of(snapshot, lang)
+
+
+async def json_answer(
+    request: Request, model: BaseModel, lang: Language, vary: tuple[str, ...] = ("Accept-Language",)
+) -> Response:
+    """Answer with a model as JSON and its ETag, or with 304.
+
+    The model is written out here and not by FastAPI, which would check once more what is already checked.
+    """
+    return await respond(request, model.model_dump_json(), JSON, lang=lang, vary=vary)
+
+
+def accepted_type(request: Request, *offers: str) -> str:
+    """Return the one of `offers` that the client likes best. Raises Refusal where it accepts none."""
+    accepted = preferred_media_type(request.headers.get("accept", ""), offers)
+    if accepted is None:
+        raise Refusal(HttpProblem(406, "problem.not_acceptable", {"offers": ", ".join(sorted(offers))}))
+    return accepted
+
+
+async def search(request: Request, parameters: Annotated[SearchParameters, Query()]) -> Response:
+    """Find entries by words, questions, identifiers or error text, in either language.
+
+    Every entry is found once, by any of its editions, and shown in the language asked for where it exists.
+    """
+    lang = asked(request, parameters.lang)
+    found = await search_for(site_of(request).service, parameters.wanted(lang), asker_of(request))
+    request.state.outcome, request.state.note = found.outcome, found.note
+    return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
+
+
+async def suggest(request: Request, parameters: Annotated[SuggestParameters, Query()]) -> Response:
+    """Complete what is being typed: titles, identifiers, tags and words of the glossary."""
+    service = site_of(request).service
+    lang = asked(request, parameters.lang)
+    snapshot = service.current()
+    found = await suggest_for(service, snapshot, parameters.q, lang, parameters.limit)
+    shape = shaper(request, snapshot, lang)
+    body = COMPLETIONS.dump_json(tuple(shape.completion(each) for each in found))
+    return await respond(request, body, JSON, lang=lang, vary=("Accept-Language",))
+
+
+async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
+    """Find the entries that explain a log: a line, a traceback or all of it, up to 1 MiB of text.
+
+    Send `application/json` with `text`, `lang` and `framework`, or the raw text as any other type, with
+    `lang` and `framework` as query parameters: `curl --data-binary @job.log …/api/v1/diagnose`. A JSON body
+    gets JSON back and a raw one readable text, unless Accept asks for one of them.
+    """
+    site = site_of(request)
+    paste = await read_paste(request, parameters, site.service)
+    lang = asked(request, paste.lang)
+    with told_in(lang):
+        accepted = accepted_type(request, *((JSON, TEXT) if paste.as_json else (TEXT, JSON)))
+        if parameters.framework:  # the body may name another, which is the one that counts
+            check_tag("framework", parameters.framework, site.service.current().library.taxonomy)
+        found = await diagnose_for(site.service, paste.text, lang, paste.framework, asker_of(request))
+    if accepted == TEXT:
+        urls, words = site.urls, site.translations.words(lang)
+        answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
+    else:
+        answer = shaper(request, found.snapshot, lang).diagnosis(found).model_dump_json()
+    return await respond(
+        request,
+        answer,
+        accepted,
+        lang=lang,
+        vary=("Accept", "Accept-Language", "Content-Type"),
+        cache=NO_STORE,
+        headers={CONFIDENCE_HEADER: found.confidence},
+    )
+
+
+async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
+    """List entries, latest change first."""
+    lang = asked(request, parameters.lang)
+    filters, since = parameters.filters(), parameters.updated_since
+    found = await site_of(request).client.entries(filters, lang, parameters.window(), since)
+    return await json_answer(request, found, lang)
+
+
+async def entry(
+    request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
+) -> Response:
+    """Read one entry, as JSON or, with `Accept: text/markdown`, as Markdown with its front matter.
+
+    Asked for in a language it lacks, it comes in the other; `lang` says which. An old id is answered with
+    308 and the address of today.
+    """
+    service = site_of(request).service
+    snapshot = service.current()
+    found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
+    if isinstance(found, MovedTo):
+        return moved(request, found, markdown=False)
+    accepted = accepted_type(request, JSON, MARKDOWN)
+    lang = asked(request, parameters.lang)
+    shown = found.entry.edition(lang)
+    vary = ("Accept", "Accept-Language")
+    if accepted == MARKDOWN:
+        return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=vary)
+    return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, vary)
+
+
+async def entry_markdown(
+    request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
+) -> Response:
+    """Read one entry as Markdown with its front matter, exactly as its file contains it."""
+    service = site_of(request).service
+    found = await read(service, service.current(), f"{framework}/{slug}", asker_of(request))
+    if isinstance(found, MovedTo):
+        return moved(request, found, markdown=True)
+    shown = found.entry.edition(asked(request, parameters.lang))
+    return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
+
+
+def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
+    """Redirect to where an entry of an old id is now, with 308, keeping the query."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
+
+
+async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that lists differ in
+    request: Request,
+    snapshot: Snapshot,
+    parameters: ListParameters,
+    whole: type[schemas.Page],
+    found: Sequence[Item],
+    shown: Callable[[Shaper, Item], BaseModel],
+) -> Response:
+    """Answer with the part of a list that is asked for, each item as `shown`, as `whole`."""
+    lang = asked(request, parameters.lang)
+    shape = shaper(request, snapshot, lang)
+    fields = {
+        "items": [shown(shape, each) for each in parameters.window().of(found)],
+        "total": len(found),
+        "limit": parameters.limit,
+        "offset": parameters.offset,
+        "generation": snapshot.generation,
+    }
+    return await json_answer(request, whole.model_validate(fields), lang)
+
+
+def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
+    """Make a handler that lists the tags of a facet with names, descriptions and counts, as `whole`."""
+
+    async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
+        snapshot = site_of(request).service.current()
+        found = all_tags(snapshot.library, facet)
+        return await listed(
+            request, snapshot, parameters, whole, found, lambda shape, each: shape.tag(facet, each)
+        )
+
+    return tags
+
+
+async def problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
+    """List what is wrong in the content files, as `jieda check` reports it, but for what tells of drafts."""
+    snapshot, whole = site_of(request).service.current(), schemas.ContentProblemList
+    found = snapshot.library.open_problems
+    return await listed(
+        request, snapshot, parameters, whole, found, lambda _, each: schemas.ContentProblem.of(each)
+    )
+
+
+async def translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
+    """List, for every entry, which editions are present, missing or older than their twin."""
+    snapshot, whole = site_of(request).service.current(), schemas.TranslationList
+    summary = snapshot.library.summary
+    return await listed(
+        request,
+        snapshot,
+        parameters,
+        whole,
+        snapshot.library.ids,
+        lambda shape, each: shape.translation(summary(each)),
+    )
+
+
+async def reload_content(request: Request) -> Response:
+    """Read the content again and serve what changed, in every worker. Needs the token; closed where none is
+    configured.
+
+    Answers when all workers serve the new generation, or after ten seconds with those in `behind` that do not yet.
+    """
+    site = site_of(request)
+    check_token(request.headers.get("authorization", ""), site.settings.reload_token)
+    try:
+        # Not on a thread of the pool: requests that wait for one build would fill it.
+        built = await asyncio.wrap_future(site.knowledge.rebuild())
+    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+        site.metrics.reloads.labels("failed").inc()
+        # Whoever holds the token looks after the content, so the reason may name files.
+        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
+    outcome = await run_sync(site.knowledge.spread, built)
+    site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
+    shape = schemas.Reloaded(
+        changed=outcome.changed,
+        generation=outcome.generation,
+        workers=outcome.workers,
+        behind=outcome.behind,
+    )
+    headers = {"Cache-Control": "no-store"}
+    return Response(shape.model_dump_json(), media_type=JSON, headers=headers)
+
+
+def check_token(authorization: str, token: str) -> None:
+    """Raises Refusal unless the header brings the token, and always where there is none to bring."""
+    if not token:
+        raise Refusal(HttpProblem(403, "problem.reload_closed"))
+    scheme, _, given = authorization.partition(" ")
+    matches = hmac.compare_digest(given.strip().encode(), token.encode())
+    if scheme.lower() != "bearer" or not matches:
+        raise Refusal(HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"}))

@@ -1,0 +1,203 @@
+"""The description of the API: from the route table, with examples made from the entries that are served, so that they
+cannot be wrong."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from itertools import chain
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from jieda.content.library import Library
+from jieda.entry import Entry, Kind, Language
+from jieda.presentation import schemas
+from jieda.presentation.shaper import Shaper
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS, Taxonomy
+from jieda.usecases.diagnose import Diagnosed
+from jieda.usecases.entries import ReadEntry
+from jieda.usecases.search import Found
+from jieda.version import VERSION
+from jieda.web.api.parameters import DiagnoseBody
+from jieda.web.api.routes import ROUTES, ApiRoute
+from jieda.web.http.problems import MEDIA_TYPE, ProblemBody
+from jieda.web.site import Site
+
+Json = dict[str, Any]
+MAX_LOG = 2000
+"""Characters of a log in an example."""
+INTERFACE = "2.0.0"
+"""Of the interface, not of the package: the middle number grows with every field that is added."""
+
+ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
+`generation` names the content that an answer was taken from. Every GET answers HEAD and If-None-Match, every failure is
+`application/problem+json`. Parameters that a route does not know are refused.
+
+常见报错与问题的中英双语解答。列表一律是 `{total, limit, offset, items}`，\
+`generation` 表示回答取自哪一版内容；每个 GET 都支持 HEAD 和 If-None-Match，\
+出错一律返回 `application/problem+json`。接口不认识的参数会被拒绝（422）。
+"""
+TAGS: Mapping[str, tuple[str, ...]] = {
+    "Find": ("search", "suggest", "diagnose"),
+    "Read": ("list_entries", "get_entry", "get_entry_markdown"),
+    "Tags": ("list_frameworks", "list_kinds", "list_topics", "list_error_types"),
+    "Content": ("list_problems", "list_translations", "reload"),
+}
+"""The operations by what they are for."""
+REFERENCE = "#/components/schemas/{model}"
+
+
+def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
+    """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
+    document = get_openapi(
+        title="Jieda",
+        version=INTERFACE,
+        description=ABOUT,
+        routes=app.routes,
+        servers=[{"url": site.urls.root_path}] if site.urls.root_path else None,
+    )
+    document = without_prefix(document)
+    document["info"]["x-jieda-version"] = VERSION
+    paths: Json = document["paths"]
+    document["paths"] = {route.path: paths[route.path] for route in ROUTES}
+    components = document.setdefault("components", {})
+    for model, name in ((ProblemBody, "Problem"), (DiagnoseBody, "DiagnoseBody")):
+        schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
+        components["schemas"] |= {**schema.pop("$defs", {}), name: schema}
+    for unused in ("HTTPValidationError", "ValidationError"):
+        components["schemas"].pop(unused, None)
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    found = examples(site, snapshot)
+    for route in ROUTES:
+        operation = document["paths"][route.path][route.method.lower()]
+        complete(operation, route, found.get(route.operation, {}))
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query":
+                name_tags(parameter["name"], parameter["schema"], snapshot.library.taxonomy)
+    name_tags(
+        "framework",
+        components["schemas"]["DiagnoseBody"]["properties"]["framework"],
+        snapshot.library.taxonomy,
+    )
+    return document
+
+
+def without_prefix(document: Json) -> Json:
+    """Return the document with its models named as clients know them."""
+    reference = REFERENCE.format(model="")
+    renamed: Json = json.loads(json.dumps(document).replace(reference + schemas.PREFIX, reference))
+    models = renamed["components"]["schemas"]
+    renamed["components"]["schemas"] = dict(
+        sorted((name.removeprefix(schemas.PREFIX), model) for name, model in models.items())
+    )
+    return renamed
+
+
+def name_tags(name: str, schema: Json, taxonomy: Taxonomy) -> None:
+    """Says in the schema of a field that takes tags which there are: those that the content knows now, or nothing."""
+    if name in FACETS:
+        schema.get("items", schema)["enum"] = ["", *taxonomy.facet(name)]
+
+
+def complete(operation: Json, route: ApiRoute, example: Json) -> None:
+    """Add to an operation what the framework cannot know."""
+    operation["tags"] = [tag for tag, names in TAGS.items() if route.operation in names]
+    responses: Json = operation["responses"]
+    responses.pop("422", None)
+    content: Json = responses["200"].setdefault("content", {})
+    if route.text:
+        content.pop("text/plain", None)
+        content[route.text] = {"schema": {"type": "string"}}
+    if "answer" in example:
+        content["application/json"]["example"] = example["answer"]
+    if "text" in example:
+        content[route.text]["example"] = example["text"]
+    if route.method == "GET":
+        responses["304"] = {"description": "The client has it already (If-None-Match)."}
+    for status in (*route.refusals, 429, 500):
+        responses[str(status)] = refusal(status)
+    parameters: list[Json] = operation.get("parameters", [])
+    parameters.sort(key=lambda parameter: parameter["name"] != "q")  # what one looks for comes first
+    for parameter in parameters:
+        if parameter["name"] in example.get("parameters", {}):
+            parameter["example"] = example["parameters"][parameter["name"]]
+    if route.operation == "diagnose":
+        operation["requestBody"] = diagnose_body(example)
+    if route.operation == "reload":
+        operation["security"] = [{"token": []}]
+
+
+def refusal(status: int) -> Json:
+    """How a refusal with a status looks."""
+    schema = {"$ref": REFERENCE.format(model="Problem")}
+    return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+
+
+def diagnose_body(example: Json) -> Json:
+    """The two forms in which a log is sent."""
+    as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
+    as_text: Json = {"schema": {"type": "string", "minLength": 1}}
+    if "body" in example:
+        as_json["example"] = example["body"]
+        as_text["example"] = example["body"]["text"]
+    return {"required": True, "content": {"application/json": as_json, "text/plain": as_text}}
+
+
+def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
+    """By operation: `parameters`, the `body` sent, the JSON `answer`, the `text` answered instead.
+
+    Searches, reads and diagnoses without being counted: no visitor asked for it.
+    """
+    library = snapshot.library
+    chosen = choose(library)
+    if chosen is None:
+        return {}
+    shape = Shaper(snapshot, site.urls, Language.EN, site.translations.words(Language.EN))
+    title = chosen.edition(Language.EN).title
+    request = SearchRequest(text=title, limit=1)
+    searched = {} if snapshot.searcher.waits else {"answer": _searched(shape, request, snapshot)}
+    read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
+    completions = snapshot.completer.complete(title[:8], Language.EN, 3)
+    named = {"framework": chosen.framework, "slug": chosen.slug}
+    raw = chosen.edition(Language.EN).raw
+    return {
+        "search": {"parameters": {"q": title}, **searched},
+        "suggest": {
+            "parameters": {"q": title[:8]},
+            "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
+        },
+        "list_entries": {"parameters": {"framework": [chosen.framework]}},
+        "get_entry": {
+            "parameters": named,
+            "answer": shape.entry(read).model_dump(mode="json"),
+            "text": raw,
+        },
+        "get_entry_markdown": {"parameters": named, "text": raw},
+        "diagnose": diagnosis_example(shape, snapshot, chosen),
+    }
+
+
+def diagnosis_example(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Json:
+    """A sample of an entry and what it is diagnosed as; nothing where the entry has no sample."""
+    logs = [sample.text for sample in snapshot.library.samples(entry.id)]
+    if not logs:
+        return {}
+    text = min(logs, key=len)[:MAX_LOG]
+    answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
+    shown = shape.diagnosis(Diagnosed(answer, snapshot))
+    return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
+
+
+def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:
+    found = Found(request, snapshot.searcher.search(request), snapshot)
+    return shape.search(found).model_dump(mode="json")
+
+
+def choose(library: Library) -> Entry | None:
+    """An error with a sample if there is one, otherwise any entry."""
+    sampled = map(library.summary, sorted(library.sampled))
+    errors = (each.id for each in sampled if each.kind is Kind.ERROR)
+    return next(map(library.entry, chain(errors, sorted(library.sampled), library.ids)), None)

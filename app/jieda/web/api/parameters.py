@@ -1,0 +1,153 @@
+"""Parameters of the routes of the API. Scripts depend on these names: they are a promise."""
+
+import re
+from datetime import date
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from jieda.entry import Language
+from jieda.filters import Filters, Window
+from jieda.search.answers import SearchRequest
+from jieda.usecases.entries import MAX_TAGS
+from jieda.web.http.negotiation import LANGUAGE_PATTERN, parse_language
+
+MAX_LIMIT = 50
+MAX_OFFSET = 10_000
+MAX_ENTRIES = 1_000_000
+"""A far part of the entries costs no more than the first: nothing is ranked."""
+
+
+def _written_as(form: str, error: str, message: str) -> BeforeValidator:
+    """Lets pass only what is written as the description says: pydantic reads more, such as `0.0` for 0, `yes` for true
+    and 0 for a day in 1970."""
+    pattern = re.compile(form, re.ASCII | re.IGNORECASE)
+
+    def check(value: object) -> object:
+        if isinstance(value, str) and not pattern.fullmatch(value):
+            raise PydanticCustomError(error, message)
+        return value
+
+    return BeforeValidator(check)
+
+
+Number = Annotated[int, _written_as(r"-?\d{1,18}", "int_parsing", "must be a whole number")]
+Switch = Annotated[bool, _written_as("true|false|1|0", "bool_parsing", "must be true or false")]
+Day = Annotated[date, _written_as(r"\d{4}-\d\d-\d\d", "date_parsing", "must be a date")]
+
+
+def _language(value: object) -> Language:
+    lang = parse_language(value) if isinstance(value, str) else None
+    if lang is None:
+        raise PydanticCustomError("language", "must be en or zh")
+    return lang
+
+
+AskedLanguage = Annotated[
+    Language,
+    BeforeValidator(_language),
+    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
+]
+Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
+
+
+class LanguageParameters(BaseModel):
+    """The parameter that every route has. Parameters that a route does not know are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lang: AskedLanguage | None = Field(
+        None,
+        description="Language to show: `en` or `zh` (`zh-CN` and the like count as `zh`). "
+        "By default what Accept-Language likes best, then `en`. Never filters.",
+    )
+
+
+class OneEntry(LanguageParameters):
+    """Parameters of a single entry."""
+
+
+class ListParameters(LanguageParameters):
+    """Parameters of every list."""
+
+    limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of items.")
+    offset: Number = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
+
+    def window(self) -> Window:
+        """The part of the list that is asked for."""
+        return Window(self.limit, self.offset)
+
+
+class FilterParameters(ListParameters):
+    """Filters that combine: or within one, and between them."""
+
+    framework: Tags = Field([], description="Framework ids, see `/frameworks`.")
+    kind: Tags = Field([], description="Kinds, see `/kinds`.")
+    topic: Tags = Field([], description="Topic ids, see `/topics`.")
+    error_type: Tags = Field([], description="Error type ids, see `/error-types`.")
+    edition: Language | None = Field(None, description="Only entries that have this edition.")
+
+    def filters(self) -> Filters:
+        """The filters as search knows them; an empty value, as a form sends it, filters nothing."""
+        return Filters(
+            framework=tuple(filter(None, self.framework)),
+            kind=tuple(filter(None, self.kind)),
+            topic=tuple(filter(None, self.topic)),
+            error_type=tuple(filter(None, self.error_type)),
+            edition=self.edition,
+        )
+
+
+class SearchParameters(FilterParameters):
+    """Parameters of a search."""
+
+    q: str = Field(description="What to look for: words, a question, an identifier, an error line.")
+    verbatim: Switch = Field(
+        False,
+        description="Search what was typed, without spelling correction. `1` and `0` are understood, too.",
+    )
+    unfinished: Switch = Field(
+        False,
+        description="For a search at every keystroke: the last word may be half typed, and nothing is corrected.",
+    )
+
+    def wanted(self, lang: Language) -> SearchRequest:
+        """The search that is asked for, shown in `lang`."""
+        return SearchRequest(
+            text=self.q,
+            lang=lang,
+            filters=self.filters(),
+            limit=self.limit,
+            offset=self.offset,
+            verbatim=self.verbatim,
+            unfinished=self.unfinished,
+        )
+
+
+class EntryParameters(FilterParameters):
+    """Parameters of the list of entries."""
+
+    offset: Number = Field(0, ge=0, le=MAX_ENTRIES, description="Items to pass over.")
+    updated_since: Day | None = Field(None, description="Only entries changed on or after this day.")
+
+
+class SuggestParameters(LanguageParameters):
+    """Parameters of a completion."""
+
+    q: str = Field(description="What has been typed so far.")
+    limit: Number = Field(10, ge=1, le=MAX_LIMIT, description="Maximum number of completions.")
+
+
+class DiagnoseParameters(LanguageParameters):
+    """What can be said beside a log: as parameters of a raw body, as fields of a JSON body."""
+
+    framework: str = Field("", description="Id of the framework, where it is known.")
+
+
+class DiagnoseBody(DiagnoseParameters):
+    """A log to diagnose. Fields that nobody knows are ignored: a log comes with what a program keeps beside it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    text: str = Field(min_length=1, description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")

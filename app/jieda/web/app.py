@@ -1,0 +1,165 @@
+"""The composition root: every part made once, every address in one place."""
+
+import asyncio
+import gc
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from functools import partial
+
+from anyio.to_thread import run_sync
+from fastapi import FastAPI
+
+from jieda.agents.answering import Context
+from jieda.agents.extra import http_endpoint, is_installed
+from jieda.client.local import Local
+from jieda.entry import Language
+from jieda.errors import ClusterUnavailable
+from jieda.locales.translations import Translations
+from jieda.presentation.shaper import Shapers
+from jieda.presentation.urls import Urls
+from jieda.search.answers import SearchRequest
+from jieda.settings import Settings
+from jieda.snapshot.build.helpers import THRESHOLDS
+from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.service import OncePerGeneration, Service
+from jieda.usecases.workbench.desk import Desk
+from jieda.web.agents import AgentsEndpoint
+from jieda.web.api.body import most_json_bytes
+from jieda.web.api.routes import add_api_routes
+from jieda.web.http import middleware
+from jieda.web.http.clients import Askers
+from jieda.web.http.maintainers import for_maintainers
+from jieda.web.http.problems import HANDLED, on_failure
+from jieda.web.http.respond import AnswerCache
+from jieda.web.http.routing import add_routes
+from jieda.web.machine.routes import machine_routes
+from jieda.web.pages.about import error_page
+from jieda.web.pages.routes import MAINTAINER_ROUTES
+from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
+from jieda.web.site import Site
+from jieda.web.templating import Renderer
+
+SECONDS_BETWEEN = 60.0
+"""Between two looks whether something else is served."""
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone: bool = False) -> FastAPI:
+    """A whole application. Its content is opened when it starts, unless `knowledge` has been opened already. `alone`:
+    this process does nothing else.
+
+    `app.state` holds `site` for whoever has the application in hand, and nothing else.
+    """
+    site = create_site(settings, knowledge or Knowledge(settings), alone=alone)
+    app = FastAPI(
+        lifespan=lifespan(site, alone=alone),
+        middleware=middleware.stack(site.service, settings),
+        exception_handlers=dict.fromkeys(HANDLED, on_failure),
+        openapi_url=None,
+        # The framework's way from /path/ to /path takes the host from the request.
+        redirect_slashes=False,
+        # It would send what is asked for, query and all, to whatever collector the environment names.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.state.site = site
+    # Routes are tried in order, and the API is asked most.
+    add_api_routes(app)
+    add_routes(app, machine_routes(settings))
+    add_routes(app, PAGE_ROUTES)
+    add_routes(app, for_maintainers(settings, MAINTAINER_ROUTES))
+    return app
+
+
+def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
+    """The parts of an application."""
+    translations, urls = Translations.load(), Urls.of(settings)
+    service = Service.of(settings, knowledge, run_sync, alone=alone)
+    client = Local(service, Shapers(urls, translations.words))
+    context = Context(client, translations.words)
+    most_bytes = most_json_bytes(settings.max_log_bytes)
+    return Site(
+        settings=settings,
+        urls=urls,
+        renderer=Renderer.load(translations),
+        service=service,
+        client=client,
+        resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
+        cache=AnswerCache(settings.cache << 20),
+        error_page=error_page,
+        desk=Desk(settings.content),
+        agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
+        askers=Askers(),
+    )
+
+
+def lifespan(site: Site, *, alone: bool) -> Lifespan:
+    """Opens the content before the first request and, if asked to, watches it until the last."""
+
+    @asynccontextmanager
+    async def running(_app: FastAPI) -> AsyncIterator[None]:
+        await run_sync(open_and_warm, site.knowledge)
+        site.knowledge.start()
+        if site.service.recorder:
+            site.service.recorder.start()
+        agents = site.agents.running() if site.agents else nullcontext()
+        async with agents, short_pauses(site.knowledge) if alone else nullcontext():
+            yield
+        if site.service.log_process:
+            await run_sync(site.service.log_process.end)
+        if site.service.recorder:
+            await run_sync(site.service.recorder.stop)
+        await run_sync(site.knowledge.stop)
+
+    return running
+
+
+def open_and_warm(knowledge: Knowledge) -> None:
+    """Open what is not open yet and search once in each language, so that no reader waits for first uses."""
+    if not knowledge.ready:
+        knowledge.open()
+    for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
+        with suppress(ClusterUnavailable):
+            knowledge.snapshot.searcher.search(SearchRequest(text=text, lang=lang))
+
+
+def create_app_from_environ() -> FastAPI:
+    """The application of a worker process, whose settings stand in its environment: it serves what the process that
+    started it builds."""
+    settings = Settings.load(os.environ)
+    return create_app(settings, Knowledge(settings, follow_only=True), alone=True)
+
+
+@asynccontextmanager
+async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
+    """While this is open, what is served is not searched for garbage, over and over, on account of single requests.
+
+    For a process that does nothing but serve.
+    """
+    gc.set_threshold(*THRESHOLDS)
+    await run_sync(settle)
+    task = asyncio.create_task(settle_again(knowledge))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def settle_again(knowledge: Knowledge) -> None:
+    """Settles some time after each swap: what is served since is looked at no more, and what was before can go."""
+    settled = knowledge.snapshot.generation
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN)
+        generation = knowledge.snapshot.generation
+        if generation != settled:
+            await run_sync(settle)
+            settled = generation
+
+
+def settle() -> None:
+    """Takes all that lives now for what stays."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,77 @@
+"""Static files: ours and Swagger UI's. Names are looked up, never joined to a folder."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import fastapi_offline
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.presentation.urls import digest_files, own_digests
+from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
+from jieda.web.http.routing import Handler
+
+SWAGGER = Path(fastapi_offline.__file__).parent / "static"
+"""Swagger UI as a package that is released whenever its files are: no network at run time, none of them in git."""
+IMPORTED = re.compile(r'(?<=from "\./)[\w.]+(?=")')
+"""A file that one of our scripts imports."""
+TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""Python's own table depends on the machine: in an image without /etc/mime.types a script has another type, and was
+sent uncompressed."""
+SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """What is sent for a file, and the digest that its address carries."""
+
+    digest: str
+    resource: Resource
+
+
+def own_files(directory: Path) -> dict[str, StaticFile]:
+    """Return the files below `directory`, by their path in it.
+
+    A script imports others under the address that pages load them by; a browser would run those twice otherwise.
+    """
+    digests = own_digests(directory)
+
+    def sent(name: str, text: str) -> str:
+        if not name.endswith(".js"):
+            return text
+        return IMPORTED.sub(lambda other: f"{other[0]}?v={digests.get(other[0], '')}", text)
+
+    return {
+        name: _file(name, digest, sent(name, text).encode())
+        for name, digest in digests.items()
+        if (text := (directory / name).read_text(encoding="utf-8"))
+    }
+
+
+def swagger_files() -> dict[str, StaticFile]:
+    """The files that the documentation of the API needs."""
+    digests = digest_files(SWAGGER, SWAGGER_FILES)
+    return {name: _file(name, digest, (SWAGGER / name).read_bytes()) for name, digest in digests.items()}
+
+
+def _file(name: str, digest: str, content: bytes) -> StaticFile:
+    return StaticFile(digest, Resource.of(content, TYPES.get(Path(name).suffix, "application/octet-stream")))
+
+
+def serve(files: Mapping[str, StaticFile]) -> Handler:
+    """A handler for the files in a mapping.
+
+    Asked for with its digest (`?v=`), a file may be kept for good; otherwise it is asked for anew each time.
+    """
+
+    async def static_file(request: Request) -> Response:
+        found = files.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        is_current = request.query_params.get("v") == found.digest
+        return await respond(request, found.resource, cache=FOREVER if is_current else REVALIDATE)
+
+    return static_file

@@ -1,0 +1,78 @@
+"""The guard of the pages for maintainers: whoever asks for one brings the token, where there is one."""
+
+import binascii
+import hmac
+from base64 import b64decode
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import wraps
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.settings import Settings
+from jieda.web.http.hosting import names_us
+from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.respond import NO_STORE
+from jieda.web.http.routing import Handler, Route
+from jieda.web.site import site_of
+
+CHALLENGE = 'Basic realm="Jieda", charset="UTF-8"'
+"""Makes a browser ask for a name, which may be any, and the token as the password."""
+PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
+"""On every answer behind the guard: drafts and figures are for nobody else's eyes."""
+
+
+def for_maintainers(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
+    """`routes` behind the guard; none where the pages for maintainers are switched off, so that their addresses are
+    as unknown as any other."""
+    if not settings.workbench:
+        return ()
+    return tuple(replace(route, handler=guarded(route.handler)) for route in routes)
+
+
+def guarded(handler: Handler) -> Handler:
+    """`handler` for those who bring the token, its answers kept by no cache and listed by no search engine."""
+
+    @wraps(handler)
+    async def only_for_maintainers(request: Request) -> Response:
+        check_maintainer(request.headers, site_of(request).settings)
+        response = await handler(request)
+        response.headers.update(PRIVATE)
+        if "etag" in response.headers:
+            del response.headers["etag"]
+        return response
+
+    return only_for_maintainers
+
+
+def check_maintainer(headers: Headers, settings: Settings) -> None:
+    """Raises Refusal unless a request brings the token, where one is configured. A server that listens on this machine
+    alone answers to its own names only: pages of other sites may have had their name pointed at it."""
+    if not names_us(headers.get("host", ""), settings):
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+    token = settings.workbench_token.encode()
+    if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
+        raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": CHALLENGE}))
+
+
+def brought(authorization: str) -> bytes:
+    """The token that a header brings, as the password of any user (RFC 7617) or by itself (RFC 6750); empty where it
+    brings none."""
+    scheme, _, given = authorization.partition(" ")
+    raw = given.strip().encode("latin-1", "replace")
+    match scheme.lower():
+        case "bearer":
+            return raw
+        case "basic":
+            return password_in(raw)
+    return b""
+
+
+def password_in(credentials: bytes) -> bytes:
+    """What stands behind the first colon of credentials in Base64; empty where it is none."""
+    try:
+        return b64decode(credentials, validate=True).partition(b":")[2]
+    except binascii.Error:
+        return b""

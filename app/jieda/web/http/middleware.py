@@ -1,0 +1,203 @@
+"""What every request passes on its way, outermost first: see `stack`. Pure ASGI, nothing is buffered."""
+
+import logging
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from jieda.errors import frames_of
+from jieda.metrics import Metrics
+from jieda.settings import Settings
+from jieda.usecases.service import Service
+from jieda.web.http.clients import named_address
+from jieda.web.http.hosting import HostingPath, HostNames
+from jieda.web.http.limits import RateLimits, buckets_of
+from jieda.web.http.problems import HttpProblem, render
+from jieda.web.http.repeats import Repeats
+
+ACCESS = logging.getLogger("jieda.access")
+ERRORS = logging.getLogger("jieda.errors")
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+"""On every answer, unless a handler has set its own."""
+
+ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+HUNG_UP = 499
+"""Logged for a client that went before it was answered, as nginx does: no failure of ours."""
+
+
+def stack(service: Service, settings: Settings) -> list[Middleware]:
+    """All of it in the order in which a request passes."""
+    metrics = service.metrics
+    return [
+        Middleware(Observe, metrics=metrics),
+        Middleware(HeadAsGet),
+        Middleware(SecurityHeaders),
+        Middleware(CatchAll),
+        Middleware(HostingPath, root_path=settings.root_path),
+        Middleware(HostNames, allowed=settings.allowed_hosts),
+        Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
+        *([Middleware(Repeats)] if settings.cache else []),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Gives each request an id, counts and times it by route, and writes the access log.
+
+    The log has the path but not the query, which may hold what somebody searched for.
+    """
+
+    app: ASGIApp
+    metrics: Metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Watch the answer go by."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, status, unanswered, size = time.perf_counter(), 0, 500, 0
+        method, request_id = scope["method"], name_request(scope)
+
+        async def received() -> Message:
+            nonlocal unanswered
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                unanswered = HUNG_UP
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self.app(scope, received, watched)
+        finally:
+            seconds = time.perf_counter() - start
+            self.record(scope, method, status=status or unanswered, size=size, seconds=seconds)
+
+    def record(self, scope: Scope, method: str, *, status: int, size: int, seconds: float) -> None:
+        """One line and two figures for an answered request."""
+        known = method if method in {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"} else "other"
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self.metrics.requests.labels(known, route, str(status)).inc()
+        self.metrics.seconds.labels(known, route).observe(seconds)
+        fields = {
+            "request_id": request_id_of(scope),
+            "client": str(named_address(scope) or "-"),
+            "method": known,
+            "path": quote(scope["path"], errors="replace"),
+            "status": status,
+            "bytes": size,
+            "ms": round(seconds * 1000, 2),
+        }
+        ACCESS.info(ACCESS_LINE, fields, extra=fields)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAsGet:
+    """Answers HEAD as GET without the body, so that no route has to know."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything but HEAD through."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            # The server goes by it: a GET without the body that its headers announce is a failure.
+            scope["method"] = "HEAD"
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        # In place: routing writes into the scope what `Observe` reads from it.
+        scope["method"] = "GET"
+        await self.app(scope, receive, without_body)
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityHeaders:
+    """Puts `SECURITY_HEADERS` on every answer, failures included."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Add what is missing at the start of the answer."""
+
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, secured)
+
+
+@dataclass(frozen=True, slots=True)
+class CatchAll:
+    """Turns whatever escapes a handler into a 500 that says nothing of the inside; logged here, once."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the application does, or with a 500."""
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except ClientDisconnect:
+            return
+        except Exception as error:  # whatever it is: the client gets an answer, the operator a log line
+            if scope["type"] != "http" or started:
+                raise
+            ERRORS.error("%s", frames_of(error), extra={"request_id": request_id_of(scope)})
+            answer = await render(Request(scope), HttpProblem(500, "problem.internal"))
+            await answer(scope, receive, send)
+
+
+def name_request(scope: Scope) -> str:
+    """The id of a request: the client's, if it is a sensible one, or a new one, which is put in its place."""
+    given = request_id_of(scope)
+    if REQUEST_ID.fullmatch(given):
+        return given
+    request_id = secrets.token_hex(8)
+    others = [(name, value) for name, value in scope["headers"] if name != b"x-request-id"]
+    scope["headers"] = [*others, (b"x-request-id", request_id.encode())]
+    return request_id
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id of a request, as its header says it; empty before `name_request`."""
+    return Headers(scope=scope).get("x-request-id", "")

@@ -1,0 +1,66 @@
+"""Choosing an answer by what a client says it accepts: language, media type, and what it already has."""
+
+import re
+from collections.abc import Sequence
+
+from jieda.entry import Language
+
+LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
+"""Language tags that can be asked for. A region or script is accepted and changes nothing."""
+
+# A header can be as long as the server allows; nobody means more than this.
+MAX_HEADER = 1000
+QUALITY = re.compile(r"^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$", re.IGNORECASE)
+
+
+def parse_language(tag: str) -> Language | None:
+    """`zh-Hans-CN` to `Language.ZH`; None for any other language."""
+    return Language(tag[:2].lower()) if re.match(LANGUAGE_PATTERN, tag) else None
+
+
+def weighted(header: str) -> list[tuple[str, float]]:
+    """The members of an `Accept…` header, lower case, with their quality; malformed qualities count as 0."""
+    members = []
+    for part in header[:MAX_HEADER].lower().split(","):
+        name, *parameters = part.split(";")
+        quality = next((text for text in parameters if text.strip().startswith("q")), "q=1")
+        match = QUALITY.match(quality)
+        if name.strip():
+            members.append((name.strip(), min(float(match[1]), 1.0) if match else 0.0))
+    return members
+
+
+def preferred_language(header: str) -> Language | None:
+    """The language that an Accept-Language header likes best of ours; None where it names neither."""
+    best: dict[Language, float] = {}
+    for tag, quality in weighted(header):
+        lang = parse_language(tag)
+        if lang and quality > best.get(lang, 0.0):
+            best[lang] = quality
+    return max(best, key=lambda lang: best[lang]) if best else None
+
+
+def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
+    """The offer that an Accept header likes best; the first of equals. None where it accepts no offer.
+
+    Of equal qualities, one that is named goes before one that a wildcard covers.
+    """
+    members = weighted(header) or [("*/*", 1.0)]
+    ranked = [(_quality(offer, members), -position, offer) for position, offer in enumerate(offers)]
+    (quality, _), _, offer = max(ranked)
+    return offer if quality > 0 else None
+
+
+def _quality(offer: str, members: Sequence[tuple[str, float]]) -> tuple[float, int]:
+    """Quality and how specifically it is given: 2 by name, 1 by `text/*`, 0 by `*/*`."""
+    given = dict(reversed(members))
+    for specificity, name in ((2, offer), (1, f"{offer.partition('/')[0]}/*"), (0, "*/*")):
+        if name in given:
+            return given[name], specificity
+    return 0.0, 0
+
+
+def has_tag(header: str, tag: str) -> bool:
+    """Whether an If-None-Match header names an ETag, weakly compared (RFC 9110 §13.1.2)."""
+    tags = {candidate.strip().removeprefix("W/") for candidate in header.split(",")}
+    return "*" in tags or tag.removeprefix("W/") in tags

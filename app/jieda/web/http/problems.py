@@ -1,0 +1,249 @@
+"""Every failure becomes an answer here: problem+json for programs, a page for browsers; logged once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.entry import Language
+from jieda.errors import RequestError
+from jieda.presentation import paths
+from jieda.web.http.negotiation import preferred_media_type
+from jieda.web.http.preferences import api_language, own_path, page_language
+from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.site import site_of
+
+MEDIA_TYPE = "application/problem+json"
+HTML = "text/html"
+
+
+class FieldBody(BaseModel):
+    """What is wrong with one field."""
+
+    field: str
+    message: str
+
+
+class ProblemBody(BaseModel):
+    """Why a request was not answered (RFC 9457). `title` and `detail` are in the language asked for."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: tuple[FieldBody, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with one field, as a message key and its arguments."""
+
+    name: str
+    key: str
+    arguments: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProblem:
+    """A failure before it is put into words: `key` names the title, `key.detail` the sentence."""
+
+    status: int
+    key: str
+    arguments: Mapping[str, str | int] = field(default_factory=dict)
+    errors: tuple[FieldError, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Refusal(Exception):
+    """Raised by a handler: an answer rather than an error of ours."""
+
+    def __init__(self, problem: HttpProblem) -> None:
+        super().__init__(problem.key)
+        self.problem = problem
+
+
+class Localized(Exception):
+    """A failure that is told in a language that the request names elsewhere than usual."""
+
+    def __init__(self, error: RequestError | Refusal, lang: Language) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.lang = lang
+
+
+@contextmanager
+def told_in(lang: Language) -> Iterator[None]:
+    """Tells what fails inside in `lang`: that of a body, which nobody sees in address or headers."""
+    try:
+        yield
+    except (RequestError, Refusal) as error:
+        raise Localized(error, lang) from error
+
+
+BY_STATUS: Mapping[int, str] = {
+    400: "problem.bad_request",
+    404: "problem.not_found",
+    405: "problem.method_not_allowed",
+}
+"""Keys for what the framework refuses by itself."""
+
+FIELD_MESSAGES: Mapping[str, str] = {
+    "missing": "problem.field.missing",
+    "language": "problem.field.language",
+    "int_parsing": "problem.field.integer",
+    "int_parsing_size": "problem.field.integer",
+    "int_from_float": "problem.field.integer",
+    "int_type": "problem.field.integer",
+    "greater_than_equal": "problem.field.at_least",
+    "less_than_equal": "problem.field.at_most",
+    "enum": "problem.field.one_of",
+    "literal_error": "problem.field.one_of",
+    "bool_parsing": "problem.field.boolean",
+    "bool_type": "problem.field.boolean",
+    "date_parsing": "problem.field.date",
+    "date_from_datetime_parsing": "problem.field.date",
+    "date_from_datetime_inexact": "problem.field.date",
+    "too_long": "problem.field.too_many",
+    "string_type": "problem.field.string",
+    "string_too_short": "problem.field.empty",
+    "json_invalid": "problem.field.json",
+    "extra_forbidden": "problem.field.unknown",
+    "model_type": "problem.field.object",
+    "model_attributes_type": "problem.field.object",
+}
+"""Pydantic's error types in our words."""
+
+
+PLACES = {"query", "body", "path", "header", "cookie"}
+
+
+def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
+    """Pydantic's errors; positions inside a list count as the list."""
+    return tuple(
+        FieldError(
+            name=_field_name(error["loc"]),
+            key=FIELD_MESSAGES.get(error["type"], "problem.field.invalid"),
+            arguments={
+                name: value if isinstance(value, int) else str(value)
+                for name, value in error.get("ctx", {}).items()
+            },
+        )
+        for error in errors
+    )
+
+
+def _field_name(location: Sequence[Any]) -> str:
+    """The parameter or field of an error: the first part after the place, which may itself be called `query`."""
+    parts = [str(part) for part in location]
+    named = parts[1:] if parts and parts[0] in PLACES else parts
+    return named[0] if named else "body"
+
+
+def of_request_error(error: RequestError) -> HttpProblem:
+    """What a lower layer could not answer; the field is the argument `field` or `facet`, if there is one."""
+    name = error.arguments.get("field") or error.arguments.get("facet")
+    errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
+    headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+    return HttpProblem(error.status, error.key, error.arguments, errors, headers)
+
+
+def of_http_exception(error: HTTPException, request: Request) -> HttpProblem:
+    """What the framework refused."""
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(sorted(methods_of(request)))
+    key = BY_STATUS.get(error.status_code, "problem.bad_request")
+    return HttpProblem(error.status_code, key, headers=headers)
+
+
+def methods_of(request: Request) -> set[str]:
+    """The methods that some route answers at this address; the framework names those of one route only."""
+    path = own_path(request.scope)
+    routes = iter_route_contexts(request.app.routes)
+    methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
+    return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+def problem_of(error: Exception, request: Request) -> HttpProblem:
+    """The problem that an exception stands for; a 500 for any that nobody raises on purpose."""
+    match error:
+        case Refusal():
+            return error.problem
+        case RequestError():
+            return of_request_error(error)
+        case RequestValidationError():
+            return HttpProblem(422, "problem.bad_parameter", errors=field_errors(error.errors()))
+        case HTTPException():
+            return of_http_exception(error, request)
+    return HttpProblem(500, "problem.internal")
+
+
+async def on_failure(request: Request, error: Exception) -> Response:
+    """The handler of every class in `HANDLED`."""
+    if isinstance(error, Localized):
+        return await render(request, problem_of(error.error, request), error.lang)
+    return await render(request, problem_of(error, request))
+
+
+HANDLED: tuple[type[Exception], ...] = (
+    RequestError,
+    RequestValidationError,
+    HTTPException,
+    Refusal,
+    Localized,
+)
+
+
+async def render(request: Request, problem: HttpProblem, lang: Language | None = None) -> Response:
+    """`problem` in words, as JSON for programs and as a page for browsers."""
+    for_program = wants_json(request)
+    lang = lang or (api_language(request) if for_program else page_language(request))
+    site = site_of(request)
+    t = site.translations.words(lang)
+    title, detail = t(problem.key), t(f"{problem.key}.detail", **problem.arguments)
+    if for_program:
+        body, media_type, vary = problem_json(request, problem, lang), MEDIA_TYPE, ("Accept-Language",)
+    else:
+        body, media_type = site.error_page(request, problem.status, title, detail), HTML
+        vary = ("Cookie",)
+    return await respond(
+        request,
+        body,
+        media_type,
+        status=problem.status,
+        lang=lang,
+        vary=vary,
+        cache=NO_STORE,
+        headers=problem.headers,
+    )
+
+
+def problem_json(request: Request, problem: HttpProblem, lang: Language) -> str:
+    """`problem` in the form of RFC 9457."""
+    t = site_of(request).translations.words(lang)
+    return ProblemBody(
+        type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
+        title=t(problem.key),
+        status=problem.status,
+        detail=t(f"{problem.key}.detail", **problem.arguments),
+        instance=quote(request.scope["path"], errors="replace"),
+        errors=tuple(
+            FieldBody(field=error.name, message=t(error.key, **error.arguments)) for error in problem.errors
+        ),
+    ).model_dump_json()
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a failure is told to a program: an address of the API, or an Accept that asks for JSON."""
+    offers = (HTML, MEDIA_TYPE, "application/json")
+    accepted = preferred_media_type(request.headers.get("accept", ""), offers)
+    return own_path(request.scope).startswith((paths.API_FAMILY, paths.MCP)) or accepted in offers[1:]

@@ -1,0 +1,115 @@
+"""`/mcp`: coding agents over HTTP, under the limits of everything else."""
+
+import json
+from functools import partial
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from jieda.web.agents import AgentsEndpoint
+from jieda.web.api.body import most_json_bytes
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.http.hosting import names_us, origin_is_ours
+from jieda.web.http.problems import FieldError, HttpProblem, Refusal
+from jieda.web.http.respond import NO_STORE
+from jieda.web.site import Site, site_of
+
+JSON = "application/json"
+STRUCTURE = Structure(strings=1000, outside=1 << 14)
+"""What clients say of themselves and of a call, with room to spare."""
+LARGE = 1 << 16
+"""Bytes from which on reading a message takes more than some milliseconds, and so leaves the event loop."""
+
+
+class Answered(Response):
+    """What an endpoint answers to a request whose body has been read."""
+
+    def __init__(self, endpoint: AgentsEndpoint, body: bytes) -> None:
+        super().__init__()
+        self._endpoint = endpoint
+        self._body = body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the body on, and the answer back with a word to caches."""
+        given = False
+
+        async def received() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": self._body, "more_body": False}
+
+        async def uncached(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Cache-Control"] = NO_STORE
+            await send(message)
+
+        await self._endpoint(scope, received, uncached)
+
+
+async def mcp(request: Request) -> Response:
+    """An answer of the protocol. Raises TooLarge, and Refusal for a page of another site, a body that is no JSON,
+    or where the SDK is missing.
+
+    A browser always says whose page sends a request; a page whose name was pointed at this server has a name that
+    is not ours.
+    """
+    site = site_of(request)
+    endpoint = served(site)
+    settings = site.settings
+    if not names_us(request.headers.get("host", ""), settings):
+        raise Refusal(HttpProblem(400, "problem.bad_host"))
+    if not origin_is_ours(request.headers.get("origin"), settings):
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise Refusal(HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
+    limit = site.service.limits.log_bytes
+    body = await read_bytes(request, most_json_bytes(limit), limit)
+    if len(body) > LARGE:
+        await site.service.offload(partial(check_message, body))
+    else:
+        check_message(body)
+    return Answered(endpoint, body)
+
+
+def check_message(body: bytes) -> None:
+    """Raises Refusal for what is no message, and for a message that is more than a few texts."""
+    try:
+        check_structure(body, STRUCTURE)
+    except TooMuchStructure:
+        errors = (FieldError("body", "problem.field.structure"),)
+        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=errors)) from None
+    if not _is_message(body):
+        raise Refusal(HttpProblem(400, "problem.not_json_rpc"))
+
+
+def _is_message(body: bytes) -> bool:
+    """Whether it is a request or a notification as JSON-RPC has them: the SDK would quote what isn't, back to whoever
+    sent it, and nothing else is ever awaited here."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and isinstance(message.get("id", ""), str | int)
+        and isinstance(message.get("params", {}), dict)
+    )
+
+
+async def no_stream(request: Request) -> Response:
+    """The protocol lets a client ask for a stream of events and a server decline: nothing ever happens here."""
+    served(site_of(request))
+    raise Refusal(HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"}))
+
+
+def served(site: Site) -> AgentsEndpoint:
+    """What answers agents. Raises Refusal where the SDK is not installed."""
+    if site.agents is None:
+        raise Refusal(HttpProblem(404, "problem.no_agents"))
+    return site.agents

@@ -1,0 +1,131 @@
+"""The documentation of the API: Swagger UI from an installed package inside our own page, started by a script of ours.
+
+Nothing in it is inline and nothing comes from another host, so it works in a closed network. Without JavaScript,
+and until somebody wants to try them out, the routes are a list.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from shlex import quote
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.snapshot.snapshot import Snapshot
+from jieda.web.api.openapi import describe
+from jieda.web.api.routes import ROUTES
+from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
+from jieda.web.http.preferences import chosen_theme, page_language
+from jieda.web.http.respond import Resource, respond
+from jieda.web.pages.agents import origin
+from jieda.web.pages.context import PageContext
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.site import Site, site_of
+
+# Swagger UI's style sheet draws its icons from data addresses.
+POLICY = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
+
+BEGINNING = 8
+"""Characters of a question that are given to be completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurlLine:
+    """A command to begin with, and what it does."""
+
+    what: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class RouteLine:
+    """A route of the API, in the words of its description."""
+
+    method: str
+    path: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocsView:
+    """What `docs.html` shows."""
+
+    lines: tuple[CurlLine, ...]
+    routes: tuple[RouteLine, ...]
+    openapi: str
+    bundle: str
+    start: str
+    swagger_style: str
+    style: str
+
+
+async def docs(request: Request) -> Response:
+    """The page; Swagger UI comes when somebody wants to try a route out."""
+    site = site_of(request)
+    served = site.service.current() if site.knowledge.ready else None
+    context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
+    urls = site.urls
+    view = DocsView(
+        lines=tuple(_lines(context)),
+        routes=tuple(RouteLine(each.method, each.path, each.summary) for each in ROUTES),
+        openapi=urls.openapi(),
+        bundle=urls.docs("swagger-ui-bundle.js"),
+        start=urls.static("docs.js"),
+        swagger_style=urls.docs("swagger-ui.css"),
+        style=urls.static("docs.css"),
+    )
+    head = Head(
+        name="docs",
+        title=f"{context.t('docs.title')} · {context.t('site.name')}",
+        description=context.t("docs.lead"),
+        here=lambda _: urls.docs(),
+        languages=frozenset(),
+    )
+    headers = {"Content-Security-Policy": POLICY}
+    vary = ("Accept-Language", "Cookie")
+    page = render_page(context, "docs.html", head, view)
+    return await respond(request, page, "text/html", lang=context.lang, vary=vary, headers=headers)
+
+
+def _lines(context: PageContext) -> Iterator[CurlLine]:
+    """Five commands, with the address of this server."""
+    urls = context.urls
+    host = origin(context)
+    entry, question = _sample(context)
+    beginning = " ".join(question.split())[:BEGINNING].strip()
+    commands = {
+        "diagnose": f"curl --data-binary @run.log {host}{urls.api_diagnose()}",
+        "search": f"curl -G --data-urlencode {quote(f'q={question}')} {host}{urls.api_search()}",
+        "entry": f"curl {host}{urls.api_entry(entry)}",
+        "markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",
+        "suggest": f"curl -G --data-urlencode {quote(f'q={beginning}')} {host}{urls.api_suggest()}",
+    }
+    return (CurlLine(context.t(f"docs.curl.{name}"), command) for name, command in commands.items())
+
+
+def _sample(context: PageContext) -> tuple[str, str]:
+    """An entry, and a question to ask: the content's own example, or else the title of the entry."""
+    if not context.snapshot or not context.library.ids:
+        return "", ""
+    entry = context.library.ids[0]
+    asked = (each for each in context.library.site.examples.get(context.lang, ()) if "\n" not in each)
+    return entry, next(asked, context.library.summary(entry).edition(context.lang).title)
+
+
+async def openapi(request: Request) -> Response:
+    """The description, with examples of what is served now."""
+    site = site_of(request)
+    snapshot = site.service.current()
+    app: FastAPI = request.app
+    resource = await site.resources.get(
+        snapshot.generation, "openapi", lambda: openapi_resource(app, site, snapshot)
+    )
+    return await respond(request, resource)
+
+
+def openapi_resource(app: FastAPI, site: Site, snapshot: Snapshot) -> Resource:
+    """The description as JSON."""
+    document = json.dumps(describe(app, site, snapshot), ensure_ascii=False, separators=(",", ":"))
+    return Resource.of(document, "application/json")

@@ -1,0 +1,259 @@
+"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch description; all of them made of the
+generation alone."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+from functools import partial
+from itertools import chain
+
+from jieda.content.library import Library
+from jieda.content.shelf import beside_framework
+from jieda.entry import Edition, Entry, Language, Summary
+from jieda.presentation.fence import derived
+from jieda.presentation.paths import TAG_PAGES
+from jieda.presentation.urls import Urls, rewrite
+from jieda.web.pages.context import PageContext
+from jieda.web.pages.layout import Alternate
+from jieda.web.pages.parts import name_of
+from jieda.web.site import Site
+
+ITEMS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """An entry in the feed. `id` stays the same when the address changes."""
+
+    id: str
+    title: str
+    url: str
+    updated: str
+    summary: str
+    html: str
+    lang: str
+    categories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedView:
+    """What `feed.xml` shows. Addresses are absolute where a base address is configured."""
+
+    id: str
+    lang: str
+    title: str
+    subtitle: str
+    url: str
+    home: str
+    updated: str
+    author: str
+    items: tuple[FeedItem, ...]
+
+
+def feed(context: PageContext) -> str:
+    """The feed in the reader's language: the entries that have an edition in it."""
+    lang = context.lang
+    held = context.library.published(lang)[:ITEMS]
+    latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
+    whole = (context.library.entry(each.id) for each in held)
+    view = FeedView(
+        id=f"urn:jieda:feed:{lang}",
+        lang=lang.tag,
+        title=context.t("feed.title"),
+        subtitle=context.t("feed.subtitle"),
+        url=context.urls.absolute(context.urls.feed(lang)),
+        home=context.urls.absolute(context.urls.home(lang)),
+        updated=_instant(latest),
+        author=context.t("site.name"),
+        items=tuple(_item(context, entry, entry.editions[lang]) for entry in whole if entry),
+    )
+    return context.site.renderer.render("feed.xml", lang, view=view)
+
+
+def _item(context: PageContext, entry: Entry, edition: Edition) -> FeedItem:
+    tags = [("framework", entry.framework), ("kind", entry.kind.value)]
+    tags += [("topic", value) for value in entry.topics]
+    return FeedItem(
+        id=f"urn:jieda:entry:{edition.lang}:{entry.id}",
+        title=edition.title,
+        url=context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
+        updated=_instant(edition.updated),
+        summary=_summary(context, edition),
+        html=rewrite(edition.html, edition.lang, _abroad(context.urls)),
+        lang=edition.lang.tag,
+        categories=tuple(name_of(context, facet, value) for facet, value in tags),
+    )
+
+
+def _summary(context: PageContext, edition: Edition) -> str:
+    first = edition.answer.text.partition("\n")[0] if edition.answer else ""
+    applies_to = context.t("diagnosis.applies_to", text=edition.applies_to) if edition.applies_to else ""
+    return f"{applies_to}\n{first}".strip()
+
+
+def _abroad(urls: Urls) -> Urls:
+    """Addresses for HTML that is read elsewhere: every one of them absolute."""
+    return replace(urls, root_path=urls.base_url + urls.root_path, base_url="")
+
+
+def _instant(day: date) -> str:
+    """Midnight UTC of a day, as Atom wants it."""
+    return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSearchView:
+    """What `opensearch.xml` shows; addresses are absolute where a base address is configured."""
+
+    name: str
+    description: str
+    lang: str
+    icon: str
+    search: str
+    self: str
+
+
+def opensearch(context: PageContext) -> str:
+    """The description as XML."""
+    urls, lang = context.urls, context.lang
+    view = OpenSearchView(
+        name=context.t("opensearch.name"),
+        description=context.t("opensearch.description"),
+        lang=lang.tag,
+        icon=urls.absolute(urls.static("icon.svg")),
+        search=urls.absolute(urls.search(lang)),
+        self=urls.absolute(urls.opensearch(lang)),
+    )
+    return context.site.renderer.render("opensearch.xml", lang, view=view)
+
+
+ENTRIES_A_FILE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapPage:
+    """A page in one language, with its counterparts. `changed` is an ISO date or empty."""
+
+    url: str
+    changed: str
+    alternates: tuple[Alternate, ...]
+
+
+def sitemap(site: Site, library: Library) -> str:
+    """The sitemap as XML, or the index of its parts."""
+    parts = part_count(library)
+    if parts == 1:
+        return sitemap_part(site, library, 1)
+    addresses = tuple(site.urls.absolute(site.urls.sitemap_part(number + 1)) for number in range(parts))
+    return site.renderer.render("sitemaps.xml", Language.EN, view=addresses)
+
+
+def part_count(library: Library) -> int:
+    """How many files the sitemap takes."""
+    return max(1, -(-len(library) // ENTRIES_A_FILE))
+
+
+def sitemap_part(site: Site, library: Library, number: int) -> str:
+    """Part `number`, from 1 on, as XML."""
+    pages = chain(_general(site.urls, library) if number == 1 else (), _entries(site.urls, library, number))
+    return site.renderer.render("sitemap.xml", Language.EN, view=pages)
+
+
+def _general(urls: Urls, library: Library) -> Iterator[SitemapPage]:
+    both = tuple(Language)
+    for address in (urls.home, urls.entries, urls.diagnose, urls.agents, urls.about):
+        yield from _page(urls, address, both, "")
+    for facet in TAG_PAGES:
+        for value in library.taxonomy.facet(facet):
+            entries = library.tagged(facet, value)
+            if entries:
+                changed = entries[0].updated.isoformat()
+                yield from _page(urls, partial(urls.tag, facet=facet, value=value), both, changed)
+
+
+def _entries(urls: Urls, library: Library, number: int) -> Iterator[SitemapPage]:
+    for entry_id in library.ids[(number - 1) * ENTRIES_A_FILE : number * ENTRIES_A_FILE]:
+        entry = library.summary(entry_id)
+        held = tuple(lang for lang in Language if lang in entry.editions)
+        changed = entry.updated.isoformat()
+        yield from _page(urls, partial(urls.entry, entry_id=entry.id), held, changed)
+
+
+def _page(
+    urls: Urls, address: Callable[[Language], str], langs: tuple[Language, ...], changed: str
+) -> Iterator[SitemapPage]:
+    alternates = [Alternate(lang.tag, urls.absolute(address(lang))) for lang in langs]
+    alternates.append(Alternate("x-default", alternates[0].url))
+    for alternate in alternates[:-1]:
+        yield SitemapPage(alternate.url, changed, tuple(alternates))
+
+
+def llms_list(context: PageContext) -> str:
+    """The list of entries in llms.txt's form: title, summary, a section of links per framework."""
+    urls, lang, library = context.urls, context.lang, context.library
+    lines = [f"# {context.t('site.name')}", "", f"> {context.t('llms.summary')}", ""]
+    lines += [context.t("llms.search_text", **_api_addresses(context)), ""]
+    lines += [context.t("llms.agents", **_agent_addresses(context)), ""]
+    for framework in library.taxonomy.framework.values():
+        entries = sorted(library.tagged("framework", framework.id), key=lambda each: each.id)
+        if entries:
+            lines += [f"## {framework.name[lang]}", "", framework.description[lang], ""]
+            lines += [*(_line(context, entry) for entry in entries), ""]
+    lines += ["## Optional", ""]
+    lines += [f"- [{context.t('llms.full')}]({urls.absolute(urls.llms_full(lang))})"]
+    lines += [f"- [{lang.other.own_name}]({urls.absolute(urls.llms(lang.other))})", ""]
+    return "\n".join(lines)
+
+
+def llms_full(context: PageContext) -> str:
+    """All entries in one text, each in a fence that none of them can close."""
+    library = context.library
+    whole = {each.id: _whole(context, each) for each in map(library.entry, library.ids) if each}
+    fence = derived("\n".join(whole.values()))
+    told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
+    parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n\n{told}"]
+    for entry_id, text in whole.items():
+        address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
+        parts.append(fence.around(f"{entry_id} {address}", text))
+    return "\n\n".join(parts) + "\n"
+
+
+def _line(context: PageContext, entry: Summary) -> str:
+    edition, shown = entry.edition(context.lang), entry.shown(context.lang)
+    tags = [name_of(context, "kind", entry.kind.value)]
+    tags += [name_of(context, "topic", value) for value in entry.topics]
+    framework = name_of(context, "framework", entry.framework)
+    applies_to = beside_framework(framework, edition.applies_to)
+    title = re.sub(r"[\\\[\]]", r"\\\g<0>", " ".join(edition.title.split()))
+    address = context.urls.absolute(context.urls.entry_markdown(shown, entry.id))
+    notes = [applies_to] if applies_to else []
+    notes += [] if shown is context.lang else [shown.own_name]
+    note = "".join(context.t("list.parenthesis", text=text) for text in notes)
+    return f"- [{title}]({address}): {context.t('list.join').join(tags)}{note}"
+
+
+def _whole(context: PageContext, entry: Entry) -> str:
+    edition = entry.edition(context.lang)
+    applies_to = (
+        f"\n\n{context.t('diagnosis.applies_to', text=edition.applies_to)}" if edition.applies_to else ""
+    )
+    return f"# {edition.title}{applies_to}\n\n{edition.markdown.strip()}"
+
+
+def _agent_addresses(context: PageContext) -> dict[str, str]:
+    urls, lang = context.urls, context.lang
+    return {
+        "mcp": urls.absolute(urls.mcp()),
+        "page": urls.absolute(urls.agents(lang)),
+        "skill": urls.absolute(urls.agents(lang, "SKILL.md")),
+    }
+
+
+def _api_addresses(context: PageContext) -> dict[str, str]:
+    urls = context.urls
+    return {
+        "search": urls.absolute(urls.api_search(q="QUERY")),
+        "diagnose": urls.absolute(urls.api_diagnose()),
+        "openapi": urls.absolute(urls.openapi()),
+    }

@@ -1,0 +1,125 @@
+"""What programs and operators ask for. What depends on the generation alone is made once for it."""
+
+from collections.abc import Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.entry import Language
+from jieda.presentation import paths
+from jieda.settings import Settings
+from jieda.snapshot.snapshot import Snapshot
+from jieda.web.http.files import own_files, serve, swagger_files
+from jieda.web.http.preferences import Theme
+from jieda.web.http.respond import Resource, respond
+from jieda.web.http.routing import Handler, Route
+from jieda.web.machine import agents, docs_page, operations
+from jieda.web.machine.reading import (
+    feed,
+    llms_full,
+    llms_list,
+    opensearch,
+    part_count,
+    sitemap,
+    sitemap_part,
+)
+from jieda.web.pages.context import PageContext, context_of
+from jieda.web.site import Site, site_of
+
+PLAIN, XML = "text/plain", "application/xml"
+
+SiteText = Callable[[Site, Snapshot], str]
+PageText = Callable[[PageContext], str]
+
+
+def whole_site(make: SiteText, media_type: str) -> Handler:
+    """A handler for a text about the whole site."""
+
+    async def handler(request: Request) -> Response:
+        site = site_of(request)
+        snapshot = site.service.current()
+        resource = await site.resources.get(
+            snapshot.generation, make, lambda: Resource.of(make(site, snapshot), media_type)
+        )
+        return await respond(request, resource)
+
+    return handler
+
+
+def one_language(make: PageText, media_type: str) -> Handler:
+    """A handler for a text in the language of its address."""
+
+    async def handler(request: Request) -> Response:
+        context = await context_of(request)
+        resource = await context.site.resources.get(
+            context.digest, (make, context.lang), lambda: Resource.of(make(context), media_type)
+        )
+        return await respond(request, resource)
+
+    return handler
+
+
+def robots_text(site: Site, _snapshot: Snapshot) -> str:
+    """Everything may be read but endless combinations of filters."""
+    closed = [filtered(lang) for lang in Language for filtered in (site.urls.search, site.urls.entries)]
+    lines = ["User-agent: *", *(f"Disallow: {path}?" for path in closed)]
+    known = [f"\nSitemap: {site.urls.absolute(site.urls.sitemap())}"] if site.urls.base_url else []
+    return "\n".join([*lines, *known, ""])
+
+
+def sitemap_text(site: Site, snapshot: Snapshot) -> str:
+    """Every page that is to be found."""
+    return sitemap(site, snapshot.library)
+
+
+async def site_map_part(request: Request) -> Response:
+    """A part of a sitemap that takes several files."""
+    site, wanted = site_of(request), request.path_params["number"]
+    snapshot = site.service.current()
+    known = {str(number + 1): number + 1 for number in range(part_count(snapshot.library))}
+    if wanted not in known:
+        raise HTTPException(404)
+    resource = await site.resources.get(
+        snapshot.generation,
+        (sitemap_part, wanted),
+        lambda: Resource.of(sitemap_part(site, snapshot.library, known[wanted]), XML),
+    )
+    return await respond(request, resource)
+
+
+def llms_lists(site: Site, snapshot: Snapshot) -> str:
+    """The lists of both languages in one file."""
+    return "\n".join(llms_list(PageContext(site, lang, Theme.SYSTEM, snapshot)) for lang in Language)
+
+
+robots = whole_site(robots_text, PLAIN)
+site_map = whole_site(sitemap_text, XML)
+llms_of_all = whole_site(llms_lists, PLAIN)
+llms = one_language(llms_list, PLAIN)
+llms_whole = one_language(llms_full, PLAIN)
+atom = one_language(feed, "application/atom+xml")
+open_search = one_language(opensearch, "application/opensearchdescription+xml")
+
+
+def machine_routes(settings: Settings) -> tuple[Route, ...]:
+    """The routes of an application; the files below `settings.static` are read here."""
+    return (
+        Route(paths.HEALTHZ, operations.healthz),
+        Route(paths.READYZ, operations.readyz),
+        Route(paths.METRICS, operations.metrics),
+        Route(paths.OPENAPI, docs_page.openapi),
+        Route(paths.DOCS, docs_page.docs),
+        Route(paths.DOCS_FILE, serve(swagger_files())),
+        Route(paths.STATIC, serve(own_files(settings.static))),
+        Route(paths.MCP, agents.mcp, "POST"),
+        Route(paths.MCP, agents.no_stream),
+        Route(paths.ROBOTS, robots),
+        Route(paths.SITEMAP, site_map),
+        Route(paths.SITEMAP_PART, site_map_part),
+        Route(paths.LLMS_ALL, llms_of_all),
+        Route(paths.LLMS, llms),
+        Route(paths.LLMS_FULL, llms_whole),
+        Route(paths.FEED, atom),
+        Route(paths.OPENSEARCH, open_search),
+    )

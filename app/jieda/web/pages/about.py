@@ -1,0 +1,86 @@
+"""The page about the site itself, and what a browser gets where there is no such page or something went wrong."""
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.presentation.urls import filled
+from jieda.usecases.entries import used_tags
+from jieda.version import VERSION
+from jieda.web.http.preferences import chosen_theme, page_language
+from jieda.web.pages.context import PageContext, context_of, page_answer
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.parts import TagLink, tag_link
+from jieda.web.site import site_of
+
+
+@dataclass(frozen=True, slots=True)
+class AboutView:
+    """What `about.html` shows."""
+
+    what: str
+    frameworks: tuple[TagLink, ...]
+    version: str
+    generation: str
+    report: str
+    """Where something wrong is reported, or empty."""
+
+
+def about_page(context: PageContext) -> str:
+    """The page in the reader's language."""
+    title = context.t("about.title")
+    view = AboutView(
+        what=context.t("about.what", count=len(context.library)),
+        frameworks=tuple(
+            tag_link(context, "framework", each) for each in used_tags(context.library, "framework")
+        ),
+        version=VERSION,
+        generation=context.digest,
+        report=filled(context.site.settings.issue_url, title="", body=""),
+    )
+    head = Head(
+        name="about",
+        title=f"{title} · {context.t('site.name')}",
+        description=view.what,
+        here=context.urls.about,
+    )
+    return render_page(context, "about.html", head, view)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorView:
+    """What `error.html` shows."""
+
+    status: int
+    title: str
+    detail: str
+    hint: str
+
+
+def error_html(context: PageContext, status: int, title: str, detail: str = "") -> str:
+    """A page that says what is wrong and offers ways on. `title` and `detail` are in the reader's language.
+
+    The language switch leads home: the address at hand has no counterpart.
+    """
+    hint = context.t("error.hint_missing" if status == 404 else "error.hint")
+    head = Head(
+        name="error",
+        title=f"{title} · {context.t('site.name')}",
+        description=detail or title,
+        here=context.urls.home,
+        indexed=False,
+    )
+    return render_page(context, "error.html", head, ErrorView(status, title, detail, hint))
+
+
+def error_page(request: Request, status: int, title: str, detail: str) -> str:
+    """`error_html` for a request."""
+    context = PageContext(site_of(request), page_language(request), chosen_theme(request.cookies))
+    return error_html(context, status, title, detail)
+
+
+async def show_about(request: Request) -> Response:
+    """What this is."""
+    context = await context_of(request)
+    return await page_answer(request, context, about_page(context))

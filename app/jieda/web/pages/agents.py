@@ -1,0 +1,188 @@
+"""How a coding agent is set up: what people copy for their client, with the address of this server in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.settings import Settings
+from jieda.web.http.respond import respond
+from jieda.web.pages.context import (
+    MARKDOWN,
+    PageContext,
+    context_of,
+    page_answer,
+)
+from jieda.web.pages.layout import Head, render_page
+
+FILES = Path(__file__).parent / "agent_files"
+NAMES = ("SKILL.md", "AGENTS.md")
+"""What a team copies into its own repository; in `FILES` with the language before the ending."""
+ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - looked up, not listened on
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A client and what it is told. `file`: where that is written; empty for a command.
+
+    `code` has `$mcp` where the address for agents belongs, `$base` where that of the site does.
+    """
+
+    client: str
+    file: str
+    code: str
+
+
+STDIO = '{\n  "mcpServers": {\n    "jieda": { "command": "jieda", "args": ["mcp", "--url", "$base"] }\n  }\n}'
+"""For clients that start a program."""
+SETUPS: tuple[Setup, ...] = (
+    Setup("Claude Code", "", "claude mcp add --transport http jieda $mcp"),
+    Setup(
+        "Claude Code",
+        ".mcp.json",
+        '{\n  "mcpServers": {\n    "jieda": { "type": "http", "url": "$mcp" }\n  }\n}',
+    ),
+    Setup("Claude Desktop", "claude_desktop_config.json", STDIO),
+    Setup("Cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    "jieda": { "url": "$mcp" }\n  }\n}'),
+    Setup(
+        "VS Code",
+        ".vscode/mcp.json",
+        '{\n  "servers": {\n    "jieda": { "type": "http", "url": "$mcp" }\n  }\n}',
+    ),
+    Setup("Codex CLI", "~/.codex/config.toml", '[mcp_servers.jieda]\nurl = "$mcp"'),
+    Setup("Gemini CLI", "", "gemini mcp add --transport http jieda $mcp"),
+    Setup(
+        "Cline",
+        "cline_mcp_settings.json",
+        '{\n  "mcpServers": {\n    "jieda": { "type": "streamableHttp", "url": "$mcp" }\n  }\n}',
+    ),
+    Setup(
+        "Windsurf",
+        "~/.codeium/windsurf/mcp_config.json",
+        '{\n  "mcpServers": {\n    "jieda": { "serverUrl": "$mcp" }\n  }\n}',
+    ),
+)
+SHELL = (
+    "python run.py 2>&1 | jieda diagnose --json --url $base\n"
+    "python run.py 2>&1 | curl -sS -H 'Accept: application/json' --data-binary @- $base/api/v1/diagnose"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetupView:
+    """A set-up with its addresses filled in."""
+
+    client: str
+    where: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """A file to copy, whole, and where it is downloaded."""
+
+    key: str
+    name: str
+    url: str
+    hint: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsView:
+    """What `agents.html` shows. `served`: the extra is installed; `known`: the address is that of the settings;
+    `tools`: names and what each does."""
+
+    mcp: str
+    served: bool
+    known: bool
+    setups: tuple[SetupView, ...]
+    stdio: str
+    shell: str
+    files: tuple[FileView, ...]
+    tools: tuple[tuple[str, str], ...]
+
+
+def agents_page(context: PageContext) -> str:
+    """The page."""
+    head = Head("agents", context.t("agents.title"), context.t("agents.lead"), context.urls.agents)
+    return render_page(context, "agents.html", head, agents_view(context))
+
+
+def agents_view(context: PageContext) -> AgentsView:
+    """What the page shows."""
+    filled = addresses(context)
+    setups = (
+        SetupView(
+            each.client,
+            context.t("agents.file", file=each.file) if each.file else context.t("agents.terminal"),
+            Template(each.code).substitute(filled),
+        )
+        for each in SETUPS
+    )
+    files = (_file(context, name) for name in NAMES)
+    return AgentsView(
+        mcp=filled["mcp"],
+        served=context.site.agents is not None,
+        known=bool(context.urls.base_url),
+        setups=tuple(setups),
+        stdio=Template(STDIO).substitute(filled),
+        shell=Template(SHELL).substitute(filled),
+        files=tuple(files),
+        tools=tuple(
+            (name, context.t(f"agents.tool.{name}")) for name in ("diagnose", "search", "read", "list")
+        ),
+    )
+
+
+def _file(context: PageContext, name: str) -> FileView:
+    key = name.removesuffix(".md").lower()
+    url = context.urls.agents(context.lang, name)
+    return FileView(key, name, url, context.t(f"agents.file_hint.{key}"), file_text(context, name))
+
+
+def file_text(context: PageContext, name: str) -> str:
+    """One of `NAMES` in the reader's language, its addresses filled in."""
+    stem = name.removesuffix(".md")
+    text = (FILES / f"{stem}.{context.lang}.md").read_text(encoding="utf-8")
+    return Template(text).substitute(addresses(context))
+
+
+def addresses(context: PageContext) -> Mapping[str, str]:
+    """The address of the site and that for agents, of a server at `origin`."""
+    urls = context.urls
+    host = origin(context)
+    return {
+        "base": host + urls.root().rstrip("/"),
+        "mcp": host + urls.mcp(),
+        "page": host + urls.agents(context.lang),
+    }
+
+
+def origin(context: PageContext) -> str:
+    """Scheme and host of this server: where it is configured to be, else where it listens."""
+    return context.urls.base_url or _listens(context.site.settings)
+
+
+def _listens(settings: Settings) -> str:
+    host = "localhost" if settings.host in ANYWHERE else settings.host
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+async def show_agents(request: Request) -> Response:
+    """How a coding agent is set up."""
+    context = await context_of(request)
+    return await page_answer(request, context, agents_page(context))
+
+
+async def send_agents_file(request: Request) -> Response:
+    """A file that a team copies into its own repository."""
+    context = await context_of(request)
+    name = request.path_params["name"]
+    if name not in NAMES:
+        raise HTTPException(404)
+    return await respond(request, file_text(context, name), MARKDOWN, lang=context.lang)

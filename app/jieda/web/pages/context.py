@@ -1,0 +1,222 @@
+"""Who asks for a page and what for: language, theme, the parameters of an address, the fields of a form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from urllib.parse import unquote_to_bytes
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.content.library import Library
+from jieda.entry import Language
+from jieda.errors import BadParameter
+from jieda.filters import Filters
+from jieda.locales.translations import filled
+from jieda.presentation.site_words import said_by
+from jieda.presentation.urls import Urls
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import FACETS
+from jieda.usecases.entries import MAX_TAGS
+from jieda.web.http.body import read_bytes
+from jieda.web.http.hosting import is_from_our_pages
+from jieda.web.http.preferences import YEAR, Theme, choices, chosen_theme, page_language, safe_next
+from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.respond import NO_STORE, Body, respond
+from jieda.web.site import Site, site_of
+
+WHERE_GAPS_ARE_KEPT = {
+    "about.privacy_paste": "about.privacy_paste.gaps",
+    "about.privacy_search": "about.privacy_search.gaps",
+    "agents.safety_text": "agents.safety_text.gaps",
+    "diagnose.privacy": "diagnose.privacy.gaps",
+}
+"""What is said about what visitors send, and what is true instead where redacted gaps are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """One request for a page: its reader's language and theme, and the snapshot as it was at the start.
+
+    `snapshot` is None on a page that has to do without, such as an error before content is loaded.
+    """
+
+    site: Site
+    lang: Language
+    theme: Theme
+    snapshot: Snapshot | None = None
+
+    @property
+    def urls(self) -> Urls:
+        """The addresses of this site."""
+        return self.site.urls
+
+    @property
+    def served(self) -> Snapshot:
+        """The snapshot. Raises RuntimeError on a page that has to do without."""
+        if self.snapshot is None:
+            raise RuntimeError("this page is made without content")
+        return self.snapshot
+
+    @property
+    def library(self) -> Library:
+        """The entries of the snapshot."""
+        return self.served.library
+
+    @property
+    def digest(self) -> str:
+        """Names its generation."""
+        return self.served.generation
+
+    def at(self, snapshot: Snapshot) -> "PageContext":
+        """The same request, answered from the snapshot that a use case took."""
+        return replace(self, snapshot=snapshot)
+
+    def t(self, key: str, **args: str | int) -> str:
+        """A text in the reader's language, the content's own where it has one."""
+        if self.site.settings.gaps:
+            key = WHERE_GAPS_ARE_KEPT.get(key, key)
+        said = said_by(self.library.site, self.lang, key) if self.snapshot else ""
+        return filled(said, args) if said else self.site.translations.translate(self.lang, key, **args)
+
+    def day(self, value: date) -> str:
+        """A date as the reader writes it."""
+        return self.site.translations.day(self.lang, value)
+
+
+async def context_of(request: Request) -> PageContext:
+    """Who asks for a page under `/{lang}/`. Raises 404 for a language that there are no pages in."""
+    lang = request.path_params["lang"]
+    if lang not in set(Language):
+        raise HTTPException(404)
+    site = site_of(request)
+    return PageContext(site, Language(lang), chosen_theme(request.cookies), site.service.current())
+
+
+HTML, MARKDOWN = "text/html", "text/markdown"
+MAX_PAGE = 1000
+PERCENT = 3
+"""Bytes that a form can spend on one byte of text: `%0A`."""
+LARGE = 1 << 16
+"""Bytes of a form from which on reading it takes more than some milliseconds, and so leaves the event loop."""
+PIECE = 1 << 15
+"""Bytes of a form that are decoded in one go."""
+MAX_FIELDS = 20
+FORM_FRAME = 4096
+"""Bytes for what surrounds the text in a form."""
+
+
+async def page_answer(
+    request: Request, context: PageContext, html: Body, vary: tuple[str, ...] = ("Cookie",)
+) -> Response:
+    """A page with its ETag, or 304. Its look depends on the cookies."""
+    return await respond(request, html, HTML, lang=context.lang, vary=vary)
+
+
+def asked_search(request: Request, lang: Language, page_size: int) -> SearchRequest:
+    """The search that an address asks for. Raises BadParameter."""
+    params = request.query_params
+    return SearchRequest(
+        text=params.get("q", ""),
+        lang=lang,
+        filters=asked_filters(request),
+        limit=page_size,
+        offset=(asked_page(request) - 1) * page_size,
+        verbatim=params.get("verbatim", "") in {"1", "true"},
+        unfinished=params.get("unfinished", "") in {"1", "true"},
+    )
+
+
+def asked_filters(request: Request) -> Filters:
+    """The filters of a search. Raises BadParameter."""
+    params = request.query_params
+    chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
+    edition = params.get("edition", "")
+    if edition and edition not in set(Language):
+        raise BadParameter(field="edition")
+    return Filters(**chosen, edition=Language(edition) if edition else None)
+
+
+def asked_page(request: Request) -> int:
+    """The number of the page asked for, from 1. Raises BadParameter."""
+    text = request.query_params.get("page", "") or "1"
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MAX_PAGE):
+        raise BadParameter(field="page")
+    return int(text)
+
+
+async def read_form(request: Request, limit: int) -> dict[str, str]:
+    """The fields of a form sent as `application/x-www-form-urlencoded`, the last of each name.
+
+    Raises TooLarge where the body cannot hold less than `limit` bytes of text, and Refusal where a page of another site
+    sends it: that could choose a language, vote, or diagnose in the name of whoever looks at it.
+    """
+    if not is_from_our_pages(request.headers, site_of(request).settings):
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+    raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
+    if len(raw) > LARGE:
+        return await site_of(request).service.offload(partial(form_fields, raw))
+    return form_fields(raw)
+
+
+def form_fields(raw: bytes) -> dict[str, str]:
+    """The fields of a form, the last of each name. Raises BadParameter for more than MAX_FIELDS."""
+    pairs = raw.split(b"&", MAX_FIELDS) if raw else []
+    if len(pairs) > MAX_FIELDS:
+        raise BadParameter(field="body")
+    named = (pair.partition(b"=") for pair in pairs if pair)
+    return {decoded(name): decoded(value) for name, _, value in named}
+
+
+def decoded(written: bytes) -> str:
+    """What a form means by a name or a value. A piece at a time: in one go, a megabyte of `%0A` would be taken apart by
+    a few calls that let no other thread work for a tenth of a second each."""
+    plain = written.replace(b"+", b" ")
+    parts, start = [], 0
+    while start < len(plain):
+        end = start + PIECE
+        # Not within `%0A`.
+        cut = plain.rfind(b"%", max(start + 1, end - 2), end) if end < len(plain) else -1
+        end = end if cut < 0 else cut
+        parts.append(unquote_to_bytes(plain[start:end]))
+        start = end
+    return b"".join(parts).decode("utf-8", "replace")
+
+
+FORM_LIMIT = 8192
+"""Bytes of a form that holds no log."""
+
+
+async def take_preferences(request: Request) -> Response:
+    """Remembers language and theme, then leads back."""
+    site = site_of(request)
+    fields = await read_form(request, FORM_LIMIT)
+    home = site.urls.home(page_language(request))
+    target = safe_next(fields.get("next", ""), site.urls.root_path, home)
+    response = RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+    remember(response, choices(fields), site)
+    return response
+
+
+def remember(response: Response, chosen: Mapping[str, str], site: Site) -> None:
+    """Set a cookie for each choice."""
+    for name, value in chosen.items():
+        set_cookie(response, name, value, site, path=site.urls.root(), max_age=YEAR)
+
+
+def set_cookie(  # noqa: PLR0913 - one parameter for each thing that cookies differ in
+    response: Response, name: str, value: str, site: Site, *, path: str, max_age: int | None = None
+) -> None:
+    """Set a cookie that no script reads; without `max_age` it goes when the browser is closed."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=max_age,
+        path=path,
+        secure=site.settings.base_url.startswith("https:"),
+        httponly=True,
+        samesite="lax",
+    )

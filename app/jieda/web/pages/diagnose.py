@@ -1,0 +1,256 @@
+"""The page that takes a log and answers with the entries that explain it, their fix at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
+from jieda.presentation.diagnosis_text import as_markdown
+from jieda.usecases.diagnose import diagnose as diagnose_for
+from jieda.usecases.diagnose import excerpt, telling_lines
+from jieda.web.http.preferences import choices, chosen_theme
+from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
+from jieda.web.pages.layout import Head, Resubmit, render_page
+from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, name_of
+from jieda.web.pages.verdict import MatchView, exits, match_view, shortened, unanswered_log
+from jieda.web.site import asker_of
+
+FORM = "log-form"
+ERRORS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PastedLog:
+    """What the form sent: a log, and the framework it is said to come from, or empty."""
+
+    text: str
+    framework: str
+    left_out: int = 0
+    """Bytes from the middle that were too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosedLog:
+    """A diagnosis, and the few lines of the paste that lead to the same one, or empty."""
+
+    diagnosis: Diagnosis
+    shared: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearView:
+    """An entry that is near by wording, with the words it shares."""
+
+    row: ListedEntry
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """A failure that the paste tells of."""
+
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkChoice:
+    """An option of the framework field."""
+
+    value: str
+    name: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnoseView:
+    """What `diagnose.html` shows. `done`: a paste was answered; `status` says how, in words."""
+
+    form: str
+    text: str
+    frameworks: tuple[FrameworkChoice, ...]
+    done: bool
+    empty: bool
+    status: str
+    hint: str
+    left_out: str
+    """How much of the paste was not read, in words, or empty."""
+    best: MatchView | None
+    others: tuple[MatchView, ...]
+    shared: str
+    markdown: str
+    """What the buttons copy."""
+    near_title: str
+    near: tuple[NearView, ...]
+    errors: tuple[ErrorLine, ...]
+    guessed: PageLink | None
+    exits: tuple[PageLink, ...]
+    workbench: str
+    """Where an answer to the paste is written, or empty."""
+    search: str
+    """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
+
+
+def diagnose_page(
+    context: PageContext, paste: PastedLog | None = None, answered: DiagnosedLog | None = None
+) -> str:
+    """The page before anything was pasted, and after; a paste of nothing has no answer."""
+    view = _answer(context, paste, answered) if paste and answered else _question(context, paste)
+    title = view.best.row.title.text if view.best else view.status
+    head = Head(
+        name="diagnose",
+        title=" · ".join(filter(None, (title, context.t("diagnose.title"), context.t("site.name")))),
+        description=context.t("diagnose.lead"),
+        here=context.urls.diagnose,
+        indexed=paste is None,
+        resubmit=Resubmit(FORM, context.urls.diagnose) if paste else None,
+    )
+    return render_page(context, "diagnose.html", head, view)
+
+
+def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
+    return DiagnoseView(
+        form=FORM,
+        text=paste.text if paste else "",
+        frameworks=_frameworks(context, paste.framework if paste else ""),
+        done=False,
+        empty=paste is not None,
+        status="",
+        hint="",
+        left_out="",
+        best=None,
+        others=(),
+        shared="",
+        markdown="",
+        near_title="",
+        near=(),
+        errors=(),
+        guessed=None,
+        exits=(),
+        workbench="",
+        search="",
+    )
+
+
+def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> DiagnoseView:
+    diagnosis = answered.diagnosis
+    clean = diagnosis.verdict is Verdict.NO_ERROR
+    unsure = not clean and not _is_sure(diagnosis)
+    matches = [match_view(context, match) for match in diagnosis.matches]
+    left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
+    return DiagnoseView(
+        form=FORM,
+        text=paste.text,
+        frameworks=_frameworks(context, paste.framework),
+        done=True,
+        empty=False,
+        status=_status(context, diagnosis),
+        hint=context.t("diagnose.unknown_hint") if unsure and not matches else "",
+        left_out=left_out,
+        best=matches[0] if matches else None,
+        others=tuple(matches[1:]),
+        shared=answered.shared,
+        markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
+        near_title=context.t("diagnose.similar" if clean else "diagnose.nearest"),
+        near=tuple(_near(context, near) for near in diagnosis.near),
+        errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS])
+        if unsure
+        else (),
+        guessed=_guessed(context, diagnosis.framework) if unsure else None,
+        exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
+        workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
+        search=diagnosis.query if unsure or diagnosis.near else "",
+    )
+
+
+def _address(context: PageContext, entry_id: str) -> str:
+    return context.urls.absolute(context.urls.entry(context.lang, entry_id))
+
+
+def _frameworks(context: PageContext, chosen: str) -> tuple[FrameworkChoice, ...]:
+    tags = context.library.taxonomy.framework.values()
+    return tuple(FrameworkChoice(tag.id, tag.name[context.lang], tag.id == chosen) for tag in tags)
+
+
+def _status(context: PageContext, diagnosis: Diagnosis) -> str:
+    count = len(diagnosis.matches)
+    if diagnosis.verdict is Verdict.NO_ERROR:
+        return context.t("diagnose.no_error")
+    return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
+
+
+def _is_sure(diagnosis: Diagnosis) -> bool:
+    return any(match.confidence is not Confidence.POSSIBLE for match in diagnosis.matches)
+
+
+def _near(context: PageContext, near: Near) -> NearView:
+    words = context.t("list.join").join(near.words)
+    row = entry_row(context, context.library.summary(near.entry.id))
+    return NearView(row, context.t("diagnose.shares", words=words))
+
+
+def _error(context: PageContext, error: LogError) -> ErrorLine:
+    text = f"{error.type}: {error.message}" if error.message and error.type else error.type or error.message
+    where = context.t("diagnose.line", line=error.line)
+    if error.count > 1:
+        where += context.t("list.parenthesis", text=context.t("diagnose.times", count=error.count))
+    return ErrorLine(shortened(text), where)
+
+
+def _guessed(context: PageContext, framework: str) -> PageLink | None:
+    if framework not in context.library.taxonomy.framework:
+        return None
+    url = context.urls.tag(context.lang, "framework", framework)
+    return PageLink(name_of(context, "framework", framework), url)
+
+
+async def show_form(request: Request) -> Response:
+    """The page that takes a log."""
+    context = await context_of(request)
+    return await page_answer(request, context, diagnose_page(context))
+
+
+async def answer_field(request: Request) -> Response:
+    """What the field of the start page takes: one line is searched, several are a log."""
+    context = await context_of(request)
+    fields = await read_form(request, context.site.service.limits.log_bytes)
+    text = fields.get("q", "").strip()
+    if "\n" in text or len(text) > context.site.service.limits.query_chars:
+        return await diagnose_text(request, context, {"text": text})
+    target = context.urls.search(context.lang, q=text)
+    return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+
+
+async def answer_form(request: Request) -> Response:
+    """The entries that explain a log. The field of the start page calls it `q`."""
+    context = await context_of(request)
+    fields = await read_form(request, context.site.service.limits.log_bytes)
+    return await diagnose_text(request, context, {"text": fields.get("q", "")} | fields)
+
+
+async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
+    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
+    service = context.site.service
+    text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
+    framework = fields.get("framework", "")
+    # A form may be older than the taxonomy.
+    paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
+    chosen = choices(fields)
+    if "theme" in fields:
+        context = replace(context, theme=chosen_theme(chosen))
+    answered = None
+    if text.strip():
+        found = await diagnose_for(service, text, context.lang, paste.framework, asker_of(request))
+        context = context.at(found.snapshot)
+        diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
+        shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
+        answered = DiagnosedLog(diagnosis, shared)
+    # The text is in it, escaped: a megabyte can become five.
+    html = await service.offload(partial(diagnose_page, context, paste, answered))
+    response = await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+    remember(response, chosen, context.site)
+    return response

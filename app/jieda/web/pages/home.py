@@ -1,0 +1,181 @@
+"""The start page: the search box, the place to paste an error, and lists for readers who lack the words."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from heapq import nsmallest
+from unicodedata import east_asian_width
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.content.library import Library
+from jieda.entry import Entry, Kind, Summary
+from jieda.usecases.entries import used_tags
+from jieda.web.http.preferences import page_language
+from jieda.web.http.respond import REVALIDATE, Resource
+from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, tag_link
+from jieda.web.site import site_of
+
+RECENT = 6
+EXAMPLE_SOURCES = 200
+"""Entries that examples are chosen from, spread evenly over all there are."""
+EXAMPLE = 27
+"""Columns that an example takes best, a Han character counting two: long enough to be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeView:
+    """What `home.html` shows."""
+
+    lead: str
+    examples: tuple[PageLink, ...]
+    logs: tuple[PageLink, ...]
+    """Examples of what is pasted; a script opens their diagnosis."""
+    frameworks: tuple[TagLink, ...]
+    error_types: tuple[TagLink, ...]
+    topics: tuple[TagLink, ...]
+    recent: tuple[ListedEntry, ...]
+    """Empty while all entries are of one day: nothing is newer than anything else then."""
+    all: str
+    """The words of the link to all entries."""
+
+
+def home_page(context: PageContext) -> str:
+    """The start page in the reader's language. Reads entries for its examples: made off the event loop."""
+    library = context.library
+    urls = context.urls
+    names = _listed(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
+    lead = context.t("home.lead", count=len(library), frameworks=names)
+    view = HomeView(
+        lead=lead,
+        examples=tuple(_examples(context)),
+        logs=tuple(_logs(context)),
+        frameworks=_tags(context, "framework"),
+        error_types=_commonest(_tags(context, "error_type")),
+        topics=_tags(context, "topic"),
+        recent=tuple(entry_row(context, entry) for entry in _recent(library)),
+        all=context.t("home.all", count=len(library)),
+    )
+    head = Head(
+        name="home",
+        title=f"{context.t('site.name')} · {context.t('site.tagline')}",
+        description=lead,
+        here=urls.home,
+        data=(_site_data(context, lead),),
+    )
+    return render_page(context, "home.html", head, view)
+
+
+def _examples(context: PageContext) -> Iterator[PageLink]:
+    """The content's own, or else a question of each kind, over different frameworks where possible."""
+    if own := context.library.site.examples.get(context.lang):
+        questions = (each for each in own if "\n" not in each)
+        yield from (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
+        return
+    asked = [
+        (alias, entry)
+        for entry in _sources(context)
+        if context.lang in entry.editions
+        for alias in entry.editions[context.lang].aliases
+    ]
+    asked.sort(key=lambda pair: (abs(_columns(pair[0]) - EXAMPLE), pair[0]))
+    frameworks: set[str] = set()
+    for kind in Kind:
+        fitting = [(alias, entry.framework) for alias, entry in asked if entry.kind is kind]
+        fitting.sort(key=lambda pair: pair[1] in frameworks)
+        for alias, framework in fitting[:1]:
+            frameworks.add(framework)
+            yield PageLink(alias, context.urls.search(context.lang, q=alias))
+
+
+def _logs(context: PageContext) -> Iterator[PageLink]:
+    """The content's own examples of several lines, each told by its last. The log stays behind the # of its address."""
+    for each in context.library.site.examples.get(context.lang, ()):
+        if "\n" in each:
+            text = context.t("home.example_log", line=each.rpartition("\n")[2].strip())
+            yield PageLink(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
+
+
+def _commonest(tags: tuple[TagLink, ...]) -> tuple[TagLink, ...]:
+    return tuple(sorted(tags, key=lambda tag: -tag.count))
+
+
+def _recent(library: Library) -> tuple[Summary, ...]:
+    """What changed last; of one day, each framework in turn."""
+    latest = library.listed()
+    if not latest or latest[0].updated == latest[-1].updated:
+        return ()
+    turns: Counter[tuple[date, str]] = Counter()
+    placed = []
+    for framework in library.counts("framework"):
+        # What comes later in its framework cannot be among them.
+        for entry in library.tagged("framework", framework)[:RECENT]:
+            turns[entry.updated, framework] += 1
+            placed.append((-entry.updated.toordinal(), turns[entry.updated, framework], entry.id))
+    return tuple(library.summary(entry_id) for _, _, entry_id in nsmallest(RECENT, placed))
+
+
+def _sources(context: PageContext) -> Iterator[Entry]:
+    ids = context.library.ids
+    for entry_id in ids[:: -(-len(ids) // EXAMPLE_SOURCES) or 1]:
+        if entry := context.library.entry(entry_id):
+            yield entry
+
+
+def _columns(text: str) -> int:
+    return len(text) + sum(east_asian_width(each) in "WF" for each in text)
+
+
+def _tags(context: PageContext, facet: str) -> tuple[TagLink, ...]:
+    return tuple(tag_link(context, facet, each) for each in used_tags(context.library, facet))
+
+
+def _listed(context: PageContext, names: list[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return context.t("list.join").join(names[:-1]) + context.t("list.last") + names[-1]
+
+
+def _site_data(context: PageContext, lead: str) -> dict[str, object]:
+    target = context.urls.absolute(context.urls.search(context.lang)) + "?q={search_term_string}"
+    return {
+        "@context": "https://schema.org",
+        "@type": "WebSite",
+        "name": context.t("site.name"),
+        "url": context.urls.absolute(context.urls.home(context.lang)),
+        "inLanguage": context.lang.tag,
+        "description": lead,
+        "potentialAction": {
+            "@type": "SearchAction",
+            "target": target,
+            "query-input": "required name=search_term_string",
+        },
+    }
+
+
+async def lead_home(request: Request) -> Response:
+    """To the start page in the reader's language."""
+    headers = {"Vary": "Accept-Language, Cookie", "Cache-Control": REVALIDATE}
+    return RedirectResponse(site_of(request).urls.home(page_language(request)), 307, headers)
+
+
+async def show_home(request: Request) -> Response:
+    """The start page: made once for a generation, a language and a theme."""
+    context = await context_of(request)
+    resource = await context.site.resources.get(
+        context.digest,
+        ("home", context.lang, context.theme),
+        lambda: Resource.of(home_page(context), HTML),
+    )
+    return await page_answer(request, context, resource)
+
+
+async def lead_to_home(request: Request) -> Response:
+    """To the start page of a language, for those who typed the address."""
+    context = await context_of(request)
+    return RedirectResponse(context.urls.home(context.lang), 308)

@@ -1,0 +1,231 @@
+"""What surrounds every page: head, header, language and theme switches, footer."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from jieda.entry import Language
+from jieda.presentation.urls import Urls
+from jieda.version import VERSION
+from jieda.web.http.preferences import Theme
+from jieda.web.pages.context import PageContext
+from jieda.web.templating import safe
+
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "home": ("log.js",),
+    "search": ("reading.js",),
+    "entry": ("reading.js",),
+    "diagnose": ("log.js", "reading.js"),
+    "docs": ("reading.js",),
+    "agents": ("reading.js",),
+    "workbench": ("workbench.js",),
+}
+"""What a page loads beside the scripts of every page."""
+
+GAPS = {Language.EN: " ", Language.ZH: ""}
+
+Here = Callable[[Language], str]
+"""The address of the page at hand in a language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternate:
+    """`<link rel="alternate" hreflang>`."""
+
+    hreflang: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The button that shows the same place in the other language."""
+
+    lang: Language
+    tag: str
+    name: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChoice:
+    """A button of the theme switch."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Resubmit:
+    """A page that answers a form cannot be led back to by an address: its switches send the form again."""
+
+    form: str
+    action: Here
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The addresses that every page leads to or loads, root-relative."""
+
+    style: str
+    scripts: tuple[str, ...]
+    icon: str
+    home: str
+    search: str
+    diagnose: str
+    entries: str
+    about: str
+    feed: str
+    opensearch: str
+    docs: str
+    llms: str
+    agents: str
+    workbench: str
+    """Empty where there is none."""
+    maintain: str
+    suggest: str
+    api_search: str
+    preferences: str
+
+    @classmethod
+    def of(cls, urls: Urls, lang: Language, name: str, *, workbench: bool) -> "Links":
+        """Those of a page called `name`, for a reader of `lang`; `workbench`: there is one."""
+        scripts = ("app.js", "search.js", *SCRIPTS.get(name, ()))
+        return cls(
+            style=urls.static("app.css"),
+            scripts=tuple(map(urls.static, scripts)),
+            icon=urls.static("icon.svg"),
+            home=urls.home(lang),
+            search=urls.search(lang),
+            diagnose=urls.diagnose(lang),
+            entries=urls.entries(lang),
+            about=urls.about(lang),
+            feed=urls.feed(lang),
+            opensearch=urls.opensearch(lang),
+            docs=urls.docs(),
+            llms=urls.llms(lang),
+            agents=urls.agents(lang),
+            workbench=urls.workbench(lang) if workbench else "",
+            maintain=urls.maintain(lang),
+            suggest=urls.api_suggest(),
+            api_search=urls.api_search(),
+            preferences=urls.preferences(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The view that `base.html` is given as `page`. Addresses are root-relative unless said otherwise."""
+
+    lang: Language
+    lang_tag: str
+    theme: Theme
+    title: str
+    description: str
+    canonical: str
+    """Absolute, as `alternates` are; empty where no base address is configured: programs read no other."""
+    alternates: tuple[Alternate, ...]
+    indexed: bool
+    kind: str
+    """Open Graph's type."""
+    name: str
+    """The page's, for style: `home`, `search`, `entry`, …"""
+    json_ld: Markup
+    links: Links
+    here: str
+    printed: str
+    """The address as it stands on paper; a script that knows the host completes it."""
+    switch: Switch
+    themes: tuple[ThemeChoice, ...]
+    resend: str
+    """The id of the form that the switches send again, or empty."""
+    resend_here: str
+    resend_other: str
+    max_query_chars: int
+    max_log_bytes: int
+    gap: str
+    """What stands between two sentences."""
+    version: str = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a page says about itself. `languages`: those that it has an address of its own in."""
+
+    name: str
+    title: str
+    description: str
+    here: Here
+    languages: frozenset[Language] = frozenset(Language)
+    indexed: bool = True
+    kind: str = "website"
+    data: tuple[dict[str, object], ...] = ()
+    canonical_lang: Language | None = None
+    resubmit: Resubmit | None = None
+
+
+def build_layout(context: PageContext, head: Head) -> Layout:
+    """The shell of a page for a context."""
+    urls, lang = context.urls, context.lang
+    settings = context.site.settings
+    return Layout(
+        lang=lang,
+        lang_tag=lang.tag,
+        theme=context.theme,
+        title=head.title,
+        description=_cut(head.description),
+        canonical=urls.absolute(head.here(head.canonical_lang or lang)) if urls.base_url else "",
+        alternates=tuple(_alternates(context, head)),
+        indexed=head.indexed,
+        kind=head.kind,
+        name=head.name,
+        json_ld=data_block(head.data),
+        links=Links.of(urls, lang, head.name, workbench=settings.workbench),
+        here=head.here(lang),
+        printed=urls.absolute(head.here(lang)),
+        switch=Switch(lang.other, lang.other.tag, lang.other.own_name, head.here(lang.other)),
+        themes=tuple(
+            ThemeChoice(theme.value, context.t(f"theme.{theme.value}"), theme is context.theme)
+            for theme in Theme
+        ),
+        resend=head.resubmit.form if head.resubmit else "",
+        resend_here=head.resubmit.action(lang) if head.resubmit else "",
+        resend_other=head.resubmit.action(lang.other) if head.resubmit else "",
+        max_query_chars=settings.max_query_chars,
+        max_log_bytes=settings.max_log_bytes,
+        gap=GAPS[lang],
+    )
+
+
+def render_page(context: PageContext, template: str, head: Head, view: object) -> str:
+    """A whole page as HTML."""
+    page = build_layout(context, head)
+    return context.site.renderer.render(template, context.lang, t=context.t, page=page, view=view)
+
+
+def data_block(items: Iterable[dict[str, object]]) -> Markup:
+    """JSON-LD for a script element: nothing in it can end the element or open a comment."""
+    values = list(items)
+    if not values:
+        return Markup("")
+    text = json.dumps(values if len(values) > 1 else values[0], ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return safe(text)
+
+
+def _alternates(context: PageContext, head: Head) -> Iterable[Alternate]:
+    if not head.indexed or not context.urls.base_url:
+        return
+    held = [lang for lang in Language if lang in head.languages]
+    for lang in held:
+        yield Alternate(lang.tag, context.urls.absolute(head.here(lang)))
+    if held:
+        yield Alternate("x-default", context.urls.absolute(head.here(held[0])))
+
+
+def _cut(text: str, limit: int = 160) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"

@@ -1,0 +1,273 @@
+"""What there is to do for those who write entries: what was asked in vain first, then what ails the entries."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.entry import Language, Problem, Summary
+from jieda.feedback import GapOutcome, GapSource, first_day
+from jieda.presentation.maintenance import title_of
+from jieda.usecases.gaps.grouping import GapGroup
+from jieda.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
+from jieda.usecases.gaps.redact import PLACEHOLDER
+from jieda.web.pages.context import PageContext, context_of, page_answer
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.parts import PageLink, lang_attribute
+
+BARS = 30
+"""Bars of a gap's course at most: the last days, or weeks where the period has more days."""
+BAR_HEIGHT = 20
+BAR_WIDTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A stretch of a question; `hole` where something was taken out of it."""
+
+    text: str
+    hole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a drawing, in its own units, from the top left."""
+
+    x: int
+    y: int
+    height: int
+
+
+def words_of(text: str) -> tuple[Fragment, ...]:
+    """The text in pieces, what was taken out apart."""
+    words, end = [], 0
+    for hole in PLACEHOLDER.finditer(text):
+        words += [Fragment(text[end : hole.start()], hole=False), Fragment(hole[0][1:-1], hole=True)]
+        end = hole.end()
+    return tuple(word for word in (*words, Fragment(text[end:], hole=False)) if word.text)
+
+
+def spans_of(days: int) -> Sequence[tuple[str, str]]:
+    """The first and the last day of each bar, oldest first: equally long but for the oldest."""
+    length = -(-days // BARS)
+    last = date.fromisoformat(first_day(1))
+    spans = [
+        (last - timedelta(days=end + length - 1), last - timedelta(days=end))
+        for end in range(0, days, length)
+    ]
+    return [(first.isoformat(), end.isoformat()) for first, end in reversed(spans)]
+
+
+def bars_of(group: GapGroup, days: int) -> tuple[Bar, ...]:
+    """How often something was asked, oldest first; the highest bar is as high as the drawing."""
+    counts = [
+        sum(count for day, count in group.days.items() if first <= day <= last)
+        for first, last in spans_of(days)
+    ]
+    most = max(counts, default=0) or 1
+    heights = [-(-count * BAR_HEIGHT // most) for count in counts]
+    return tuple(
+        Bar(place * BAR_WIDTH, BAR_HEIGHT - height, height) for place, height in enumerate(heights) if height
+    )
+
+
+NEW = "jieda new FRAMEWORK/SLUG --kind KIND"
+PERIODS = (7, 30, 90)
+"""Days that may be looked back; the last is the default."""
+SHOWN, FOLDED = 10, 200
+"""Items of a list that are shown at once, and behind a fold."""
+
+
+@dataclass(frozen=True, slots=True)
+class GapView:
+    """A question that nobody answered. `log` is what the workbench makes a draft of; empty for a search."""
+
+    count: str
+    words: tuple[Fragment, ...]
+    lang: str
+    asked_in: str
+    outcomes: str
+    langs: tuple[str, ...]
+    last: str
+    last_iso: str
+    others: tuple[tuple[Fragment, ...], ...]
+    bars: tuple[Bar, ...]
+    log: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to look after: an entry or a file, a few words beside it, and where it is edited, or empty."""
+
+    main: PageLink
+    beside: str
+    edit: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskList:
+    """A list of the page. `what` says what to do about it, `command` with what, or is empty. `total` counts all items;
+    `told` stands where the list is empty."""
+
+    key: str
+    title: str
+    what: str
+    command: str
+    total: int
+    shown: tuple[Task, ...]
+    folded: tuple[Task, ...]
+    left_out: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintainView:
+    """What `maintain.html` shows. `notices` say why something is missing."""
+
+    notices: tuple[str, ...]
+    periods: tuple[tuple[PageLink, bool], ...]
+    gap_total: int
+    gaps: tuple[GapView, ...]
+    more_gaps: tuple[GapView, ...]
+    left_out: str
+    parts: tuple[TaskList, ...]
+    workbench: str
+    style: str
+    width: int
+    height: int = BAR_HEIGHT
+    new: str = NEW
+
+
+async def show_maintenance(request: Request) -> Response:
+    """The page, for those who maintain the entries."""
+    context = await context_of(request)
+    given = request.query_params.get("days", "")
+    days = next((each for each in PERIODS if str(each) == given), PERIODS[-1])
+    service = context.site.service
+
+    def page() -> str:
+        return maintain_page(context, maintenance(service, context.served, days))
+
+    return await page_answer(request, context, await service.offload(page))
+
+
+def maintain_page(context: PageContext, found: Maintenance) -> str:
+    """The page."""
+    days = found.days if found.days != PERIODS[-1] else None
+    head = Head(
+        name="maintain",
+        title=f"{context.t('maintain.title')} · {context.t('site.name')}",
+        description=context.t("maintain.lead"),
+        here=lambda lang: context.urls.maintain(lang, days=days),
+        indexed=False,
+    )
+    return render_page(context, "maintain.html", head, _view(context, found))
+
+
+def _view(context: PageContext, found: Maintenance) -> MaintainView:
+    gaps = tuple(_gap(context, each, found.days) for each in found.gaps[: SHOWN + FOLDED])
+    return MaintainView(
+        notices=tuple(_notices(context, found)),
+        periods=tuple(
+            (
+                PageLink(
+                    context.t("maintain.days", days=each), context.urls.maintain(context.lang, days=each)
+                ),
+                each == found.days,
+            )
+            for each in PERIODS
+        ),
+        gap_total=len(found.gaps),
+        gaps=gaps[:SHOWN],
+        more_gaps=gaps[SHOWN:],
+        left_out=_left_out(context, len(found.gaps)),
+        parts=tuple(_parts(context, found)),
+        workbench=context.urls.workbench(context.lang),
+        style=context.urls.static("maintain.css"),
+        width=BAR_WIDTH * len(spans_of(found.days)),
+    )
+
+
+def _notices(context: PageContext, found: Maintenance) -> Iterator[str]:
+    if not context.site.settings.gaps:
+        yield context.t("maintain.off")
+    if found.unreadable:
+        yield context.t("maintain.unreadable", reason=found.unreadable)
+
+
+def _left_out(context: PageContext, total: int) -> str:
+    rest = total - SHOWN - FOLDED
+    return context.t("maintain.too_many", count=rest, limit=str(total)) if rest > 0 else ""
+
+
+def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
+    t, is_log = context.t, group.source is GapSource.LOG
+    last = date.fromisoformat(group.last)
+    lang = max(group.langs, key=lambda each: (group.langs[each], each))
+    outcomes = (t(f"maintain.outcome.{each}") for each in GapOutcome if each in group.outcomes)
+    return GapView(
+        count=f"{group.count:,}",
+        words=words_of(title_of(group)),
+        lang=lang_attribute(context, lang),
+        asked_in=t("maintain.asked_log" if is_log else "maintain.asked_search"),
+        outcomes=t("list.join").join(outcomes),
+        langs=tuple(f"{each.own_name} {group.langs[each]:,}" for each in Language if each in group.langs),
+        last=t("maintain.last", day=context.day(last)),
+        last_iso=group.last,
+        others=tuple(map(words_of, group.others)),
+        bars=bars_of(group, days),
+        log=title_of(group) if is_log else "",
+    )
+
+
+def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
+    part, none = _part(context), context.t("maintain.none")
+    yield part("voted", [_voted(context, each) for each in found.voted_down], none)
+    unread = [_item(context, each) for each in found.never_read or ()]
+    yield part(
+        "unread", unread, none if found.never_read is not None else context.t("maintain.unread_unknown")
+    )
+    stale = [_item(context, each, lang.own_name) for each, lang in found.stale]
+    yield part("stale", stale, none, "jieda sync FRAMEWORK/SLUG")
+    yield part("missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing], none)
+    yield part("problems", [_problem(each) for each in found.problems], none, "jieda check")
+    yield part("drafts", [_draft(context, each) for each in found.drafts], none)
+
+
+def _part(context: PageContext) -> Callable[..., TaskList]:
+    def part(key: str, items: Sequence[Task], told: str, command: str = "") -> TaskList:
+        return TaskList(
+            key=key,
+            title=context.t(f"maintain.{key}"),
+            what=context.t(f"maintain.{key}_what"),
+            command=command,
+            total=len(items),
+            shown=tuple(items[:SHOWN]),
+            folded=tuple(items[SHOWN : SHOWN + FOLDED]),
+            left_out=_left_out(context, len(items)),
+            told=told,
+        )
+
+    return part
+
+
+def _item(context: PageContext, summary: Summary, beside: str = "") -> Task:
+    lang = lang_attribute(context, summary.shown(context.lang))
+    link = PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
+    return Task(link, beside or summary.id, context.urls.workbench(context.lang, entry=summary.id))
+
+
+def _voted(context: PageContext, voted: VotedDown) -> Task:
+    counts = context.t("maintain.voted_counts", no=voted.unsolved, yes=voted.solved)
+    return _item(context, voted.entry, f"{voted.lang.own_name} · {counts}")
+
+
+def _problem(problem: Problem) -> Task:
+    return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {problem.message}", "")
+
+
+def _draft(context: PageContext, where: str) -> Task:
+    entry_id = where.partition("/")[2].removesuffix(".md")
+    return Task(PageLink(where, ""), "", context.urls.workbench(context.lang, entry=entry_id))

@@ -1,0 +1,179 @@
+"""Views that several pages share: links, rows of entries, breadcrumbs, pagers, and titles set large."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from jieda.analysis.token import RunKind, TokenKind
+from jieda.content.shelf import beside_framework
+from jieda.entry import Language, Summary
+from jieda.han import has_han, is_han
+from jieda.presentation.schemas import EditionLink
+from jieda.presentation.shaper import edition_links
+from jieda.usecases.entries import CountedTag
+from jieda.web.pages.context import PageContext
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A text that leads somewhere. `lang` is given where the text is in another language than the page."""
+
+    text: str
+    url: str
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagLink:
+    """A tag with what it means and how many entries carry it."""
+
+    name: str
+    description: str
+    count: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """An entry in a list. `lang` is the language of the edition shown.
+
+    `applies_to` is what the name of the framework does not say yet; empty where that says it all.
+    """
+
+    id: str
+    lang: Language
+    kind: str
+    kind_name: str
+    framework: PageLink
+    title: PageLink
+    applies_to: str
+    updated: str
+    updated_iso: str
+    editions: tuple[EditionLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Where the reader is in a list and how to go on; an address is empty where there is no such page."""
+
+    text: str
+    previous: str
+    next: str
+
+
+def name_of(context: PageContext, facet: str, value: str) -> str:
+    """The name of a tag in the reader's language; its id where the taxonomy lacks it."""
+    tags = context.library.taxonomy.facet(facet)
+    return tags[value].name[context.lang] if value in tags else value
+
+
+def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:
+    """A link to the page of a tag."""
+    tag, url = counted.tag, context.urls.tag(context.lang, facet, counted.tag.id)
+    return TagLink(tag.name[context.lang], tag.description[context.lang], counted.count, url)
+
+
+def lang_attribute(context: PageContext, lang: Language) -> str:
+    """The `lang` attribute that a text in `lang` needs on this page, or empty."""
+    return "" if lang is context.lang else lang.tag
+
+
+def entry_row(context: PageContext, summary: Summary) -> ListedEntry:
+    """An entry as a row of a list."""
+    edition, shown = summary.edition(context.lang), summary.shown(context.lang)
+    framework = PageLink(
+        name_of(context, "framework", summary.framework),
+        context.urls.tag(context.lang, "framework", summary.framework),
+    )
+    url = context.urls.entry(context.lang, summary.id)
+    return ListedEntry(
+        id=summary.id,
+        lang=shown,
+        kind=summary.kind.value,
+        kind_name=name_of(context, "kind", summary.kind.value),
+        framework=framework,
+        title=PageLink(edition.title, url, lang_attribute(context, shown)),
+        applies_to=beside_framework(framework.text, edition.applies_to),
+        updated=context.day(summary.updated),
+        updated_iso=summary.updated.isoformat(),
+        editions=edition_links(summary, context.urls),
+    )
+
+
+def build_pager(context: PageContext, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:
+    """The way from page to page (counted from 1); None where one page holds everything."""
+    if pages <= 1:
+        return None
+    return Pager(
+        text=context.t("pager.position", page=page, pages=pages),
+        previous=address(min(page - 1, pages)) if page > 1 else "",
+        next=address(page + 1) if page < pages else "",
+    )
+
+
+def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, object]:
+    """Breadcrumbs as schema.org data."""
+    return {
+        "@context": "https://schema.org",
+        "@type": "BreadcrumbList",
+        "itemListElement": [
+            {
+                "@type": "ListItem",
+                "position": place,
+                "name": crumb.text,
+                "item": context.urls.absolute(crumb.url),
+            }
+            for place, crumb in enumerate(crumbs, 1)
+        ],
+    }
+
+
+LINE_BREAK = Markup("<wbr>")
+SET_NAME = Markup('<span class="name">{}</span>')
+LONG_NAME = re.compile(r"[(（\[「]*[\w.:/=-]{18,}(?:\(\))?[)）\]」,，:：;；、。?？]*", re.ASCII)
+"""A name that may be wider than a phone, set large, with the punctuation that clings to it."""
+NAME_PART = re.compile(r"(?<=[._/=:])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
+"""Where a part of such a name begins."""
+
+
+def phrased(context: PageContext, text: str, lang: Language) -> Markup:
+    """`text` as HTML, with the places where a line may end; the style allows no others (`phrased`).
+
+    A long name is on one line where the line is long enough (`name`).
+    """
+    words = set(_between_words(context, text)) if lang is Language.ZH and has_han(text) else set()
+    html, place = Markup(""), 0
+    for name in LONG_NAME.finditer(text):
+        start, end = name.span()
+        parts = {each.start() for each in NAME_PART.finditer(text, start + 1, end)}
+        html += _broken(text, place, start, words) + SET_NAME.format(_broken(text, start, end, parts))
+        place = end
+    return html + _broken(text, place, len(text), words)
+
+
+def _broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+    places = [start, *sorted(each for each in breaks if start < each < end), end]
+    return LINE_BREAK.join(text[left:right] for left, right in pairwise(places))
+
+
+def _between_words(context: PageContext, text: str) -> Iterator[int]:
+    """Where one word ends and the next begins, a Han character on one side and no punctuation on the other."""
+    inside = _inside_words(context, text)
+    for place, (left, right) in enumerate(pairwise(text), 1):
+        joins = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))
+        if joins and place not in inside:
+            yield place
+
+
+def _inside_words(context: PageContext, text: str) -> set[int]:
+    analysis = context.served.searcher.analyzer.analyze(text)
+    words = (
+        token
+        for piece in analysis.pieces
+        if piece.kind is RunKind.HAN
+        for token in piece.of_kind(TokenKind.TERM)
+    )
+    return {place for word in words for place in range(word.start + 1, word.end)}

@@ -1,0 +1,30 @@
+"""The pages for browsers, all of them."""
+
+from jieda.presentation import paths
+from jieda.web.http.routing import Route
+from jieda.web.pages import about, agents, browse, context, diagnose, entry, home, maintain, search, workbench
+
+ROUTES: tuple[Route, ...] = (
+    Route(paths.ROOT, home.lead_home),
+    Route(paths.HOME, home.show_home),
+    Route(paths.HOME_WITHOUT_SLASH, home.lead_to_home),
+    Route(paths.SEARCH, search.show_search),
+    Route(paths.SEARCH, diagnose.answer_field, "POST"),
+    Route(paths.ENTRIES, browse.show_entries),
+    Route(paths.ENTRY, entry.show_entry),
+    Route(paths.ENTRY, entry.take_vote, "POST"),
+    Route(paths.ABOUT, about.show_about),
+    *(Route(path, browse.show_tag(facet)) for facet, path in paths.TAG_PAGES.items()),
+    Route(paths.DIAGNOSE, diagnose.show_form),
+    Route(paths.DIAGNOSE, diagnose.answer_form, "POST"),
+    Route(paths.AGENTS, agents.show_agents),
+    Route(paths.AGENTS_FILE, agents.send_agents_file),
+    Route(paths.PREFERENCES, context.take_preferences, "POST"),
+)
+
+MAINTAINER_ROUTES: tuple[Route, ...] = (
+    Route(paths.WORKBENCH, workbench.open_entry),
+    Route(paths.WORKBENCH, workbench.act, "POST"),
+    Route(paths.MAINTAIN, maintain.show_maintenance),
+)
+"""Those that only maintainers have, behind their guard."""

@@ -1,0 +1,335 @@
+"""The search page: results with their reasons, filters, and ways out where little was found."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jieda.content.markdown.html_writer import flag_kind
+from jieda.diagnosis.answers import Confidence
+from jieda.search.answers import (
+    Fit,
+    Hit,
+    Reason,
+    ReasonType,
+    SearchAnswer,
+    SearchRequest,
+    Suggestion,
+    SuggestionType,
+)
+from jieda.usecases.entries import used_tags
+from jieda.usecases.search import Found, browse, clip
+from jieda.usecases.search import search as search_for
+from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
+from jieda.web.pages.filters import FilterBar, filter_bar
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.parts import (
+    ListedEntry,
+    PageLink,
+    Pager,
+    TagLink,
+    build_pager,
+    entry_row,
+    lang_attribute,
+    tag_link,
+)
+from jieda.web.pages.verdict import MatchView, exits, match_view, unanswered_query
+from jieda.web.site import asker_of
+from jieda.web.templating import safe
+
+PAGE_SIZE = 10
+FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
+"""A flag in a snippet, with what is marked in it: a line would end behind its dashes."""
+MARK = re.compile("</?mark>")
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonView:
+    """What of a search was found in one place of an entry; `code`: it is set as code."""
+
+    label: str
+    text: str
+    code: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A result. `title` and `snippet` are escaped HTML with marks."""
+
+    row: ListedEntry
+    title: Markup
+    snippet: Markup
+    snippet_lang: str
+    reasons: tuple[ReasonView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A search that would find something: its text and how much it finds, in words."""
+
+    text: str
+    detail: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchView:
+    """What `search.html` shows."""
+
+    query: str
+    status: str
+    """How much was found, in words; announced to screen readers."""
+    verdict: MatchView | None
+    """The entry that explains an error line, where that is sure enough to stand before what was searched."""
+    bar: FilterBar
+    cards: tuple[Card, ...]
+    correction: str
+    verbatim: str
+    """The address that searches for what was typed, where something else was searched."""
+    phrase_dropped: bool
+    weak: bool
+    absent_words: str
+    """What no entry mentions, in words; empty where there is no such word or nothing was found at all."""
+    nothing: str
+    """Why nothing was found, in words; empty where something was."""
+    offers: tuple[Offer, ...]
+    near: tuple[ListedEntry, ...]
+    topics: tuple[TagLink, ...]
+    """Other ways in, where nothing was found."""
+    pager: Pager | None
+    exits: tuple[PageLink, ...]
+
+
+def search_page(context: PageContext, found: Found) -> str:
+    """The answer to a search as a page."""
+    request = found.request
+    view = _view(context, found)
+    title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
+    head = Head(
+        name="search",
+        title=f"{title} · {context.t('site.name')}",
+        description=context.t("search.description"),
+        here=lambda lang: context.urls.search_filtered(
+            lang,
+            request.text,
+            request.filters,
+            page=_number(request) if request.offset else None,
+            verbatim=request.verbatim,
+        ),
+        indexed=not request.text and not request.filters and not request.offset,
+    )
+    return render_page(context, "search.html", head, view)
+
+
+def _view(context: PageContext, found: Found) -> SearchView:
+    request, answer = found.request, found.answer
+    sure = [match for match in found.diagnosis if match.confidence is not Confidence.POSSIBLE]
+    weak = answer.weak and bool(answer.hits) and not sure and not _fits_corrected(context, answer)
+    lost = weak or (not answer.total and not request.filters and not sure)
+    pages = -(-answer.total // PAGE_SIZE)
+    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
+    return SearchView(
+        query=request.text,
+        status=_status(context, request, answer),
+        verdict=match_view(context, sure[0]) if sure else None,
+        bar=filter_bar(context, request, answer),
+        cards=tuple(
+            _card(context, answer, hit)
+            for hit in answer.hits
+            if not sure or hit.entry.id != sure[0].entry.id  # it stands above, with its fix
+        ),
+        correction=answer.correction,
+        verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
+        if answer.correction
+        else "",
+        phrase_dropped=answer.phrase_dropped,
+        weak=weak,
+        absent_words=_absent_words(context, answer)
+        if answer.total and not answer.correction and not sure
+        else "",
+        nothing=_nothing(context, request) if not answer.total else "",
+        offers=tuple(_offers(context, request, answer)),
+        topics=_topics(context) if not answer.total and not request.filters else (),
+        near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
+        pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
+        exits=exits(context, unanswered_query(request.text, request.filters.framework)) if lost else (),
+    )
+
+
+def _fits_corrected(context: PageContext, answer: SearchAnswer) -> bool:
+    """Whether a query that looks weak is a good one but for its spelling, which the page says already. A cluster is
+    not asked a second time for that."""
+    searcher = context.served.searcher
+    return bool(answer.correction) and not searcher.waits and searcher.fit(answer.correction) is not Fit.WEAK
+
+
+def _number(request: SearchRequest) -> int:
+    return request.offset // PAGE_SIZE + 1
+
+
+def _page(context: PageContext, request: SearchRequest, number: int) -> str:
+    return context.urls.search_filtered(
+        context.lang,
+        request.text,
+        request.filters,
+        page=number if number > 1 else None,
+        verbatim=request.verbatim,
+    )
+
+
+def _status(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> str:
+    if not request.text.strip():
+        return context.t("count.entries", count=answer.total)
+    return context.t("search.status", count=answer.total) if answer.total else context.t("search.nothing")
+
+
+def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
+    words = context.t("list.join").join(answer.absent_words)
+    return context.t("search.absent_words", words=words) if words else ""
+
+
+def _nothing(context: PageContext, request: SearchRequest) -> str:
+    return context.t("search.nothing_filtered" if request.filters else "search.nothing_hint")
+
+
+def _topics(context: PageContext) -> tuple[TagLink, ...]:
+    return tuple(tag_link(context, "topic", each) for each in used_tags(context.library, "topic"))
+
+
+def _card(context: PageContext, answer: SearchAnswer, hit: Hit) -> Card:
+    all_texts = (reason.text for each in answer.hits for reason in each.reasons)
+    return Card(
+        row=entry_row(context, context.library.summary(hit.entry.id)),
+        title=safe(hit.title),
+        snippet=safe(FLAG.sub(_unbroken, hit.snippet)),
+        snippet_lang=lang_attribute(context, hit.edition.lang),
+        reasons=reason_views(context, answer.query, hit, all_texts),
+    )
+
+
+def _unbroken(flag: re.Match[str]) -> str:
+    kind = flag_kind(MARK.sub("", flag[0]))
+    return f'<span class="{kind}">{flag[0]}</span>' if kind else flag[0]
+
+
+def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:
+    offers = []
+    for found in answer.suggestions:
+        if found.type is SuggestionType.SPELLING:
+            url = context.urls.search_filtered(context.lang, found.query, request.filters)
+            offers.append(Offer(context.t("search.try_spelling", query=found.query), "", url))
+        elif found.type is SuggestionType.DROP_FILTER:
+            offers.append(_without_filter(context, request.text, found))
+    return offers
+
+
+def _without_filter(context: PageContext, text: str, found: Suggestion) -> Offer:
+    facet = found.facet
+    return Offer(
+        context.t("search.drop_filter", facet=context.t(f"facet.{facet}"))
+        if facet
+        else context.t("search.drop_filters"),
+        context.t("search.status", count=found.count),
+        context.urls.search_filtered(context.lang, text, found.filters),
+    )
+
+
+CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
+
+Span = tuple[int, int]
+
+
+def reason_views(
+    context: PageContext, query: str, hit: Hit, all_texts: Iterable[str]
+) -> tuple[ReasonView, ...]:
+    """The reasons of `hit` in their order, those of a kind in one. `all_texts`: those of all reasons of all results.
+
+    Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
+    in between is not a word; it is left out, and neighbors are put together again.
+    """
+    reasons = hit.reasons
+    words = [span for text in set(all_texts) if (span := _place(query, text))]
+    spans = {reason: span for reason in reasons if (span := _place(query, reason.text))}
+    kept = _kept([reason for reason in reasons if not _is_filler(spans.get(reason), words)], spans)
+    groups: dict[tuple[ReasonType, str], list[Reason]] = {}
+    for reason in kept:
+        groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
+    return tuple(
+        ReasonView(context.t(label), context.t("list.join").join(_texts(query, members, spans)), kind in CODE)
+        for (kind, label), members in groups.items()
+    )
+
+
+def _label(reason: Reason, elsewhere: Collection[str]) -> str:
+    """The key of the words that say where something was found."""
+    is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
+    return "reason.other_title" if is_other else f"reason.{reason.type.value}"
+
+
+def _place(query: str, text: str) -> Span | None:
+    start = query.casefold().find(text.casefold())
+    return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
+
+
+def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
+    """Whether a pair of characters begins in one word that was found and ends in the next."""
+    if span is None or span[1] - span[0] != 2:
+        return False
+    start, end = span
+    others = [word for word in words if word != span]
+    return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
+
+
+def _kept(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
+    """`reasons` without what is half inside a word that says more, and without a sense that has no word."""
+    kept: list[Reason] = []
+    for reason in reasons:
+        better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
+        crosses = reason in spans and any(_cross(spans[reason], span) for span in better)
+        vague = reason.type is ReasonType.GLOSSARY and not reason.via and len(reasons) > 1
+        if not crosses and not vague:
+            kept.append(reason)
+    return kept
+
+
+def _cross(one: Span, other: Span) -> bool:
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
+
+
+def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
+    """Each text as the query has it, stretches of Chinese that touch made one; with what stands for it."""
+    texts: list[str] = []
+    last: Span = (-1, -1)
+    for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):
+        start, end = spans.get(reason, (-2, -2))
+        written = query[start:end] if start >= 0 else reason.text
+        if reason.via:
+            texts.append(f"{written} ↔ {reason.via}")
+            continue
+        if texts and start >= 0 and start <= last[1] and not written.isascii():
+            last = (last[0], max(end, last[1]))
+            texts[-1] = query[last[0] : last[1]]
+            continue
+        texts.append(written)
+        last = (start, end)
+    return texts
+
+
+async def show_search(request: Request) -> Response:
+    """Results for `q` under filters; without words, all that passes the filters."""
+    context = await context_of(request)
+    service = context.site.service
+    wanted = asked_search(request, context.lang, PAGE_SIZE)
+    if clip(service, wanted.text).strip():
+        found = await search_for(service, wanted, asker_of(request))
+        request.state.outcome, request.state.note = found.outcome, found.note
+        html = search_page(context.at(found.snapshot), found)
+    else:
+        found = await browse(service, wanted)
+        # A full list with all its filters takes some milliseconds to write out.
+        html = await service.offload(partial(search_page, context.at(found.snapshot), found))
+    return await page_answer(request, context, html)

@@ -1,0 +1,148 @@
+"""An entry that explains a log or an error line, and the ways on where none does."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine
+from jieda.presentation.urls import filled, issue_search, rewrite
+from jieda.web.pages.context import PageContext
+from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
+from jieda.web.templating import safe
+
+LINES = 6
+WIDTH = 400
+"""Characters of a log line that are shown."""
+MARKED = Markup("<mark>{}</mark>")
+PREFIX = Markup('<span class="prefix">{}</span>')
+LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">…</span>')
+SHORT_LEAD, LONG_LEAD = 16, 90
+"""Characters before a mark that leave it in the first row on a phone, and in the first two on a wide screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """A line of the paste that speaks for an entry. `html` is its text, what tells of it marked."""
+
+    number: int
+    html: Markup
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView:
+    """An entry that explains the paste."""
+
+    row: ListedEntry
+    title: Markup
+    confidence: str
+    confidence_name: str
+    meaning: str
+    lines: tuple[LineView, ...]
+    fix_title: str
+    fix: Markup
+    fix_lang: str
+
+
+def match_view(context: PageContext, match: Match) -> MatchView:
+    """A match for the reader's language."""
+    answer = match.edition.answer
+    word = match.confidence.value
+    return MatchView(
+        row=entry_row(context, context.library.summary(match.entry.id)),
+        title=phrased(context, match.edition.title, match.edition.lang),
+        confidence=word,
+        confidence_name=context.t(f"confidence.{word}"),
+        meaning=context.t(f"confidence.{word}.meaning"),
+        lines=tuple(
+            LineView(
+                line.line,
+                _marked(line, match.telling.get(line.line, ())),
+                context.t(f"matched.{line.reason}"),
+            )
+            for line in match.matched[:LINES]
+        ),
+        fix_title=answer.title if answer else "",
+        fix=safe(rewrite(answer.html, context.lang, context.urls)) if answer else Markup(""),
+        fix_lang=lang_attribute(context, match.edition.lang),
+    )
+
+
+def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
+    """A line as it is shown, its telling parts marked; all of it where none is found any more. What a reader need not
+    see at first stands apart: the prefixes, and what keeps the first mark from the two rows that are shown."""
+    whole = shortened(line.text.rstrip())
+    begins = len(whole) - len(whole[min(line.begins, len(whole)) :].lstrip())
+    text = whole[begins:] or whole.lstrip()
+    prefix = whole[: len(whole) - len(text)].lstrip()
+    html = PREFIX.format(prefix) if prefix else Markup("")
+    parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
+    pattern = "|".join(rf"(?<![^\W_]){re.escape(part)}" for part in parts)
+    found = list(re.finditer(pattern, text, re.IGNORECASE)) if parts else []
+    if not found:
+        return html + MARKED.format(text)
+    place, lead = 0, found[0].start()
+    if lead > SHORT_LEAD:
+        html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", text[:lead])
+        place = lead
+    for each in found:
+        html += escape(text[place : each.start()]) + MARKED.format(each[0])
+        place = each.end()
+    return html + escape(text[place:])
+
+
+def shortened(text: str) -> str:
+    """A line of a log, cut to what is shown."""
+    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+
+
+MOST_WORDS = 8
+LONGEST_QUERY = 200
+"""Characters of a query that go along: other sites answer longer ones with an error."""
+MOST_PROJECTS = 4
+"""Where it is not known which framework is asked about, so many are offered at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """What no entry answers: words to search for, the type of the failure and where it comes from, or empty."""
+
+    words: str
+    failure: str
+    framework: str
+
+
+def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
+    """What a log asks."""
+    failure = diagnosis.root
+    known = context.served.searcher.known_words
+    words = known(failure.message if failure else diagnosis.query)[:MOST_WORDS]
+    kind = failure.type if failure else ""
+    return Unanswered(" ".join(filter(None, (kind, *words))), kind, diagnosis.framework)
+
+
+def unanswered_query(text: str, frameworks: tuple[str, ...]) -> Unanswered:
+    """What a search asks; its words are in the address of the page as it is."""
+    return Unanswered(text.strip()[:LONGEST_QUERY], "", frameworks[0] if len(frameworks) == 1 else "")
+
+
+def exits(context: PageContext, asked: Unanswered) -> tuple[PageLink, ...]:
+    """The ways on that there are: a project without a known place for issues has none, nor has a setting not made."""
+    settings, t = context.site.settings, context.t
+    tags = context.library.taxonomy.framework
+    name = name_of(context, "framework", asked.framework) if asked.framework in tags else ""
+    repositories = [tags[asked.framework]] if name else list(tags.values())[:MOST_PROJECTS]
+    found = [
+        PageLink(t("exit.upstream", name=tag.name[context.lang]), issue_search(tag.repository, asked.words))
+        for tag in repositories
+        if asked.words
+    ]
+    found.append(PageLink(t("exit.help"), filled(settings.help_url, query=asked.words)))
+    title = t("exit.missing_title", what=asked.failure or asked.words[:80] or t("exit.missing_what"))
+    body = t(
+        "exit.missing_body", failure=asked.failure or "–", framework=name or "–", generation=context.digest
+    )
+    found.append(PageLink(t("exit.missing"), filled(settings.issue_url, title=title, body=body)))
+    return tuple(link for link in found if link.url)

@@ -1,0 +1,322 @@
+"""The workbench: an entry is opened, and what the buttons of its form do."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.content.authoring.repository import Author
+from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
+from jieda.content.read.parse import MAX_FILE_BYTES
+from jieda.entry import Kind, Language
+from jieda.errors import AuthoringError, ContentError, GitError, UnknownEntry
+from jieda.snapshot.build.builder import BuildAbandoned
+from jieda.snapshot.store.facts import FactsUnreadable
+from jieda.snapshot.store.processes import BuildRefused
+from jieda.usecases.diagnose import excerpt, turn
+from jieda.usecases.secrets import masked
+from jieda.usecases.workbench.desk import (
+    Committed,
+    Conflict,
+    Uncommitted,
+    Wish,
+    draft_from_log,
+    empty_draft,
+    patch,
+    write,
+)
+from jieda.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
+from jieda.usecases.workbench.review import Review, review
+from jieda.web.http.problems import FieldError, HttpProblem, Refusal
+from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
+from jieda.web.pages.parts import PageLink
+from jieda.web.pages.workbench_page import Form, Said, workbench_page
+
+
+async def draft_of(context: PageContext, form: Form) -> Draft:
+    """The entry that a form holds; what is secret in a log is masked before it is kept with one."""
+    kept = form.log if form.keep else ""
+    # A megabyte takes a while.
+    sample = tidied(await context.site.service.offload(lambda: masked(kept))) if kept.strip() else ""
+    return Draft(form.id, {lang: text for lang, text in form.texts.items() if text}, sample)
+
+
+@contextmanager
+def broken_content_told() -> Iterator[None]:
+    """Turns a ContentError into a refusal that says what is broken."""
+    try:
+        yield
+    except ContentError as error:
+        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
+
+
+async def reviewed(context: PageContext, form: Form) -> Review | None:
+    """What is to be said of a draft; None where it has no id or no text. Raises TooBusy, and Refusal where what all
+    entries share is broken."""
+    draft = await draft_of(context, form)
+    if not draft.is_named or not draft.texts:
+        return None
+    log, _ = excerpt(context.site.service, form.log)
+    with broken_content_told():
+        return await review(context.site.service, context.site.desk, draft, log, context.lang)
+
+
+async def shown(request: Request, context: PageContext, form: Form, said: Said | None = None) -> Response:
+    """The page with what is to be said of the draft."""
+    found = await reviewed(context, form)
+    html = await context.site.service.offload(lambda: workbench_page(context, form, found, said))
+    return await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+
+
+async def send(request: Request, text: str, media_type: str, name: str) -> Response:
+    """A text as a file that the browser keeps under a name."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    content = text.encode("utf-8", "surrogateescape")
+    return await respond(request, content, media_type, cache=NO_STORE, headers=headers)
+
+
+PATCH = "text/x-diff"
+
+Action = Callable[[Request, PageContext, Form, Mapping[str, str]], Awaitable[Response]]
+Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
+
+
+async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Nothing but a look at the draft."""
+    return await shown(request, context, form)
+
+
+async def begin(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The skeleton of a new entry; one that is there already is opened."""
+    taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
+    if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
+        return await shown(request, context, replace(form, texts={}), Said(warning=context.t("bench.bad_id")))
+    if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
+        address = context.urls.workbench(context.lang, entry=form.id)
+        return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
+    chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
+    today = datetime.now(UTC).date()
+    texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today).texts
+    return await shown(
+        request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
+    )
+
+
+async def begin_from_log(
+    request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+) -> Response:
+    """A skeleton with what is understood of a log, which the page for logs calls `text`."""
+    service, desk = context.site.service, context.site.desk
+    log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
+    if not log.strip():
+        return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
+    snapshot, today = context.served, datetime.now(UTC).date()
+    with broken_content_told():
+        async with turn(service, len(log)):
+            draft = await service.offload(
+                lambda: draft_from_log(snapshot, desk.material(snapshot), log, form.framework, today)
+            )
+    framework, _, slug = draft.id.partition("/")
+    begun = Form(
+        draft=f"{draft.id} {draft.sample_place.rpartition('/')[2]}",
+        framework=framework,
+        slug=slug,
+        texts=draft.texts,
+        log=draft.sample,
+        keep=True,
+    )
+    return await shown(request, context, begun, Said(note=context.t("bench.from_log_done"), begun=True))
+
+
+def changing(change: Change) -> Action:
+    """An action that changes the texts of the editions."""
+
+    async def changed(
+        request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
+    ) -> Response:
+        try:
+            # To find out whether two editions agree, both are read.
+            texts = await context.site.service.offload(lambda: change(form, fields))
+        except AuthoringError as error:
+            warning = context.t("bench.unreadable", reason=str(error))
+            return await shown(request, context, form, Said(warning=warning))
+        return await shown(request, context, replace(form, texts=texts))
+
+    return changed
+
+
+async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
+    """The draft as a patch, or one of its files as it is."""
+    draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
+    if not draft.is_named or not draft.texts:
+        return await shown(request, context, form)
+    name = draft.id.replace("/", "-")
+    if wanted in set(Language):
+        lang = Language(wanted)
+        return await send(request, form.texts.get(lang, ""), MARKDOWN, f"{lang}-{name}.md")
+    try:
+        text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
+    except AuthoringError as error:
+        return await shown(request, context, form, Said(warning=str(error)))
+    if not text:
+        return await shown(request, context, form, Said(note=context.t("bench.unchanged")))
+    return await send(request, text, PATCH, f"{name}.patch")
+
+
+async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
+    """Writes the draft into its content directory and commits it, where that is allowed."""
+    if not context.site.settings.workbench_write:
+        raise Refusal(HttpProblem(403, "problem.write_closed"))
+    if "\0" in form.message:
+        raise Refusal(
+            HttpProblem(
+                422, "problem.bad_parameter", errors=(FieldError("message", "problem.field.invalid"),)
+            )
+        )
+    found = await reviewed(context, form)
+    try:
+        author = Author(form.author, form.email)
+    except ValueError:
+        return await shown(request, context, form, Said(warning=context.t("bench.no_author")))
+    if found is None or found.checked.unserved or found.read is None:
+        return await shown(request, context, form, Said(warning=context.t("bench.not_written")))
+    expected = {
+        lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
+        for lang in Language
+    }
+    wish = Wish(await draft_of(context, form), expected, author, form.message)
+    desk = context.site.desk
+    try:
+        done = await context.site.service.offload(lambda: write(desk, wish))
+    except (AuthoringError, GitError) as error:
+        return await shown(request, context, form, Said(warning=context.t("bench.failed", reason=str(error))))
+    if isinstance(done, Conflict):
+        return await shown(
+            request, context, form, Said(warning=context.t("bench.conflict"), theirs=done.theirs)
+        )
+    return await told(request, context, form, done)
+
+
+async def told(request: Request, context: PageContext, form: Form, done: Committed | Uncommitted) -> Response:
+    """The page after files were written: taken up by all workers, and opened as they are now."""
+    reason = await take_up(context)
+    held = await context.site.service.offload(lambda: context.site.desk.open(form.id))
+    finished = form.draft
+    form = replace(
+        form,
+        entry=form.id,
+        draft=form.id,
+        texts={lang: each.text for lang, each in held.items()},
+        opened={lang: each.digest for lang, each in held.items()},
+        seen={},
+        keep=False,
+        message="",
+    )
+    context = context.at(context.site.service.current())
+    served = form.id in context.library and not reason
+    address = context.urls.entry(context.lang, form.id)
+    files = context.t("list.join").join(done.files)
+    if isinstance(done, Committed):
+        note = context.t("bench.committed", commit=done.commit, files=files)
+        warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
+    else:
+        note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
+    link = PageLink(context.t("bench.read_it"), address) if served else None
+    return await shown(request, context, form, Said(note, warning, link, done=finished))
+
+
+async def take_up(context: PageContext) -> str:
+    """Has every worker serve what was written; why that failed, or nothing."""
+    knowledge = context.site.knowledge
+    try:
+        # Not on a thread of the pool: requests that wait for one build would fill it.
+        built = await asyncio.wrap_future(knowledge.rebuild())
+    except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
+        return str(error) or type(error).__name__
+    await context.site.service.offload(lambda: knowledge.spread(built))
+    return ""
+
+
+def _wording(chosen: str) -> tuple[str, str]:
+    """The language and the text of a wording in the form that the page offers it in."""
+    lang, _, text = chosen.partition(" ")
+    return lang, " ".join(text.split())[:MAX_TITLE_CHARS]
+
+
+ACTIONS: Mapping[str, Action] = {
+    "check": check,
+    "new": begin,
+    "log": begin_from_log,
+    "kind": changing(lambda form, fields: with_kind(form.texts, fields.get("kind", ""))),
+    "topic": changing(lambda form, fields: with_tag(form.texts, "topics", fields.get("topic", ""))),
+    "error-type": changing(
+        lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
+    ),
+    "wording": changing(lambda form, fields: with_wording(form.texts, *_wording(fields.get("wording", "")))),
+    "agree": changing(lambda form, _: agreed(form.texts, form.id)),
+    "take-patch": download,
+    "take-en": download,
+    "take-zh": download,
+    "commit": commit,
+}
+"""By the value of the button `do`. Enter in a field is a look at the draft."""
+
+
+async def open_entry(request: Request) -> Response:
+    """The page, with the entry that is asked for, if any is. Raises UnknownEntry."""
+    context = await context_of(request)
+    wanted = request.query_params.get("entry", "")
+    if not wanted:
+        return await shown(request, context, Form())
+    if not ENTRY_ID.fullmatch(wanted):
+        raise UnknownEntry(id=wanted[:200])
+    try:
+        held = await context.site.service.offload(lambda: context.site.desk.open(wanted))
+    except AuthoringError as error:
+        return await shown(request, context, Form(), Said(warning=str(error)))
+    if not held:
+        raise UnknownEntry(id=wanted)
+    framework, _, slug = wanted.partition("/")
+    form = Form(
+        entry=wanted,
+        draft=wanted,
+        framework=framework,
+        slug=slug,
+        texts={lang: each.text for lang, each in held.items()},
+        opened={lang: each.digest for lang, each in held.items()},
+    )
+    return await shown(request, context, form, Said(begun=True))
+
+
+async def act(request: Request) -> Response:
+    """What a button of the page does; the page as it is after it, or what was asked for. Raises TooLarge."""
+    context = await context_of(request)
+    most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
+    fields = await read_form(request, most)
+    action = ACTIONS.get(fields.get("do", ""), check)
+    return await action(request, context, form_of(fields), fields)
+
+
+def form_of(fields: Mapping[str, str]) -> Form:
+    """What a form sent."""
+    entry = fields.get("entry", "")
+    framework, _, slug = entry.partition("/") if ENTRY_ID.fullmatch(entry) else ("", "", "")
+    return Form(
+        entry=entry if framework else "",
+        draft=fields.get("draft", "")[:200],
+        framework=framework or fields.get("framework", "")[:80],
+        slug=slug or fields.get("slug", "").strip()[:80],
+        texts={lang: tidied(fields.get(lang, "")) for lang in Language},
+        opened={lang: fields.get(f"opened-{lang}", "") for lang in Language},
+        seen={lang: fields[f"seen-{lang}"] for lang in Language if f"seen-{lang}" in fields},
+        log=fields.get("log", "").replace("\r\n", "\n"),
+        keep=fields.get("keep", "") == "1",
+        author=fields.get("author", "").strip(),
+        email=fields.get("email", "").strip(),
+        message=fields.get("message", "").strip(),
+    )

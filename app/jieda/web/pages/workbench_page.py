@@ -1,0 +1,288 @@
+"""The page on which entries are written: both editions, and all that is to be said of them as they are now."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from jieda.content.authoring.source_text import values_of
+from jieda.entry import Kind, Language, Problem, Summary
+from jieda.presentation.urls import filled
+from jieda.usecases.entries import ReadEntry
+from jieda.usecases.workbench.desk import OpenedEdition
+from jieda.usecases.workbench.draft import where_of
+from jieda.usecases.workbench.review import QueryRank, Review, Taken
+from jieda.web.pages.context import PageContext
+from jieda.web.pages.entry import edit_address, entry_page
+from jieda.web.pages.layout import GAPS, Head, render_page
+from jieda.web.pages.parts import PageLink, lang_attribute, name_of
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What stands in the fields. `entry`: the id of the entry that was opened, empty for a new one; `draft`: what the
+    browser keeps the text under; `opened` are the digests of its files then, `seen` those of files that the author has
+    been shown since."""
+
+    entry: str = ""
+    draft: str = ""
+    framework: str = ""
+    slug: str = ""
+    texts: Mapping[Language, str] = field(default_factory=dict)
+    opened: Mapping[Language, str] = field(default_factory=dict)
+    seen: Mapping[Language, str] = field(default_factory=dict)
+    log: str = ""
+    keep: bool = False
+    author: str = ""
+    email: str = ""
+    message: str = ""
+
+    @property
+    def id(self) -> str:
+        """The entry that is written."""
+        return self.entry or f"{self.framework}/{self.slug}"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What came of an action, as sentences for the top of the page. `done`: the draft that
+    need not be kept any more; `begun`: one may be kept already."""
+
+    note: str = ""
+    warning: str = ""
+    link: PageLink | None = None
+    theirs: Mapping[Language, OpenedEdition] = field(default_factory=dict)
+    done: str = ""
+    begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An option of a field; `held`: the draft has it."""
+
+    value: str
+    name: str
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemView:
+    """Something wrong. `fatal`: nothing is served while it is."""
+
+    path: str
+    line: int
+    rule: str
+    message: str
+    fatal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EditionView:
+    """A column. `preview`: the page as it would be served, empty where it could not be."""
+
+    lang: Language
+    name: str
+    text: str
+    opened: str
+    findings: tuple[ProblemView, ...]
+    preview: str
+    theirs: OpenedEdition | None
+    host: PageLink | None
+    too_long: bool
+    """Whether the git host's form cannot be filled in, because of the text's length."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenRow:
+    """An entry that a log is taken for. `own`: it is the one that is written."""
+
+    title: str
+    lang: str
+    own: bool
+    confidence: str
+    confidence_name: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """A query, the place that the entry has for it, in words, and who wins instead."""
+
+    query: str
+    field: str
+    place: str
+    winner: PageLink | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkbenchView:
+    """What `workbench.html` shows. `started`: something is being written."""
+
+    action: str
+    style: str
+    started: bool
+    form: Form
+    said: Said
+    frameworks: tuple[Choice, ...]
+    kinds: tuple[Choice, ...]
+    topics: tuple[Choice, ...]
+    error_types: tuple[Choice, ...]
+    wordings: tuple[Choice, ...]
+    entries: tuple[str, ...]
+    editions: tuple[EditionView, ...]
+    others: tuple[ProblemView, ...]
+    status: str
+    before: tuple[TakenRow, ...]
+    after: tuple[TakenRow, ...]
+    tried: bool
+    won: tuple[RankRow, ...]
+    lost: tuple[RankRow, ...]
+    """Queries for which the entry is first, and those for which it is not."""
+    alike: tuple[PageLink, ...]
+    writes: bool
+
+
+LONGEST_ADDRESS = 8000
+"""Characters: git hosts refuse longer ones."""
+SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
+"""In a preview nothing runs. All of them are our own: an entry has none, for what it says is escaped."""
+
+
+def workbench_page(
+    context: PageContext, form: Form, review: Review | None = None, said: Said | None = None
+) -> str:
+    """The page. Without a `review` nothing can be said of the draft: its id is none yet, or nothing is written."""
+    said = said or Said()
+    started = any(form.texts.values())
+    title = form.id if form.id.strip("/") and started else context.t("bench.title")
+    head = Head(
+        name="workbench",
+        title=f"{title} · {context.t('bench.title')} · {context.t('site.name')}",
+        description=context.t("bench.lead"),
+        here=lambda lang: context.urls.workbench(lang, entry=form.entry),
+        indexed=False,
+    )
+    tags, ranks = context.library.taxonomy, review.ranks if review else ()
+    view = WorkbenchView(
+        action=context.urls.workbench(context.lang),
+        style=context.urls.static("workbench.css"),
+        started=started,
+        form=form,
+        said=said,
+        frameworks=_choices(context, "framework", tags.framework, {form.framework}),
+        kinds=_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
+        topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
+        error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
+        wordings=_wordings(review),
+        entries=tuple(context.library.ids) if not started else (),
+        editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
+        others=_findings(review.checked.others) if review else (),
+        status=_status(context, form, review) if started else "",
+        before=_taken(context, review.tried.before, form) if review and review.tried else (),
+        after=_taken(context, review.tried.after, form) if review and review.tried else (),
+        tried=bool(review and review.tried),
+        won=tuple(_rank(context, each) for each in ranks if each.place == 1),
+        lost=tuple(_rank(context, each) for each in ranks if each.place != 1),
+        alike=tuple(_link(context, each) for each in review.alike) if review else (),
+        writes=context.site.settings.workbench_write,
+    )
+    return render_page(context, "workbench.html", head, view)
+
+
+def _held(form: Form, key: str) -> set[str]:
+    return {value for text in form.texts.values() for value in values_of(text, key)}
+
+
+def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str]) -> tuple[Choice, ...]:
+    return tuple(Choice(str(each), name_of(context, facet, each), each in held) for each in ids)
+
+
+def _wordings(review: Review | None) -> tuple[Choice, ...]:
+    offered = review.wordings.items() if review else ()
+    return tuple(Choice(f"{lang} {text}", text, held=False) for lang, texts in offered for text in texts)
+
+
+def _edition(
+    context: PageContext, lang: Language, form: Form, review: Review | None, said: Said
+) -> EditionView:
+    text = form.texts.get(lang, "")
+    host = _host(context, form, lang)
+    fits = host is None or len(host.url) <= LONGEST_ADDRESS
+    return EditionView(
+        lang=lang,
+        name=lang.own_name,
+        text=text,
+        opened=form.opened.get(lang, ""),
+        findings=_findings(review.checked.own[lang]) if review else (),
+        preview=_preview(context, lang, review.read) if review and review.read else "",
+        theirs=said.theirs.get(lang),
+        host=host if fits else None,
+        too_long=not fits,
+    )
+
+
+def _host(context: PageContext, form: Form, lang: Language) -> PageLink | None:
+    """Where the file is edited at the git host: a file that is there in its editor, a new one in a filled-in form."""
+    settings, text = context.site.settings, form.texts.get(lang, "")
+    if form.opened.get(lang):
+        path = context.site.desk.directory_of(form.id).resolve() / where_of(form.id, lang)
+        url = edit_address(settings, form.id, lang, path)
+        return PageLink(context.t("bench.host_edit"), url) if url else None
+    url = filled(settings.new_url, path=where_of(form.id, lang), content=text) if text else ""
+    return PageLink(context.t("bench.host_new"), url) if url else None
+
+
+def _preview(context: PageContext, lang: Language, read: ReadEntry) -> str:
+    if lang not in read.entry.editions:
+        return ""
+    shown = PageContext(context.site, lang, context.theme, context.snapshot)
+    return SCRIPT.sub("", entry_page(shown, read))
+
+
+def _findings(problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
+    return tuple(
+        ProblemView(each.path, each.line, each.rule, each.message, fatal=not each.served) for each in problems
+    )
+
+
+def _status(context: PageContext, form: Form, review: Review | None) -> str:
+    if review is None:
+        return context.t("bench.unnamed")
+    count = len(review.checked.problems)
+    if review.checked.unserved:
+        return context.t("bench.unserved", count=count)
+    drafts = [text for text in form.texts.values() if text and "true" in values_of(text, "draft")]
+    found = context.t("bench.problems", count=count) if count else context.t("bench.clean")
+    end = "bench.is_draft" if drafts else "bench.is_served"
+    return f"{found}{GAPS[context.lang]}{context.t(end)}"
+
+
+def _taken(context: PageContext, taken: Iterable[Taken], form: Form) -> tuple[TakenRow, ...]:
+    return tuple(
+        TakenRow(
+            title=each.title,
+            lang=lang_attribute(context, each.lang),
+            own=each.id == form.id,
+            confidence=each.confidence.value,
+            confidence_name=context.t(f"confidence.{each.confidence}"),
+            signature=each.signature,
+        )
+        for each in taken
+    )
+
+
+def _rank(context: PageContext, rank: QueryRank) -> RankRow:
+    key = "bench.place" if rank.place else "bench.place_none"
+    weak = context.t("bench.place_weak") if rank.weak else ""
+    place = context.t(key, place=rank.place)
+    return RankRow(
+        query=rank.query,
+        field=context.t(f"bench.field.{rank.field}"),
+        place=place + weak,
+        winner=_link(context, rank.winner) if rank.winner else None,
+    )
+
+
+def _link(context: PageContext, summary: Summary) -> PageLink:
+    edition = summary.edition(context.lang)
+    url = context.urls.entry(context.lang, summary.id)
+    return PageLink(edition.title, url, lang_attribute(context, edition.lang))

@@ -1,0 +1,56 @@
+"""The one door to Jinja: strict, escaping everything, with nothing global that a request could change."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from jieda.content.markdown.html_writer import code_html
+from jieda.entry import Language
+from jieda.locales.translations import Translations
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+# What an error page or a title may have been given, but no document may contain. Escape characters stay in
+# HTML: a colored log comes back into its text area as it was pasted.
+NOT_IN_HTML = re.compile("\x00")
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Turns a template and a finished view into text."""
+
+    environment: Environment
+    translations: Translations
+
+    @classmethod
+    def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
+        """A renderer of the templates in `directory`, all of them compiled: no reader waits for it later."""
+        environment = Environment(
+            loader=FileSystemLoader(directory),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        environment.filters["code"] = lambda text: safe(code_html(text))
+        for name in environment.list_templates():
+            environment.get_template(name)
+        return cls(environment, translations)
+
+    def render(self, template: str, lang: Language, **context: object) -> str:
+        """`template` with `context` and, as `t` unless that has it, the words of `lang`. Raises on a missing name."""
+        text = self.environment.get_template(template).render(
+            **{"t": self.translations.words(lang)} | context
+        )
+        return (NOT_IN_XML if template.endswith(".xml") else NOT_IN_HTML).sub("", text)
+
+
+def safe(html: str) -> Markup:
+    """HTML that our own renderer made from escaped text, to be put into a page as it is."""
+    return Markup(html)  # noqa: S704 - the callers pass rendered Markdown, snippets and JSON, all escaped at birth
