@@ -127,9 +127,10 @@ class Urls:
         """The list of entries for machine readers, of a language or over all."""
         return self.path(paths.LLMS, lang=lang) if lang else self.path(paths.LLMS_ALL)
 
-    def llms_full(self, lang: Language) -> str:
-        """All entries in one text for machine readers."""
-        return self.path(paths.LLMS_FULL, lang=lang)
+    def llms_full(self, lang: Language | None = None, part: int = 1) -> str:
+        """A part of the text of all entries for machine readers, counted from 1."""
+        path = self.path(paths.LLMS_FULL, lang=lang) if lang else self.path(paths.LLMS_FULL_ALL)
+        return path + (f"?part={part}" if part > 1 else "")
 
     def sitemap(self) -> str:
         """The sitemap."""

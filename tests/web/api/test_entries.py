@@ -45,15 +45,28 @@ def test_links_between_entries_lead_to_pages_in_the_readers_language(client: htt
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_markdown_is_the_file_by_suffix_and_by_accept(client: httpx.Client, lang: str) -> None:
+@pytest.mark.parametrize("source", ["0", "1"])
+def test_markdown_is_for_reading_or_the_file_by_suffix_and_by_accept(
+    client: httpx.Client, lang: str, source: str
+) -> None:
     file = (ROOT / "content" / lang / f"{ENTRY}.md").read_text(encoding="utf-8")
-    by_suffix = client.get(f"/api/v1/entries/{ENTRY}.md", params={"lang": lang})
-    by_accept = client.get(
-        f"/api/v1/entries/{ENTRY}", params={"lang": lang}, headers={"Accept": "text/markdown"}
-    )
-    for answer in (by_suffix, by_accept):
+    entry = client.get(f"/api/v1/entries/{ENTRY}", params={"lang": lang}).json()
+    accepting = {"Accept": "text/markdown"}
+    asked = {"lang": lang, "source": source}
+    by_suffix = client.get(f"/api/v1/entries/{ENTRY}.md", params=asked)
+    by_accept = client.get(f"/api/v1/entries/{ENTRY}", params=asked, headers=accepting)
+    page = client.get(f"/{lang}/entries/{ENTRY}.md", params={"source": source})
+    page_by_accept = client.get(f"/{lang}/entries/{ENTRY}", params={"source": source}, headers=accepting)
+    for answer in (by_suffix, by_accept, page, page_by_accept):
         assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
-        assert answer.text == file
+        if source == "1":
+            assert answer.text == file
+            continue
+        assert answer.text.startswith(f"# {entry['title']}\n\n")
+        assert entry["applies_to"] in answer.text
+        assert entry["markdown"].strip() in answer.text
+        for each in entry["source"]:
+            assert f"- [{each['title']}]({each['url']})" in answer.text
     assert "Accept" in by_accept.headers["vary"].replace("Accept-Language", "")
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from pathlib import Path
 from urllib.parse import urldefrag, urljoin, urlsplit
 from xml.etree import ElementTree
 
@@ -161,12 +162,27 @@ def test_every_link_of_llms_txt_is_markdown(client: httpx.Client) -> None:
             assert client.get(address).headers["content-type"].startswith("text/markdown")
         assert text.startswith("# ")
         assert "\n> " in text
-    both = client.get("/llms.txt").text
-    assert "/en/entries/" in both
-    assert "/zh/entries/" in both
+    assert client.get("/llms.txt").text == client.get("/en/llms.txt").text
+    assert client.get("/llms-full.txt").text == client.get("/en/llms-full.txt").text
     full = client.get("/zh/llms-full.txt").text
     (mark,) = set(re.findall(r"^<entry ([0-9a-f]{16}) \S+/\S+ /zh/entries/\S+>$", full, re.MULTILINE))
     assert full.count(f"\n<entry {mark} ") == full.count(f"\n</entry {mark}>\n") == shipped.ENTRIES
+
+
+def test_the_text_of_all_entries_comes_in_parts(tmp_path: Path, serve: Callable[..., httpx.Client]) -> None:
+    """In the language that most entries have, where none is asked for."""
+    files = {f"zh/roll/entry-{number:03}.md": edition(f"条目 {number}") for number in range(201)}
+    with serve(write(tmp_path, files)) as client:
+        first = client.get("/llms-full.txt").text
+        following = re.findall(r"/zh/llms-full.txt\?part=2", first)
+        second = client.get(following[0]).text
+        beyond = [client.get("/llms-full.txt", params={"part": part}) for part in ("0", "3", "x", "01")]
+        listed = client.get("/llms.txt").text
+    counts = [len(re.findall(r"^<entry \S+ roll/", text, re.MULTILINE)) for text in (first, second)]
+    assert counts == [200, 1]
+    assert "?part=" not in second
+    assert [answer.status_code for answer in beyond] == [404] * 4
+    assert len(re.findall(r"/entries/roll/entry-\d+\.md\)", listed)) == 201
 
 
 def test_no_entry_closes_its_fence_in_llms_full_nor_its_link_in_llms(

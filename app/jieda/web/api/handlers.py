@@ -13,11 +13,12 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.entry import Language
+from jieda.entry import Edition, Language
 from jieda.errors import ContentError
 from jieda.filters import check_tag
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
+from jieda.presentation.reading_form import reading_form
 from jieda.presentation.shaper import Shaper
 from jieda.snapshot.build.builder import BuildAbandoned
 from jieda.snapshot.snapshot import Snapshot
@@ -140,7 +141,7 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
 async def entry(
     request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
 ) -> Response:
-    """Read one entry, as JSON or, with `Accept: text/markdown`, as Markdown with its front matter.
+    """Read one entry, as JSON or, with `Accept: text/markdown`, as Markdown: title, what it applies to, body, sources.
 
     Asked for in a language it lacks, it comes in the other; `lang` says which. An old id is answered with
     308 and the address of today.
@@ -155,20 +156,31 @@ async def entry(
     shown = found.entry.edition(lang)
     vary = ("Accept", "Accept-Language")
     if accepted == MARKDOWN:
-        return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=vary)
+        text = markdown_of(request, snapshot, shown, source=parameters.source)
+        return await respond(request, text, MARKDOWN, lang=shown.lang, vary=vary)
     return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, vary)
 
 
 async def entry_markdown(
     request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
 ) -> Response:
-    """Read one entry as Markdown with its front matter, exactly as its file contains it."""
+    """Read one entry as Markdown: title, what it applies to, body, sources.
+
+    With `source=1`: its file as it is, with front matter.
+    """
     service = site_of(request).service
-    found = await read(service, service.current(), f"{framework}/{slug}", asker_of(request))
+    snapshot = service.current()
+    found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(asked(request, parameters.lang))
-    return await respond(request, shown.raw, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
+    text = markdown_of(request, snapshot, shown, source=parameters.source)
+    return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
+
+
+def markdown_of(request: Request, snapshot: Snapshot, shown: Edition, *, source: bool) -> str:
+    """Return the Markdown of an edition: its file where `source` is asked for, what there is to read otherwise."""
+    return shown.raw if source else reading_form(shown, shaper(request, snapshot, shown.lang).t)
 
 
 def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:

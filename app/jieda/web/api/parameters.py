@@ -67,6 +67,8 @@ class LanguageParameters(BaseModel):
 class OneEntry(LanguageParameters):
     """Parameters of a single entry."""
 
+    source: bool = Field(False, description="Markdown as the file contains it, with front matter.")
+
 
 class ListParameters(LanguageParameters):
     """Parameters of every list."""

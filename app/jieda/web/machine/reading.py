@@ -13,6 +13,7 @@ from jieda.content.shelf import beside_framework
 from jieda.entry import Edition, Entry, Language, Summary
 from jieda.presentation.fence import derived
 from jieda.presentation.paths import TAG_PAGES
+from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate
@@ -20,6 +21,8 @@ from jieda.web.pages.parts import name_of
 from jieda.web.site import Site
 
 ITEMS = 50
+ENTRIES_A_PART = 200
+"""Entries in a part of the text of all: some 300 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,16 +209,29 @@ def llms_list(context: PageContext) -> str:
     return "\n".join(lines)
 
 
-def llms_full(context: PageContext) -> str:
-    """All entries in one text, each in a fence that none of them can close."""
+def llms_parts(library: Library) -> int:
+    """How many parts the text of all entries has."""
+    return max(1, -(-len(library) // ENTRIES_A_PART))
+
+
+def llms_full(context: PageContext, part: int) -> str:
+    """A part of the text of all entries, counted from 1, each entry in a fence that none of them can close."""
     library = context.library
-    whole = {each.id: _whole(context, each) for each in map(library.entry, library.ids) if each}
+    ids = library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]
+    whole = {
+        each.id: reading_form(each.edition(context.lang), context.t).rstrip()
+        for each in map(library.entry, ids)
+        if each
+    }
     fence = derived("\n".join(whole.values()))
     told = context.t("llms.fence", opening=f"<entry {fence.mark} …>", closing=fence.closing)
     parts = [f"# {context.t('site.name')}\n\n> {context.t('llms.summary')}\n\n{told}"]
     for entry_id, text in whole.items():
         address = context.urls.absolute(context.urls.entry(context.lang, entry_id))
         parts.append(fence.around(f"{entry_id} {address}", text))
+    if part < llms_parts(library):
+        following = context.urls.absolute(context.urls.llms_full(context.lang, part + 1))
+        parts.append(context.t("llms.next", url=following))
     return "\n\n".join(parts) + "\n"
 
 
@@ -231,14 +247,6 @@ def _line(context: PageContext, entry: Summary) -> str:
     notes += [] if shown is context.lang else [shown.own_name]
     note = "".join(context.t("list.parenthesis", text=text) for text in notes)
     return f"- [{title}]({address}): {context.t('list.join').join(tags)}{note}"
-
-
-def _whole(context: PageContext, entry: Entry) -> str:
-    edition = entry.edition(context.lang)
-    applies_to = (
-        f"\n\n{context.t('diagnosis.applies_to', text=edition.applies_to)}" if edition.applies_to else ""
-    )
-    return f"# {edition.title}{applies_to}\n\n{edition.markdown.strip()}"
 
 
 def _agent_addresses(context: PageContext) -> dict[str, str]:

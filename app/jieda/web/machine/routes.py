@@ -19,6 +19,7 @@ from jieda.web.machine.reading import (
     feed,
     llms_full,
     llms_list,
+    llms_parts,
     opensearch,
     part_count,
     sitemap,
@@ -88,16 +89,38 @@ async def site_map_part(request: Request) -> Response:
     return await respond(request, resource)
 
 
-def llms_lists(site: Site, snapshot: Snapshot) -> str:
-    """The lists of both languages in one file."""
-    return "\n".join(llms_list(PageContext(site, lang, Theme.SYSTEM, snapshot)) for lang in Language)
+def language_of_most(snapshot: Snapshot) -> Language:
+    """The language that most entries have an edition in."""
+    return min(Language, key=lambda lang: len(snapshot.library.missing(lang)))
+
+
+def llms_of_site(site: Site, snapshot: Snapshot) -> str:
+    """The list of entries, each once."""
+    return llms_list(PageContext(site, language_of_most(snapshot), Theme.SYSTEM, snapshot))
+
+
+async def llms_whole(request: Request) -> Response:
+    """A part of the text of all entries, in the language of the address or the one that most are written in."""
+    site, written = site_of(request), request.query_params.get("part", "1")
+    snapshot = site.service.current()
+    if written not in map(str, range(1, llms_parts(snapshot.library) + 1)):
+        raise HTTPException(404)
+    if "lang" in request.path_params:
+        context = await context_of(request)
+    else:
+        context = PageContext(site, language_of_most(snapshot), Theme.SYSTEM, snapshot)
+    resource = await site.resources.get(
+        snapshot.generation,
+        (llms_full, context.lang, written),
+        lambda: Resource.of(llms_full(context, int(written)), PLAIN),
+    )
+    return await respond(request, resource)
 
 
 robots = whole_site(robots_text, PLAIN)
 site_map = whole_site(sitemap_text, XML)
-llms_of_all = whole_site(llms_lists, PLAIN)
+llms_of_all = whole_site(llms_of_site, PLAIN)
 llms = one_language(llms_list, PLAIN)
-llms_whole = one_language(llms_full, PLAIN)
 atom = one_language(feed, "application/atom+xml")
 open_search = one_language(opensearch, "application/opensearchdescription+xml")
 
@@ -120,6 +143,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.LLMS_ALL, llms_of_all),
         Route(paths.LLMS, llms),
         Route(paths.LLMS_FULL, llms_whole),
+        Route(paths.LLMS_FULL_ALL, llms_whole),
         Route(paths.FEED, atom),
         Route(paths.OPENSEARCH, open_search),
     )

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.content.shelf import beside_framework
 from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
+from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import filled, rewrite
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
@@ -312,7 +313,8 @@ async def show_entry(request: Request) -> Response:
     if look:
         return await page_answer(request, context, await made_page(context, look, found), vary)
     edition = found.entry.edition(context.lang)
-    return await respond(request, edition.raw, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
+    text = edition.raw if request.query_params.get("source") == "1" else reading_form(edition, context.t)
+    return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
 
 
 async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
