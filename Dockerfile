@@ -37,7 +37,8 @@ ENV PATH=/srv/jieda/.venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     JIEDA_HOST=0.0.0.0 \
     JIEDA_DATA=/data \
-    JIEDA_CONTENT=/srv/jieda/content:/content
+    JIEDA_CONTENT=/content \
+    JIEDA_SHIPPED=1
 WORKDIR /srv/jieda
 USER 10001:0
 VOLUME ["/content", "/data"]

@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock sbom audit clean FORCE
+.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock dist sbom audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -109,6 +109,9 @@ lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(LOCK) pyproject.toml --extra mcp -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
+
+dist: install ## Build the wheel and the source distribution into dist/
+	$(BIN)/python -m hatchling build -d dist
 
 VERSION := $(shell sed -n 's/^VERSION = "\(.*\)"/\1/p' app/jieda/version.py 2>/dev/null)
 sbom: install ## Write what is shipped to dist/, as CycloneDX

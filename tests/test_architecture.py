@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "jieda.errors",
         "jieda.disk",
+        "jieda.places",
         "jieda.bound_process",
         "jieda.entry",
         "jieda.log_knowledge",
@@ -68,6 +69,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "mcp": ("jieda.agents.protocol",),
     "mcp_types": ("jieda.agents.protocol",),
     "pydantic": (*SHOWN, "jieda.settings"),
+    "platformdirs": ("jieda.places",),
     "pydantic_core": WEB,
     "anyio": WEB,
     "click": ("jieda.cli.",),
@@ -100,6 +102,7 @@ ONE_DOOR = {
     "markdown_it",
     "mcp",
     "msgspec",
+    "platformdirs",
     "prometheus_client",
     "pygments",
     "rapidfuzz",
@@ -268,7 +271,7 @@ def test_a_door_is_one_module() -> None:
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
     """It starts faster without; `jieda.snapshot.analyzers` opens the door."""
-    cluster = re.compile(r"app\.cluster(\..*)?")
+    cluster = re.compile(r"jieda\.cluster(\..*)?")
     used = {name_of(path): ours(path) for path in MODULES}
     assert not [
         f"{name} imports {other}"

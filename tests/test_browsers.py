@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from jieda.disk import ROOT
+
+from tests.support.server import ROOT
 
 FLOOR = (109, 115, 16.4)
 

@@ -9,8 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The checkout, or the folder of the image that stands for it."""
 BUILDING = ".building-"
 DAMAGED = ".damaged-"
 MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it

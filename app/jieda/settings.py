@@ -15,11 +15,9 @@ from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
 from jieda.address import HOST, PORT, set_in
-from jieda.disk import ROOT
 from jieda.errors import SettingsError
+from jieda.places import CONTENT, DATA, STATIC
 
-CONTENT, DATA = ROOT / "content", ROOT / ".jieda"
-"""What is shipped, and where its index is kept by default; that of other content lies in a folder of its own below."""
 NOBODY = "none"
 RESERVED = frozenset(
     {"api", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "zh"}
@@ -145,6 +143,11 @@ class Settings:
     workers: int = row(1, "Worker processes.", 1, 64)
     content: Annotated[tuple[Path, ...], read(directories), AfterValidator(existing)] = row(
         (CONTENT,), f"Content directories, separated by '{os.pathsep}'; a later one overrides."
+    )
+    shipped: bool = row(
+        False,
+        "Serve the entries that come with Jieda as well, below those of the content directories; without any of these "
+        "they are served anyway.",
     )
     data: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] = row(
         DATA,
@@ -283,7 +286,7 @@ class Settings:
     opensearch_timeout: int = row(
         2, "Seconds until another node is asked; a search takes twice that at most.", 1, 60
     )
-    static: Path = ROOT / "static"
+    static: Path = STATIC
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -309,10 +312,13 @@ class Settings:
     def load(cls, environ: Mapping[str, str], **given: str | None) -> "Settings":
         """Return settings from `given` (options, by field name), then `environ`, then the defaults.
 
-        A variable that is set to nothing is not set. Raises SettingsError, naming everything that is wrong at once.
+        A variable that is set to nothing is not set, and given directories are all that there are. Raises
+        SettingsError, naming everything that is wrong at once.
         """
         texts = {option.name: set_in(environ, option.env, "") for option in OPTIONS}
         chosen = {name: text for name, text in texts.items() if text}
+        if given.get("content") is not None:
+            chosen.pop("shipped", None)
         chosen |= {name: text.strip() for name, text in given.items() if text is not None}
         try:
             settings = cls(**chosen)  # type: ignore[arg-type] # the texts become what the fields say
@@ -320,6 +326,8 @@ class Settings:
             raise SettingsError(
                 [line for each in error.errors() for line in _problem(each).split("\n")]
             ) from None
+        if settings.shipped and CONTENT not in settings.content:
+            settings = replace(settings, content=(CONTENT, *settings.content))
         return replace(settings, data=data_of(settings.content)) if settings.data == DATA else settings
 
     def to_environ(self) -> dict[str, str]:

@@ -13,7 +13,8 @@ from jieda.errors import SettingsError
 from jieda.settings import OPTIONS, RESERVED, Settings
 from jieda.web.app import create_app
 
-from tests.support.server import COMMAND, Server, environment, free_port
+from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
+from tests.support.shipped import ENTRIES
 from tests.support.small_content import edition, write
 
 ONE = {"en/roll/one.md": edition("One")}
@@ -114,6 +115,51 @@ def test_a_broken_taxonomy_ends_the_start_with_file_and_line(tmp_path: Path, wor
     assert ended.returncode == 2
     assert "taxonomy.yaml:" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_host_that_does_not_exist_is_told_as_such(tmp_path: Path) -> None:
+    ended = run("serve", "--host", "nonsense.invalid", content=str(write(tmp_path, ONE)))
+    assert ended.returncode == 1
+    assert "Choose another host with --host" in ended.stderr
+    assert "Unknown error" not in ended.stderr
+
+
+def test_content_directories_are_repeated_as_for_every_command(tmp_path: Path) -> None:
+    """The shipped entries are served beside them where they are asked for, and the options win over the environment."""
+    ours = [write(tmp_path / name, {f"en/roll/{name}.md": edition(name)}) for name in ("one", "two")]
+    given = [word for path in ours for word in ("--content", str(path))]
+    environ = environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(tmp_path / "data")})
+    for more, count in (([], 2), (["--shipped"], ENTRIES + 2)):
+        port = free_port()
+        command = [*COMMAND, "serve", "--port", str(port), *given, *more]
+        with (
+            (tmp_path / "output").open("ab") as sink,
+            subprocess.Popen(command, env=environ, stderr=sink) as process,
+        ):
+            server = Server(process, f"http://127.0.0.1:{port}", tmp_path / "output", tmp_path)
+            try:
+                wait_until_ready(server)
+                with server.client() as client:
+                    assert client.get("/readyz").json()["entries"] == count
+            finally:
+                server.stop()
+
+
+def test_a_broken_second_directory_is_not_answered_with_an_index_of_other_content(
+    start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    """What was built from the same directories is served, degraded; what was built from others, nobody asked for."""
+    one = write(tmp_path / "one", ONE)
+    two = write(tmp_path / "two", {"taxonomy.yaml": "frameworks:\n  roll: [unclosed\n"})
+    data, both = tmp_path / "data", f"{one}{os.pathsep}{two}"
+    first = run("serve", port=str(free_port()), content=both, data=str(data))
+    assert first.returncode == 2
+    start_server(one, data=str(data)).stop()
+    second = run("serve", port=str(free_port()), content=both, data=str(data))
+    assert (second.returncode, "taxonomy.yaml:" in second.stderr) == (2, True)
+    (one / "taxonomy.yaml").write_text("frameworks: [unclosed\n", encoding="utf-8")
+    with start_server(one, data=str(data)).client() as client:
+        assert client.get("/readyz").json()["status"] == "degraded"
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
-from jieda.disk import ROOT
+
+from tests.support.server import ROOT
 
 SOURCES = Path(os.environ.get("JIEDA_TEST_SOURCES") or ROOT.parent / "shared")
 FACTS = Path(__file__).with_name("facts.json")

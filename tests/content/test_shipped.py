@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from jieda.content.library import Library
 from jieda.content.markdown.sections import PAGE_IDS
-from jieda.disk import ROOT
 from jieda.entry import Edition, Entry, Language
 
 from tests.content import seed_facts
+from tests.support.server import ROOT
 from tests.support.small_content import load_checked
 
 pytestmark = pytest.mark.slow

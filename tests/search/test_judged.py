@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from jieda.disk import ROOT
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
 from jieda.snapshot.snapshot import Snapshot
+
+from tests.support.server import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,6 @@ import time
 from functools import cache
 from pathlib import Path
 
-from jieda.disk import ROOT
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Snapshot
@@ -17,7 +16,7 @@ from jieda.snapshot.store.facts import code_version
 from jieda.snapshot.watch.follow import Follower
 
 from tests.support import server as servers
-from tests.support.server import COMMAND, Server, environment
+from tests.support.server import COMMAND, ROOT, Server, environment
 
 CONTENT = ROOT / "content"
 ENTRIES = len(

@@ -15,15 +15,12 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.cli.running import content_directories, content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
 from jieda.content.check.finding import HINTS
-from jieda.disk import ROOT
 from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError
+from jieda.places import CONTENT
 from jieda.search.answers import Fit
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
-
-SHIPPED = ROOT / "content"
-"""The entries that come with Jieda, in a checkout, in the image and in an installed package."""
 
 
 @click.command("check")
@@ -65,7 +62,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
     Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
     """
-    chosen = (*((SHIPPED,) if shipped else ()), *content_directories(directories))
+    chosen = (*((CONTENT,) if shipped else ()), *content_directories(directories))
     report = checked(chosen, searches=searches)
     whole = len(report.problems)
     if revision:

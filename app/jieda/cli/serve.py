@@ -1,6 +1,7 @@
 """`jieda serve`: every setting is an option, and nothing starts before all of them make sense."""
 
 import contextlib
+import errno
 import fcntl
 import logging.config
 import os
@@ -115,9 +116,21 @@ def share_with_group(data: Path) -> None:
 def parameter(option: Option) -> click.Option:
     """A setting as an option of the command."""
     shown = f"{option.help} [{option.env}; {option.default or 'empty'}]"
+    if option.name == "content":
+        return click.Option(
+            [option.flag],
+            multiple=True,
+            metavar="DIRECTORY",
+            help=f"{shown} May be repeated.",
+            callback=_joined,
+        )
     if option.is_switch:
         return click.Option([option.flag], is_flag=True, flag_value="1", default=None, help=shown)
     return click.Option([option.flag], default=None, metavar="TEXT", help=shown)
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    return os.pathsep.join(given) or None
 
 
 def serve(**given: str | None) -> None:
@@ -172,13 +185,17 @@ def serve_together(settings: Settings) -> None:
 def check_port(host: str, port: int) -> None:
     """Raises ClickException where nobody can listen; the server would tell only after the index is built."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    other = "port with --port or JIEDA_PORT"
     try:
         with socket.socket(family) as attempt:
             attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             attempt.bind((host, port))
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        message = f"cannot listen on {host} port {port}: {reason}. Choose another with --port or JIEDA_PORT."
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            # Its numbers are those of another table.
+            reason, other = error.strerror or reason, "host with --host or JIEDA_HOST"
+        message = f"cannot listen on {host} port {port}: {reason}. Choose another {other}."
         raise click.ClickException(message) from error
 
 

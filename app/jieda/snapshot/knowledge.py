@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from jieda.disk import remove, temporary_folders
-from jieda.errors import JiedaError
+from jieda.errors import ContentError, JiedaError
 from jieda.settings import Settings
 from jieda.snapshot.analyzers import Analyzers, analyzers_of
 from jieda.snapshot.build.builder import BuildAbandoned, Built
 from jieda.snapshot.snapshot import SHOWN, Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.generation import current_name
+from jieda.snapshot.store.generation import current_name, read_pointer
 from jieda.snapshot.store.processes import (
     LOOK_AGAIN,
     BuilderStatus,
@@ -132,14 +132,15 @@ class Knowledge:
 
         Where that cannot be done and there is a generation of before, that one is opened, degraded. Where the
         data directory cannot be used at all, a temporary one is. Raises ContentError where the taxonomy, glossary
-        or dictionary is broken and there is nothing of before; JiedaError where no directory can be used.
+        or dictionary is broken and there is nothing of before, or only what was built from other directories: nobody
+        asked for that; JiedaError where no directory can be used.
         """
         if self._follow_only and self._caught_up():
             return
         try:
             self._built = self._keeper.build()
         except EXPECTED as error:
-            if self._caught_up():
+            if not (isinstance(error, ContentError) and self._is_of_others()) and self._caught_up():
                 return
             if not isinstance(error, (OSError, FactsUnreadable)):
                 raise
@@ -214,6 +215,11 @@ class Knowledge:
         # What turns out to be damaged is made anew once.
         if not self._caught_up():
             self._mend()
+
+    def _is_of_others(self) -> bool:
+        """Whether what was built before was built from other directories; older versions did not tell."""
+        told = read_pointer(self.data).content
+        return bool(told) and told != tuple(map(str, self._settings.content))
 
     def _caught_up(self) -> bool:
         try:

@@ -28,12 +28,12 @@ from jieda.snapshot.store.generation import (
     IMAGES,
     Generation,
     clean,
-    current_name,
     generation_folder,
     generation_names,
     point_to,
     prune,
     read_generation,
+    read_pointer,
     row_digest,
 )
 from jieda.snapshot.store.processes import WORKERS, building_alone, serving_workers
@@ -145,7 +145,8 @@ class Builder:
     def _build(self) -> Built:
         means = self._open()
         reading = means.reader.read()
-        before = current_name(self._data)
+        pointer = read_pointer(self._data)
+        before, moved = pointer.name, pointer.content != tuple(map(str, self._content))
         last = self._last
         if last and last.built.generation == before and reading == last.reading:
             return replace(last.built, changed=False)
@@ -157,9 +158,9 @@ class Builder:
         if not rows and previous and previous.catalog.ids:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
         plan = self._plan(means, state, reading, rows)
-        if self._publish(means, state, plan, previous) or plan.name != before:
+        if self._publish(means, state, plan, previous) or plan.name != before or moved:
             # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
-            point_to(self._data, plan.name)
+            point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
         built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from jieda.disk import ROOT
+from jieda.places import PACKAGE
 
 VERSION = "1"
 """Part of the file's name: raise it when the tables change."""
@@ -279,16 +279,15 @@ def code_version() -> str:
     Nobody has to remember to raise a number when the code changes; the first build after an upgrade makes
     everything anew.
     """
-    folder = ROOT / "app" / "jieda"
-    paths = [folder / name for name in _MODULES]
+    paths = [PACKAGE / name for name in _MODULES]
     paths += sorted(
         path
         for name in _PACKAGES
-        for path in (folder / name).rglob("*")
+        for path in (PACKAGE / name).rglob("*")
         if path.suffix in {".py", ".txt", ".toml"}
     )
     total = hashlib.sha256()
     for path in paths:
-        total.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes() + b"\0")
+        total.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes() + b"\0")
     total.update("".join(f"{name} {version(name)}\n" for name in _LIBRARIES).encode())
     return total.hexdigest()[:16]

@@ -61,10 +61,11 @@ GRACE = 60.0
 @dataclass(frozen=True, slots=True, order=True)
 class Pointer:
     """Which generation is to be served. The `number` grows each time that the pointer moves, also where it moves to a
-    generation of before; 0 where there is none."""
+    generation of before; 0 where there is none. `content`: the directories that it was built from."""
 
     number: int = 0
     name: str = ""
+    content: tuple[str, ...] = ()
 
 
 TABLES = f"""{catalog.TABLES}
@@ -277,11 +278,12 @@ def read_pointer(data: Path) -> Pointer:
     try:
         content = json.loads(read_plain(data / CURRENT))
         name, number = content["generation"], content.get("number", 0)
+        directories = tuple(map(str, content.get("content", ())))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Pointer()
     if not (isinstance(name, str) and NAME.fullmatch(name) and isinstance(number, int)):
         return Pointer()
-    return Pointer(number, name)
+    return Pointer(number, name, directories)
 
 
 def current_name(data: Path) -> str:
@@ -289,12 +291,12 @@ def current_name(data: Path) -> str:
     return read_pointer(data).name
 
 
-def point_to(data: Path, name: str) -> None:
-    """Makes a generation the one to serve. Raises OSError."""
+def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
+    """Makes a generation, built from these directories, the one to serve. Raises OSError."""
     # The time, so that numbers also grow where the pointer of before is lost.
     number = max(read_pointer(data).number + 1, time.time_ns())
-    pointer = json.dumps({"generation": name, "number": number}).encode()
-    write_aside(data / CURRENT, pointer)
+    pointer = {"generation": name, "number": number, "content": list(map(str, content))}
+    write_aside(data / CURRENT, json.dumps(pointer).encode())
     sync(data)
 
 

@@ -1,0 +1,14 @@
+"""Where what comes with Jieda lies, and where its data is kept: in a checkout, the image or an installed package."""
+
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+PACKAGE = Path(__file__).parent.resolve()
+_WITHIN = PACKAGE / "shipped"
+"""What an installed package has; in a checkout and in the image, content and static files lie beside the code."""
+INSTALLED = _WITHIN.is_dir()
+_ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
+CONTENT, STATIC = _ROOT / "content", _ROOT / "static"
+DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
+"""By default. An installed package writes nothing beside itself: it may be read-only, or belong to everybody."""
