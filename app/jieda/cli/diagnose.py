@@ -9,10 +9,13 @@ from typing import BinaryIO
 import click
 
 from jieda.cli.asking import ask, lang_option, local_client, url_option
-from jieda.cli.running import content_option, run, terminal_language
+from jieda.cli.running import FORMATS, content_option, run, terminal_language
+from jieda.client.local import Local
 from jieda.client.remote import JSON, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
+from jieda.locales.translations import Translations
+from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
 from jieda.settings import Settings
 from jieda.usecases.diagnose import diagnose
@@ -28,7 +31,15 @@ SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path), default="-")
 @lang_option("terminal")
 @click.option("--framework", default="", help="The framework that the log comes from, if you know it.")
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    help="json: that of the REST API; github, gitlab: annotations of a build; summary: one line each.  [default: text]",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+@click.option("--name", default="", help="The name of the log in annotations.  [default: that of FILE]")
 @click.option(
     "--explain", is_flag=True, help="Print why: the log-odds of each entry, by evidence (local content)."
 )
@@ -42,7 +53,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     file: Path,
     lang: str | None,
     framework: str,
-    as_json: bool,
+    form: str,
+    name: str,
     explain: bool,
     url: str,
     directories: tuple[Path, ...],
@@ -51,20 +63,26 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
     Exit code: 0 for an exact or likely match, 1 for a weaker one or none, 2 where the log cannot be read.
     """
-    if explain and (as_json or url):
-        raise click.UsageError("--explain goes without --json and --url")
+    if explain and (form != "text" or url):
+        raise click.UsageError("--explain goes without --format and --url")
     log = read_log(file, Settings.load(os.environ).max_log_bytes)
     if not log:
         raise click.UsageError(
             "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
         )
     shown = Language(lang) if lang else terminal_language()
-    if url:
-        answer, confidence = _from_server(Remote.at(url), log, shown, framework, as_json=as_json)
+    client = Remote.at(url) if url else local_client(directories)
+    if form in FORMS:
+        found = ask(client, client.diagnose(log.decode("utf-8", errors="replace"), shown, framework))
+        where = name or ("" if str(file) == "-" else str(file))
+        answer = FORMS[form](found, Translations.load().words(shown), where)
+        confidence = found.matches[0].confidence if found.matches else ""
+    elif isinstance(client, Remote):
+        answer, confidence = _from_server(client, log, shown, framework, as_json=form == "json")
     else:
         text = log.decode("utf-8", errors="replace")
         answer, confidence = _from_content(
-            directories, text, shown, framework, as_json=as_json, explain=explain
+            client, text, shown, framework, as_json=form == "json", explain=explain
         )
     click.echo(answer, nl=not answer.endswith("\n"))
     context.exit(0 if confidence in SURE else 1)
@@ -121,10 +139,9 @@ def _colored() -> bool:
 
 
 def _from_content(  # noqa: PLR0913 - one parameter for each option that matters here
-    directories: tuple[Path, ...], text: str, lang: Language, framework: str, *, as_json: bool, explain: bool
+    client: Local, text: str, lang: Language, framework: str, *, as_json: bool, explain: bool
 ) -> tuple[str, str]:
     """Answer and confidence, by the content on this machine."""
-    client = local_client(directories)
     found = ask(client, diagnose(client.service, text, lang, framework))
     t = client.shapers.words(lang)
     if as_json:

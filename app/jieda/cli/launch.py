@@ -16,6 +16,7 @@ PROGRAMS = {
     "read": "jieda.cli.search_commands",
     "index": "jieda.cli.search_commands",
     "diagnose": "jieda.cli.diagnose",
+    "run": "jieda.cli.run_command",
     "mcp": "jieda.cli.mcp_command",
     "check": "jieda.cli.check_command",
     "new": "jieda.cli.new_command",

@@ -12,6 +12,7 @@ from jieda.cli import (
     maintenance_commands,
     mcp_command,
     new_command,
+    run_command,
     search_commands,
     serve,
 )
@@ -22,6 +23,7 @@ COMMANDS: tuple[click.Command, ...] = (
     search_commands.search,
     search_commands.read,
     diagnose.command,
+    run_command.command,
     mcp_command.command,
     search_commands.index,
     check_command.command,

@@ -13,6 +13,9 @@ from jieda.errors import JiedaError
 from jieda.settings import Settings
 from jieda.version import VERSION
 
+FORMATS = ("text", "json", "summary", "github", "gitlab")
+"""The forms that a diagnosis is printed in."""
+
 
 @contextmanager
 def writing() -> Iterator[None]:

@@ -1,0 +1,260 @@
+"""`jieda run`: a command with its output passed through, and a diagnosis of it where it fails.
+
+This process stays small and only copies: what explains the failure is another, started when there is one.
+"""
+
+import contextlib
+import fcntl
+import os
+import pty
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import BinaryIO
+
+import click
+
+from jieda.cli.launch import RUN
+from jieda.cli.running import FORMATS, content_option, run
+
+CHUNK = 1 << 18
+"""Bytes copied at a time, and asked for as the size of a pipe."""
+PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
+"""How a pipe is made larger; Linux alone can."""
+KEPT = 1 << 20
+"""Bytes of the output that are diagnosed: its end."""
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+"""Sent by a terminal to the command as well as to us."""
+NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 126, 127, 128
+"""Exit codes of a shell: for what cannot be run, for what there is not, and what it adds to the number of a signal."""
+NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
+"""Ends that nobody wants explained: well, by Ctrl-C, and because nobody reads the output any more."""
+
+
+@dataclass(slots=True)
+class Tail:
+    """The end of what a command printed; all of it goes to `log`, where there is one."""
+
+    log: BinaryIO | None = None
+    chunks: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        """Keep a piece, and forget the oldest ones that are not needed any more."""
+        if self.log:
+            self.log.write(chunk)
+        self.chunks.append(chunk)
+        self.size += len(chunk)
+        if self.size > 4 * KEPT:
+            self.chunks = [self.text()]
+            self.size = len(self.chunks[0])
+
+    def text(self) -> bytes:
+        """The last `KEPT` bytes."""
+        return b"".join(self.chunks)[-KEPT:]
+
+
+@click.command("run", context_settings={"allow_interspersed_args": False})
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    help="Form of the diagnosis.  [default: text]",
+)
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False),
+    help="Write the diagnosis to this file, not to standard error.",
+)
+@click.option("--log", type=click.Path(dir_okay=False), help="Keep the whole output in this file as well.")
+@click.option("--lang", help="Language of the answer; by default the terminal's.")
+@click.option("--framework", help="The framework that the command trains with, if you know it.")
+@click.option("--url", metavar="URL", help="Ask this server instead of the local content.")
+@content_option
+@click.argument("arguments", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
+@click.pass_context
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    arguments: tuple[str, ...],
+    form: str,
+    report: str | None,
+    log: str | None,
+    lang: str | None,
+    framework: str | None,
+    url: str | None,
+    directories: tuple[Path, ...],
+) -> None:
+    """Run COMMAND, and where it fails explain why.
+
+    Output, signals and the exit code are those of the command. The last MiB of its output is diagnosed when it fails,
+    and the answer goes to standard error. A process that outlives the command needs an output of its own.
+    """
+    with contextlib.ExitStack() as opened:
+        tail = Tail(opened.enter_context(_writable(log)) if log else None)
+        code = follow(arguments, tail)
+    if code not in NO_FAILURE:
+        given = {"--format": form, "--name": log, "--lang": lang, "--framework": framework, "--url": url}
+        options = [text for name, value in given.items() if value is not None for text in (name, value)]
+        options += [text for path in directories for text in ("--content", str(path))]
+        with contextlib.ExitStack() as opened:
+            explain(
+                tail.text(), options, opened.enter_context(_writable(report)) if report else sys.stderr.buffer
+            )
+    context.exit(code)
+
+
+def _writable(path: str) -> BinaryIO:
+    """A file to write. Raises click.FileError."""
+    try:
+        return Path(path).open("wb")
+    except OSError as error:
+        raise click.FileError(path, error.strerror or str(error)) from error
+
+
+def follow(arguments: tuple[str, ...], tail: Tail) -> int:
+    """Run a command to its end, copying what it prints, and return its exit code as a shell has it."""
+    sys.stdout.flush()
+    with contextlib.ExitStack() as held:
+        ends = {target: held.enter_context(_output(target)) for target in (1, 2)}
+        woken, waking = socket.socketpair()
+        held.enter_context(woken)
+        held.enter_context(waking)
+        waking.setblocking(False)
+        held.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(waking.fileno()))
+        held.callback(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, lambda *_: None))
+        try:
+            process = subprocess.Popen(arguments, stdout=ends[1][1], stderr=ends[2][1])  # noqa: S603 - what was asked for
+        except OSError as error:
+            click.echo(f"jieda run: {arguments[0]}: {error.strerror}", err=True)
+            return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+        _pass_signals_on(process, held)
+        for _, written in ends.values():
+            os.close(written)
+        _copy({read: target for target, (read, _) in ends.items()}, process, woken, tail)
+    code = process.wait()
+    return SIGNALLED - code if code < 0 else code
+
+
+@contextlib.contextmanager
+def _output(target: int) -> Iterator[tuple[int, int]]:
+    """Both ends of what stands in the place of one of our outputs: a terminal where that is one, otherwise a pipe.
+
+    The end that the command writes to is closed by whoever starts it.
+    """
+    if not os.isatty(target):
+        read, written = os.pipe()
+        if PIPE_SIZE is not None:
+            with contextlib.suppress(OSError):  # more than this user may have
+                fcntl.fcntl(read, PIPE_SIZE, CHUNK)
+    else:
+        read, written = pty.openpty()
+        mode = termios.tcgetattr(written)
+        mode[1] &= ~termios.OPOST  # our own terminal does that
+        termios.tcsetattr(written, termios.TCSANOW, mode)
+        _fit(target, read)
+        signal.signal(signal.SIGWINCH, lambda *_: _fit(target, read))
+    try:
+        yield read, written
+    finally:
+        os.close(read)
+
+
+def _fit(terminal: int, copy: int) -> None:
+    """Give a terminal the size of ours."""
+    with contextlib.suppress(OSError):  # it was closed meanwhile
+        size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
+        fcntl.ioctl(copy, termios.TIOCSWINSZ, size)
+
+
+def _pass_signals_on(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
+    """Send the command what we are sent; what a terminal sends has reached it already."""
+
+    def passed(number: int, _frame: FrameType | None) -> None:
+        if number not in FROM_TERMINAL or not _in_foreground():
+            process.send_signal(number)
+
+    for number in (*PASSED_ON, *FROM_TERMINAL):
+        held.callback(signal.signal, number, signal.signal(number, passed))
+
+
+def _in_foreground() -> bool:
+    """Whether keys typed at a terminal send signals to this process."""
+    try:
+        with open("/dev/tty", "rb") as terminal:  # noqa: PTH123 - the name of the terminal that controls us
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _copy(
+    outputs: dict[int, int], process: subprocess.Popen[bytes], woken: socket.socket, tail: Tail
+) -> None:
+    """Copy from each output to ours until the command has ended and nothing more is there to be read."""
+    with selectors.DefaultSelector() as selector:
+        for source in outputs:
+            selector.register(source, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while True:
+            ready = [key.fd for key, _ in selector.select(None if process.poll() is None else 0)]
+            if woken.fileno() in ready:
+                woken.recv(CHUNK)
+            elif not ready:
+                return
+            for source in (each for each in ready if each in outputs):
+                chunk = _read(source)
+                tail.add(chunk)
+                if not chunk:
+                    selector.unregister(source)
+                elif not _write(outputs[source], chunk):
+                    selector.unregister(source)
+                    _hang_up(source)
+
+
+def _hang_up(source: int) -> None:
+    """Close our end of an output, so that the command learns that nobody reads; its number stays taken."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, source)
+    os.close(nothing)
+
+
+def _read(source: int) -> bytes:
+    try:
+        return os.read(source, CHUNK)
+    except OSError:  # of a terminal whose other end is closed
+        return b""
+
+
+def _write(target: int, chunk: bytes) -> bool:
+    """Write all of a piece; False where nobody reads any more."""
+    try:
+        while chunk:
+            chunk = chunk[os.write(target, chunk) :]
+    except BrokenPipeError:
+        return False
+    return True
+
+
+def explain(text: bytes, options: list[str], output: BinaryIO) -> None:
+    """Write the diagnosis of the end of an output, by `jieda diagnose` in a process of its own."""
+    if not text.strip():
+        return
+    script = RUN.format("jieda.cli.diagnose")
+    command_line = [sys.executable, "-P", "-c", script, "diagnose", "-", *options]
+    answer = subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False)  # noqa: S603 - our own program
+    output.write(answer.stdout)
+    output.flush()
+
+
+if __name__ == "__main__":
+    run(command)

@@ -1,0 +1,74 @@
+"""A diagnosis in the forms that build servers read, and as the few lines at the end of a report."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from jieda.presentation import schemas
+from jieda.presentation.diagnosis_text import printable
+
+Form = Callable[[schemas.ApiDiagnosis, Callable[..., str], str], str]
+MOST = 3
+"""Entries and failures that are told."""
+WIDTH = 80
+LEVELS: Mapping[str, tuple[str, str]] = {"exact": ("error", "major"), "likely": ("error", "major")}
+"""By how sure a match is: the level of GitHub and the severity of GitLab; any other is a hint."""
+HINT = "notice", "info"
+
+
+def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+    """A heading and a line for each entry or failure, as test runners end."""
+    lines = [
+        f"{level.upper()} {name or 'log'}:{line} {title}" for level, _, line, title, _ in _findings(found, t)
+    ]
+    return "\n".join([" jieda ".center(WIDTH, "="), *lines]) + "\n"
+
+
+def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+    """Workflow commands of GitHub (Workflow commands for GitHub Actions, "Setting an error message")."""
+    lines = []
+    for level, _, line, title, text in _findings(found, t):
+        place = {"file": name, "line": str(line)} if name else {}
+        properties = ",".join(
+            f"{key}={_escaped(value, ':,')}" for key, value in {**place, "title": title}.items()
+        )
+        lines.append(f"::{level} {properties}::{_escaped(text)}\n")
+    return "".join(lines)
+
+
+def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
+    """A report as GitLab's Code Quality has it."""
+    issues = [
+        {
+            "description": f"{title}\n\n{text}",
+            "check_name": "jieda",
+            "fingerprint": hashlib.sha256(f"{name}\n{title}".encode()).hexdigest(),
+            "severity": severity,
+            "location": {"path": name or "-", "lines": {"begin": line}},
+        }
+        for _, severity, line, title, text in _findings(found, t)
+    ]
+    return json.dumps(issues, ensure_ascii=False, indent=2) + "\n"
+
+
+def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[tuple[str, str, int, str, str]]:
+    """Level, severity, line of the log, title and text of each entry that explains the log, or of each failure."""
+    for match in found.matches[:MOST]:
+        line = match.matched[0] if match.matched else None
+        said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]
+        said += [printable(line.text)] if line else []
+        text = "\n".join(filter(None, [*said, "", match.fix.strip(), "", match.url]))
+        yield *LEVELS.get(match.confidence, HINT), line.line if line else 1, match.title, text
+    for error in found.errors[:MOST] if not found.matches else ():
+        message = printable(f"{error.type}: {error.message}" if error.message else error.type)
+        yield *HINT, error.line, t("diagnosis.none"), message
+
+
+def _escaped(text: str, others: str = "") -> str:
+    """Text as a workflow command takes it; in a property, colons and commas are escaped as well."""
+    for character in f"%\r\n{others}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+FORMS: Mapping[str, Form] = {"summary": as_summary, "github": as_github, "gitlab": as_gitlab}

@@ -1,0 +1,115 @@
+"""`jieda run`: output, signals and exit code pass through, and a failure is explained."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+JIEDA = [sys.executable, "-P", "-c", "from jieda.cli.launch import main; main()"]
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB."
+FAILING = f"import sys; print('step 1', flush=True); print({OOM!r}, file=sys.stderr); sys.exit(3)"
+
+pytestmark = pytest.mark.server
+
+
+def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [*JIEDA, "run", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload, no-any-return] # options of any type
+
+
+def python(program: str) -> tuple[str, ...]:
+    return "--", sys.executable, "-c", program
+
+
+def test_output_and_exit_code_are_the_commands_and_a_failure_is_explained_beside_them(tmp_path: Path) -> None:
+    report, log = tmp_path / "report.json", tmp_path / "train.log"
+    plain = run("--lang", "en", *python(FAILING))
+    assert (plain.returncode, plain.stdout) == (3, "step 1\n")
+    assert plain.stderr.startswith(f"{OOM}\n")
+    assert "CUDA out of memory" in plain.stderr.removeprefix(OOM)
+    kept = run("--format", "json", "--report", str(report), "--log", str(log), *python(FAILING))
+    assert (kept.returncode, kept.stdout, kept.stderr) == (3, "step 1\n", f"{OOM}\n")
+    assert sorted(log.read_text().splitlines()) == sorted(["step 1", OOM])
+    assert json.loads(report.read_text())["matches"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (python("print('well')"), 0),
+        (("--", "no-such-command"), 127),
+        (("--", "/"), 126),
+        (("--", "sh", "-c", "kill -9 $$"), 137),
+        (("--", "sh", "-c", "kill -INT $$"), 130),
+    ],
+)
+def test_an_end_is_told_as_a_shell_tells_it(command: tuple[str, ...], code: int) -> None:
+    assert run(*command).returncode == code
+
+
+def test_what_a_build_server_reads_names_the_line_and_the_entry(tmp_path: Path) -> None:
+    log = tmp_path / "a,b.log"
+    options = ("--lang", "en", "--log", str(log))
+    github = run("--format", "github", *options, *python(FAILING)).stderr
+    assert f"::notice file={str(log).replace(',', '%2C')},line=" in github
+    assert "%0A" in github
+    gitlab = run("--format", "gitlab", *options, *python(FAILING)).stderr.partition("\n")[2]
+    issue = json.loads(gitlab)[0]
+    assert (issue["location"]["path"], issue["severity"]) == (str(log), "info")
+    assert log.read_text().splitlines()[issue["location"]["lines"]["begin"] - 1] == OOM
+    summary = run("--format", "summary", *options, *python(FAILING)).stderr
+    assert " jieda " in summary.splitlines()[1]
+
+
+def test_signals_reach_the_command() -> None:
+    program = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    command = [*JIEDA, "run", *python(program)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as started:
+        assert started.stdout
+        assert started.stdout.readline() == "ready\n"
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(60) == 7
+
+
+def test_a_terminal_stays_one() -> None:
+    """Progress bars and colors go on as before, and as wide."""
+    program = "import os, sys; print(sys.stdout.isatty(), sys.stderr.isatty(), os.get_terminal_size(1))"
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*JIEDA, "run", *python(program)], stdout=theirs, stderr=theirs) as started:
+        os.close(theirs)
+        told = b""
+        while b"\n" not in told:
+            told += os.read(ours, 1000)
+        assert started.wait(60) == 0
+    os.close(ours)
+    assert told.startswith(b"True True os.terminal_size(")
+
+
+def test_nothing_is_lost_of_much_output_and_a_reader_who_leaves_ends_the_command() -> None:
+    program = "import sys; sys.stdout.write('x' * 20_000_000); sys.stdout.flush()"
+    assert len(run(*python(program)).stdout) == 20_000_000
+    command = [*JIEDA, "run", "--", "yes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        assert started.stdout.readline() == "y\n"
+        started.stdout.close()
+        assert started.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_a_process_that_outlives_the_command_holds_nothing_up() -> None:
+    begun = time.monotonic()
+    ended = run("--", "sh", "-c", "sleep 300 & echo $!")
+    os.kill(int(ended.stdout), signal.SIGKILL)
+    assert ended.returncode == 0
+    assert time.monotonic() - begun < 200
