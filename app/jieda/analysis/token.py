@@ -52,6 +52,8 @@ class TokenKind(Enum):
     """A whole code span or block, exactly as written."""
     FOLDED_SPAN = "f"
     """The same with case, width and script folded."""
+    FRAMEWORK = "w"
+    """The id of a framework that an entry is written for."""
 
     def term(self, text: str) -> str:
         """`text` as it stands in an index: the kind's prefix and a colon, then the text."""

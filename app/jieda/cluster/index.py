@@ -201,8 +201,8 @@ class ClusterIndex:
         estimate, unknown = self._estimate(wanted.pools)
         worth = self._worth(estimate)
         words = candidates(wanted.clauses, worth)
-        keys = [key for group in wanted.keys for key in group if self.lexicon.has_key(key)]
-        musts = [any_of("keys", keys)] if keys else []
+        groups = [[key for key in group if self.lexicon.has_key(key)] for group in wanted.keys]
+        musts = [any_of("keys", keys) for keys in groups if keys]
         musts += [holding(wanted.phrase)] if wanted.phrase else []
 
         def searches(filters: list[Body]) -> tuple[Body, ...]:

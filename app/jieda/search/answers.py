@@ -11,6 +11,7 @@ from jieda.filters import Filters
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off.
+    `frameworks` are what the reader works with: a filter and what the question names come before them.
 
     `unfinished`: the last word may be half typed. It is read as the beginning of one, and nothing is corrected.
     """
@@ -20,6 +21,7 @@ class SearchRequest:
     filters: Filters = field(default_factory=Filters)
     limit: int = 10
     offset: int = 0
+    frameworks: tuple[str, ...] = ()
     verbatim: bool = False
     unfinished: bool = False
 
@@ -124,6 +126,10 @@ class SearchAnswer:
     absent_words: tuple[str, ...]
     """Words of a question that no entry has in any way, filters aside."""
     operators: tuple[Operator, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    """Whose entries are asked for: by a filter, otherwise by name in the question, otherwise by `SearchRequest`."""
+    framework_fits: bool = False
+    """Whether any of these has an entry that answers, which then comes before all others."""
 
 
 class CompletionType(StrEnum):

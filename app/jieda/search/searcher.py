@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
@@ -12,6 +13,7 @@ from jieda.filters import Filters
 from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, Vector
+from jieda.search.query.frameworks import FrameworkNames
 from jieda.search.query.parser import ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
 from jieda.search.query.types import Query
@@ -66,8 +68,14 @@ class Searcher:
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
         self._embedder = embedder
+        names = FrameworkNames(
+            library.taxonomy.framework.values(),
+            analyzer,
+            index.lexicon.frequency,
+            lambda framework: library.counts("framework").get(framework, 0),
+        )
         self._parser = QueryParser(
-            analyzer, glossary, index.lexicon, _translations(library, index, dictionary)
+            analyzer, glossary, index.lexicon, _translations(library, index, dictionary), names
         )
         self._concordances = Concordances(glossary, read_places)
         self._analyzer = analyzer
@@ -91,9 +99,15 @@ class Searcher:
         parsed = self._parser.parse(
             typed.free, request.filters, verbatim=request.verbatim, unfinished=request.unfinished
         )
+        named = parsed.query.frameworks
+        chosen = request.filters.framework or named or request.frameworks
+        # Others do not pass a filter; and a whole title names its entry, whatever framework stands in it.
+        decided = request.filters.framework or (named and any(map(self._lexicon.has_key, parsed.query.keys)))
+        parsed = replace(parsed, query=replace(parsed.query, frameworks=() if decided else chosen))
         meaning = self._meaning(parsed.query)
         ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
         (total,) = ranking.totals((request.filters,))
+        weak = not request.unfinished and ranking.fit() is Fit.WEAK
         corrected = [parsed.corrected] if parsed.corrected and total else []
         return SearchAnswer(
             query=request.text,
@@ -103,9 +117,12 @@ class Searcher:
             suggestions=tuple(self._suggestions(request, typed, ranking, found=total > 0)),
             correction=" ".join([*corrected, *(one.text for one in typed.operators)]) if corrected else "",
             phrase_dropped=ranking.phrase_dropped,
-            weak=not request.unfinished and ranking.fit() is Fit.WEAK,
+            weak=weak,
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
             operators=typed.operators,
+            frameworks=chosen,
+            framework_fits=not weak
+            and any(self._entry(one).framework in chosen for one in ranking.ranked[:1]),
         )
 
     def completed(self, text: str) -> tuple[str, ...]:

@@ -142,7 +142,8 @@ class Document:
     id: str
     zones: Mapping[str, Mapping[str, int]]
     keys: tuple[str, ...]
-    """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans."""
+    """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans; the
+    `FRAMEWORK` term of what it is written for."""
     texts: Sequence[IndexedText]
     """Atoms and separators of all its texts: what phrases and exact writings are found in, none across two texts."""
     facets: Mapping[str, tuple[str, ...]]
@@ -206,6 +207,7 @@ def _key(kind: TokenKind, text: str) -> str:
 
 def _keys(entry: Entry, analyzer: Analyzer) -> set[str]:
     keys = {TokenKind.KEY.term(analyzer.key(text)) for text in keyed_texts(entry)}
+    keys.add(TokenKind.FRAMEWORK.term(entry.framework))
     for edition in entry.editions.values():
         for text in edition.code:
             keys.update(span_keys(text, analyzer))

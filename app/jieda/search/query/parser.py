@@ -12,6 +12,7 @@ from jieda.filters import Filters
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
 from jieda.search.index.protocol import Lexicon
+from jieda.search.query.frameworks import FrameworkNames, lightened
 from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
 from jieda.search.query.types import Clause, Query, Writing
 from jieda.search.query.words import clauses_of, prose_of, words_of
@@ -52,8 +53,10 @@ class QueryParser:
         glossary: Glossary,
         lexicon: Lexicon,
         translations: QueryTranslator | None = None,
+        frameworks: FrameworkNames | None = None,
     ) -> None:
         self._analyzer = analyzer
+        self._frameworks = frameworks
         self._translations = translations
         self._frequency: Callable[[str], int] = lexicon.frequency
         self._has_key: Callable[[str], bool] = lexicon.has_key
@@ -66,7 +69,8 @@ class QueryParser:
     ) -> ParsedQuery:
         """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
-        typed = words_of(analysis)
+        namings = [*self._frameworks.of(text)] if self._frameworks else []
+        typed = lightened(words_of(analysis), namings)
         as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
         words = typed if as_typed else self._substitutes.parted(typed)
         parted = [(word.start, word.end) for word in words if word not in typed]
@@ -94,6 +98,7 @@ class QueryParser:
             literal=writing.is_span or is_name or _is_code(analysis) or _is_short_run(analysis),
             writing=writing,
             filters=filters,
+            frameworks=tuple(dict.fromkeys(one.framework for one in namings)),
             saying=corrected or text,
             prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )

@@ -78,6 +78,8 @@ class Query:
     """The query is one word or written as code: documents that hold it word for word come first."""
     writing: Writing = field(default_factory=Writing)
     filters: Filters = field(default_factory=Filters)
+    frameworks: tuple[str, ...] = ()
+    """Whose entries are asked for: those that fit come before all others."""
     saying: str = ""
     """The query as one text, for its meaning."""
     prose: float = 0.0

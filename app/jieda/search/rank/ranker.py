@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jieda.analysis.token import TokenKind
 from jieda.filters import Filters
 from jieda.search.answers import FacetCount, Fit
 from jieda.search.index.protocol import (
@@ -25,9 +26,12 @@ from jieda.search.index.protocol import (
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.scoring import (
+    FRAMEWORK_KEYS,
     QueryScorer,
     Variants,
+    below,
     evidence,
+    fits,
     lift_of,
     pools_of,
     prose_in,
@@ -225,7 +229,11 @@ class Ranker:
             judge=partial(judge, query, pools),
             pools=tuple(pools),
             clauses=query.clauses,
-            keys=(query.keys, query.writing.spans if query.literal else ()),
+            keys=(
+                query.keys,
+                query.writing.spans if query.literal else (),
+                tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
+            ),
             phrase=phrase,
             writing=query.writing.separators if query.literal else (),
             required=query.required,
@@ -257,7 +265,17 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
         everything = np.ones(columns.size, np.bool_)
         latest = score + LATEST * columns.recency
         return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
-    lift = lift_of(query, columns, score, tiers)
+    owned = columns.keyed[FRAMEWORK_KEYS]
+    lift = lift_of(query, columns, score, tiers[owned] if len(owned) else tiers)
+    fitting = owned[fits(scored.coverage[owned], lift[owned], tiers[owned], best, lift.max(initial=0.0))]
+    if len(fitting):
+        others = np.delete(np.arange(columns.size), fitting)
+        tiers[others] = 0
+        behind = below(score + lift, fitting, others)
+        score[others] *= behind
+        lift[others] *= behind
+    elif tiers.any():
+        lift = np.zeros(columns.size)
     answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
     near = (score > 0) & ~answering
     return Standings(score + lift, scored.coverage, tiers, answering, near, lift)

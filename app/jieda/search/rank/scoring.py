@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 
 from jieda.search.index.document import Held
 from jieda.search.index.fields import BODIES, FRONTS, TITLES
-from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Postings, Scores
+from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.weights import (
     ALIKE_TIER,
+    ANSWER_COVERAGE,
     ANSWER_SHARE,
+    BEHIND,
     BY_ABSENT,
     BY_LEAD,
     BY_LIKENESS,
@@ -44,6 +46,7 @@ from jieda.search.weights import (
     IN_TITLE_TIER,
     INSIDE_TIER,
     MEANING_WEIGHT,
+    OWN_SHARE,
     UNLIKE,
     UNRELATED,
     WHOLE_TIER,
@@ -208,7 +211,7 @@ def _weighed(way: Alternative, share: float) -> Alternative:
 
 Tiers = NDArray[np.int64]
 
-TITLE_KEYS, SPAN_KEYS = range(2)
+TITLE_KEYS, SPAN_KEYS, FRAMEWORK_KEYS = range(3)
 """The groups of `Wanted.keys`."""
 
 
@@ -275,6 +278,19 @@ def prose_in(query: Query, columns: Columns) -> float:
     """How far meaning counts where no entry has a tier, 0 to 1."""
     held = len(query.phrase) > 1 and len(columns.phrase) > 0
     return 0.0 if columns.likeness is None or held else query.prose
+
+
+def fits(coverage: Scores, lift: Scores, tiers: Tiers, covered: float, lifted: float) -> Mask:
+    """Which documents of the frameworks that are asked for come before all others: an exact form puts them there, or
+    they account for OWN_SHARE of what any document does (`covered`), or none is more alike (`lifted`)."""
+    enough: Mask = coverage >= max(ANSWER_COVERAGE, OWN_SHARE * covered)
+    return enough | (tiers > 0) | ((lift > 0) & (lift >= lifted))
+
+
+def below(score: Scores, first: Numbers, others: Numbers) -> float:
+    """What scales the scores of the `others` below those of the `first`."""
+    least, most = float(score[first].min()), float(score[others].max(initial=0.0))
+    return 1.0 if most < least else BEHIND * least / most
 
 
 def answering(lift: Scores) -> Mask:

@@ -1,0 +1,66 @@
+"""A question that names a framework gets that one's entries first; where it has none that fit, the answer says so."""
+
+import pytest
+from jieda.snapshot.snapshot import Snapshot
+
+from tests.search.small import MakeSnapshot, ask, concept, found
+
+ELSEWHERE = concept("resume_training", "Set `resume_training` to resume training of a stopped run.")
+HERE = concept("Start again from a checkpoint", "Training can be resumed.")
+OTHER = concept("Choose a port", "The server listens.")
+
+
+@pytest.mark.parametrize(
+    ("text", "framework"),
+    [
+        ("how do I resume training in slime", "slime"),
+        ("CUDA out of memory in ChatLearn", "chatlearn"),
+        ("How do I colocate actor and rollout in ROLL?", "roll"),
+        ("ROLL 里 actor 和 rollout 怎么放同一张卡", "roll"),
+    ],
+)
+def test_the_framework_that_is_named_comes_before_any_word(
+    shipped: Snapshot, text: str, framework: str
+) -> None:
+    answer = ask(shipped, text)
+    assert answer.frameworks == (framework,)
+    assert answer.framework_fits
+    assert [hit.entry.framework for hit in answer.hits[:2]] == [framework] * 2
+
+
+@pytest.fixture
+def two(small: MakeSnapshot) -> Snapshot:
+    """Two frameworks; what is asked of is said best in one, and in passing in the other."""
+    return small({"en/roll/elsewhere": ELSEWHERE, "en/slime/here": HERE, "en/slime/other": OTHER})
+
+
+def test_by_name_in_the_question_then_by_what_the_reader_works_with(two: Snapshot) -> None:
+    assert found(two, "resume training") == ["elsewhere", "here"]
+    assert found(two, "resume training in slime") == ["here", "elsewhere"]
+    assert found(two, "slime怎么 resume training") == ["here", "elsewhere"]
+    assert found(two, "resume training", frameworks=("slime",)) == ["here", "elsewhere"]
+    assert found(two, "resume training in ROLL", frameworks=("slime",)) == ["elsewhere", "here"]
+    scores = [hit.score for hit in ask(two, "resume training in slime").hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[1] > 0
+
+
+def test_where_the_framework_has_no_entry_on_it_the_answer_says_so(two: Snapshot) -> None:
+    answer = ask(two, "choose a port in ROLL")
+    assert answer.frameworks == ("roll",)
+    assert not answer.framework_fits
+    assert answer.hits[0].entry.id == "slime/other"
+    assert ask(two, "choose a port", filters={"framework": ("slime",)}).framework_fits
+
+
+def test_an_ordinary_word_a_path_and_a_whole_title_name_no_framework(small: MakeSnapshot) -> None:
+    snapshot = small(
+        {
+            "en/slime/back": concept("Go back to a release", "To roll back, choose an older release."),
+            "en/roll/release": concept("Make a release", "Releases are tagged."),
+            "en/slime/moved": concept("Coming from ROLL", "Rename the options of a release."),
+        }
+    )
+    for text in ("roll back a release", "release in /opt/ROLL/bin", "release with roll_size"):
+        assert ask(snapshot, text).frameworks == (), text
+    assert found(snapshot, "Coming from ROLL")[0] == "moved"
