@@ -77,6 +77,8 @@ class Failures:
     """What a program writes behind a line that others printed as well, with `{int}` for how often."""
     message_fields: tuple[str, ...] = ()
     """Fields of a JSON record that the text of a log line may stand in, the first one first."""
+    level_fields: tuple[str, ...] = ()
+    """Those that its level may stand in."""
     wrappers: tuple[str, ...] = ()
     """Exceptions that pass on what failed in another process."""
     remote: tuple[str, ...] = ()
@@ -85,9 +87,11 @@ class Failures:
     """How the name of an exception may end, after Error and Exception."""
     families: tuple[Family, ...] = ()
     troubled: tuple[str, ...] = ()
-    """Words by which somebody tells that something went wrong: beginnings where they are Latin; `$` ends a word."""
+    """Words by which somebody tells that something went wrong; those that are Latin may have an ending."""
     untroubled: tuple[str, ...] = ()
-    """What is said with such words where nothing went wrong, in the same form: `no error`."""
+    """What is said with such words where nothing went wrong, as it begins: `no error`."""
+    word_endings: tuple[str, ...] = ()
+    """How a Latin word of `troubled` may go on: `fails`, but not `failover`."""
 
 
 @dataclass(frozen=True, slots=True)

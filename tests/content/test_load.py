@@ -321,7 +321,6 @@ def test_only_the_asked_languages_are_there(tmp_path: Path) -> None:
         ("taxonomy.yaml", TAXONOMY.replace("{en: Memory, zh: 显存}", "{en: Memory}"), 12, "`name`"),
         ("taxonomy.yaml", TAXONOMY + "colors: {}\n", 15, "`colors`"),
         ("taxonomy.yaml", TAXONOMY.replace("  concept:", "  rant:"), 10, "'rant'"),
-        ("taxonomy.yaml", "frameworks: {}\n", 1, "`kinds` lacks error"),
         ("taxonomy.yaml", TAXONOMY.replace("https://example.com/roll\n", "javascript:x\n"), 5, "`homepage`"),
         ("taxonomy.yaml", "kinds: [\n", 1, ""),
         ("glossary.yaml", "- {en: [a], zh: [b]}\n- {fr: [c]}\n", 2, "`fr`"),

@@ -1,6 +1,6 @@
 """The tables of failures.yaml, compiled: prefixes of lines, failures that are not Python's, names of exceptions.
 
-Everything that is Python's own stands here, for every field needs it; everything else comes from the content.
+What is Python's own stands here; everything else is data, built in (app/jieda/knowledge) or of the content.
 """
 
 import re
@@ -18,6 +18,10 @@ _AT_ZERO = (
 )
 _SPACES_BEHIND = ("", r"(?=\s)", r"[^\S\n]{1,40}(?=\s)")
 """The pattern of no, one and more spaces at the end of a line."""
+# A word begins and ends where it does, or before the next one of a name: `CrashLoop`, but not `LeakyReLU`, `FAILOVER`,
+# `src/errors` and `errors::new`.
+_WORD_BEGINS = r"(?<![\w/])"
+_WORD_ENDS = r"(?-i:(?<![a-z])|(?![a-z]))(?-i:(?<![A-Z])|(?![A-Za-z]))(?!::)"
 _MESSAGE = 300
 """Characters of a message that are kept."""
 
@@ -54,6 +58,7 @@ class Formats:
     prefix: re.Pattern[str] | None
     repeats: re.Pattern[str] | None
     message_fields: tuple[str, ...]
+    level_fields: tuple[str, ...]
     wrappers: frozenset[str]
     remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
@@ -74,11 +79,13 @@ def compile_formats(failures: Failures) -> Formats:
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
     ending = f"(?:{'|'.join(map(re.escape, endings))})"
     before = rf"\s{{0,40}}(?:\[?{level}\]?[\s:|-]{{1,4}})?"
+    ends = f"(?:{'|'.join(map(re.escape, failures.word_endings))})?{_WORD_ENDS}"
     name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
     return Formats(
         prefix=_prefixes(failures, level),
         repeats=_any_of(_matched(line, REPEATS) for line in failures.repeats),
         message_fields=failures.message_fields,
+        level_fields=failures.level_fields,
         wrappers=frozenset(failures.wrappers),
         remote=_any_of(r"\s{0,40}" + _matched(line, REMOTE) for line in failures.remote),
         families=tuple(
@@ -89,17 +96,17 @@ def compile_formats(failures: Failures) -> Formats:
         meanings={family.name: family.meaning for family in failures.families if family.meaning},
         exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
-        trouble=_any_of(map(_word_of_trouble, failures.troubled), re.IGNORECASE),
-        no_trouble=re.compile(
-            "|".join((_AT_ZERO, *map(_word_of_trouble, failures.untroubled))), re.IGNORECASE
+        trouble=_any_of(
+            (_beginning(word) + (ends if word[-1:].isascii() else "") for word in failures.troubled),
+            re.IGNORECASE,
         ),
+        no_trouble=re.compile("|".join((_AT_ZERO, *map(_beginning, failures.untroubled))), re.IGNORECASE),
     )
 
 
-def _word_of_trouble(word: str) -> str:
-    stem = word.removesuffix("$")
-    end = r"\b" if stem != word else ""
-    return (r"\b" if stem[:1].isascii() else "") + re.escape(stem) + end
+def _beginning(word: str) -> str:
+    named = word[:1].isascii() and word[:1].isalnum()
+    return (_WORD_BEGINS if named else "") + re.escape(word).replace(r"\ ", r"\s{1,20}")
 
 
 def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:

@@ -104,7 +104,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
 def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[str, int, int]]:
     """Source, place in `index` and times printed of all that a physical line holds; new texts get a place."""
     rows: list[tuple[str, int, int]] = []
-    for written in _unwrapped(physical, formats.message_fields):
+    for written in _unwrapped(physical, formats):
         for piece in _pieces(written):
             source, start = _prefix(piece, formats.prefix)
             line, times = _without_repeats(piece[start:].rstrip(" \t│"), formats.repeats)
@@ -113,24 +113,31 @@ def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[
     return rows
 
 
-def _unwrapped(line: str, message_fields: Sequence[str]) -> list[str]:
+def _unwrapped(line: str, formats: Formats) -> list[str]:
     """What a physical line holds: the states of a progress bar, or the text inside a JSON log record."""
     if "\r" in line:
         return [state for state in line.split("\r") if state]
     if line[:1] == "{" and line.rstrip()[-1] == "}":
-        line = _json_text(line, message_fields)
+        line = _json_text(line, formats)
     if "\\n" in line and "Traceback (most recent call last)" in line:
         line = line.replace("\\\\n", "\n").replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'")
     return [part for part in re.split(r"[\r\n]+", line) if part] if "\n" in line else [line]
 
 
-def _json_text(line: str, message_fields: Sequence[str]) -> str:
+def _json_text(line: str, formats: Formats) -> str:
+    """The message of a record, behind its level where that tells of trouble and the message may not."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return line
-    texts = (record[key] for key in message_fields if isinstance(record.get(key), str))
-    return strip_codes(next(texts, line))
+    texts = (record[key] for key in formats.message_fields if isinstance(record.get(key), str))
+    text = next(texts, "")
+    if not text:
+        return strip_codes(line)
+    levels = (record[key] for key in formats.level_fields if isinstance(record.get(key), str))
+    level = next(levels, "")
+    alarming = formats.tells_of_trouble(level) and level.casefold() not in text.casefold()
+    return strip_codes(f"{level.upper()}: {text}" if alarming else text)
 
 
 def _pieces(line: str) -> Sequence[str]:

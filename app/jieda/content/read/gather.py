@@ -13,15 +13,13 @@ from jieda.content.check.glossary import placed_words, repeated_words
 from jieda.content.read.corpus import Editions, SampleFile
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
+from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
 from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile, UnservableError, decode
 from jieda.content.read.shared_files import (
-    FAILURES,
-    PROGRAMS,
     merge_taxonomies,
     read_dictionary,
     read_glossary,
-    read_log_knowledge,
     read_site,
     read_taxonomy,
 )
@@ -138,7 +136,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         found for _, text in given[GLOSSARY] for found in repeated_words(GLOSSARY, placed_words(text))
     )
     return Vocabulary(
-        taxonomy=merge_taxonomies(taxonomies[0][0], [read_taxonomy(*each) for each in taxonomies]),
+        taxonomy=merge_taxonomies(read_taxonomy(*each) for each in taxonomies),
         glossary=tuple(dict.fromkeys(groups)),
         dictionary=tuple(dict.fromkeys(lines)),
         problems=tuple(

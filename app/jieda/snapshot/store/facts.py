@@ -257,7 +257,17 @@ def _opened(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-_PACKAGES = ("signature", "content", "analysis", "search", "log", "diagnosis", "snapshot", "cluster")
+_PACKAGES = (
+    "signature",
+    "content",
+    "analysis",
+    "search",
+    "log",
+    "diagnosis",
+    "snapshot",
+    "cluster",
+    "knowledge",
+)
 """Folders of `app` whose code decides what a fact or a generation looks like."""
 _MODULES = (
     "entry.py",
@@ -284,7 +294,7 @@ def code_version() -> str:
         path
         for name in _PACKAGES
         for path in (PACKAGE / name).rglob("*")
-        if path.suffix in {".py", ".txt", ".toml"}
+        if path.suffix in {".py", ".txt", ".toml", ".yaml"}
     )
     total = hashlib.sha256()
     for path in paths:

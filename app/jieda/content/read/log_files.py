@@ -1,0 +1,212 @@
+"""What content says of logs, programs.yaml and failures.yaml, on top of what is built in.
+
+As strict as the other shared files: the first thing wrong raises ContentError with its line. A later file adds,
+replaces what has the same id or name, and takes away what it names under `without`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields as fields_of
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jieda.content.read.forms import WrongValueError, text_of, word_of
+from jieda.content.read.shared_files import BUILT_IN, only, read_whole
+from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
+from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
+from jieda.signature.grammar import (
+    FOLDERS,
+    PREFIXES,
+    REMOTE,
+    REPEATS,
+    Grammar,
+    SignatureSyntaxError,
+    folder_line,
+    parts_of,
+)
+from jieda.signature.line import compile_signature_line
+
+PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
+WITHOUT = "without"
+
+SharedTexts = Sequence[tuple[Path, str]]
+"""Files of one name, path and text, in the order of their content directories."""
+
+Value = TypeVar("Value", Programs, Failures)
+
+
+def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
+    """What is built in, and what the files add, replace and take away. Raises ContentError."""
+    return LogKnowledge(
+        programs=_stacked(PROGRAMS, Programs(), programs, _programs),
+        failures=_stacked(FAILURES, Failures(), failures, _failures),
+    )
+
+
+def _stacked(name: str, below: Value, files: SharedTexts, read: Callable[[Fields], Value]) -> Value:
+    built_in = BUILT_IN / name
+    for path, text in ((built_in, built_in.read_text(encoding="utf-8")), *files):
+        below = read_whole(path, text, read_fields, partial(_on_top, below, read))
+    return below
+
+
+def _on_top(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
+    """What a file says, on top of all that is left of what lies below it."""
+    without = fields.values.get(WITHOUT, Fields({}, {}, fields.line))
+    if not isinstance(without, Fields):
+        raise WrongValueError(
+            without, f"`{WITHOUT}` must have lists of what to leave out, such as `families: [...]`"
+        )
+    above = read(fields)
+    lists = {_KEY.get(each.name, each.name): each.name for each in fields_of(below)}
+    only(without, lists)
+    joined = {
+        field: _joined(_left(getattr(below, field), key, without), getattr(above, field))
+        for key, field in lists.items()
+    }
+    return type(below)(**joined)
+
+
+_KEY = {"by_id": "programs"}
+"""How a field is called in its file where that is another word."""
+
+
+def _left(values: Any, key: str, without: Fields) -> Any:
+    names = _words(without, key)
+    there = set(values) if isinstance(values, Mapping) else {getattr(each, "name", each) for each in values}
+    if unknown := [name for name in names if name not in there]:
+        raise WrongValueError(
+            without.values[key], f"`{WITHOUT}`: no {unknown[0]!r} in the `{key}` below this file"
+        )
+    if isinstance(values, Mapping):
+        return {name: value for name, value in values.items() if name not in names}
+    return tuple(each for each in values if getattr(each, "name", each) not in names)
+
+
+def _joined(below: Any, above: Any) -> Any:
+    """Both; of what has an id or a name that above. What stands above is tried first where the first counts."""
+    if isinstance(below, Mapping):
+        return {**below, **above}
+    return tuple({getattr(each, "name", each): each for each in (*above, *below)}.values())
+
+
+def _words(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
+    node = fields.values.get(key)
+    if node is None:
+        return ()
+    if not isinstance(node, Items):
+        raise WrongValueError(node, f"`{key}` must be a list")
+    return tuple(_parsed(child, word_of(child), parse) for child in node.items)
+
+
+def _folders(fields: Fields, key: str) -> tuple[str, ...]:
+    return _words(fields, key, lambda folder: parts_of(folder_line(folder), FOLDERS))
+
+
+def _lines(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
+    """Texts with their white space: it may be part of what is looked for. `parse` raises SignatureSyntaxError."""
+    node = fields.values.get(key)
+    if not isinstance(node, Items) or not node.items:
+        raise WrongValueError(node or fields, f"`{key}` must be a list of texts")
+    return tuple(_parsed(child, text_of(child), parse) for child in node.items)
+
+
+def _parsed(node: Node, text: str, parse: Callable[[str], object]) -> str:
+    try:
+        parse(text)
+    except SignatureSyntaxError as error:
+        raise WrongValueError(node, f"{error.message}; it is {text!r}") from error
+    return text
+
+
+def _in(grammar: Grammar) -> Callable[[str], object]:
+    return lambda text: parts_of(text, grammar)
+
+
+def _switch(fields: Fields, key: str, *, default: bool) -> bool:
+    node = fields.values.get(key)
+    word = word_of(node) if node else str(default).lower()
+    if word not in {"true", "false"}:
+        raise WrongValueError(node or fields, f"`{key}` must be true or false")
+    return word == "true"
+
+
+def _items(fields: Fields, key: str) -> tuple[Fields, ...]:
+    node = fields.values.get(key, Items((), fields.line))
+    if not isinstance(node, Items) or not all(isinstance(child, Fields) for child in node.items):
+        raise WrongValueError(node, f"`{key}` must be a list of `{{...}}`")
+    return tuple(child for child in node.items if isinstance(child, Fields))
+
+
+def _programs(fields: Fields) -> Programs:
+    only(fields, ("installed", "standard", "programs", WITHOUT))
+    programs = fields.values.get("programs", Fields({}, {}, fields.line))
+    if not isinstance(programs, Fields):
+        raise WrongValueError(programs, "`programs` must have an id on each line")
+    by_id = {name: _program(name, node) for name, node in programs.values.items()}
+    return Programs(by_id, _folders(fields, "installed"), _folders(fields, "standard"))
+
+
+def _program(name: str, node: Node) -> Program:
+    if not isinstance(node, Fields) or "role" not in node.values:
+        raise WrongValueError(node, f"{name}: must be {{role: {' or '.join(Role)}, ...}}")
+    only(node, ("role", "names", "folders", "word"))
+    role = word_of(node.values["role"])
+    if role not in list(Role):
+        raise WrongValueError(node.values["role"], f"`role` must be one of {', '.join(Role)}; it is {role!r}")
+    names = _words(node, "names") or (name,)
+    folders = _folders(node, "folders") or names
+    return Program(
+        id=name,
+        role=Role(role),
+        names=tuple(dict.fromkeys(each.casefold() for each in names)),
+        folders=tuple(dict.fromkeys(each.casefold() for each in folders)),
+        word=_switch(node, "word", default=True),
+    )
+
+
+def _failures(fields: Fields) -> Failures:
+    only(fields, (*(each.name for each in fields_of(Failures)), WITHOUT))
+    return Failures(
+        levels=_words(fields, "levels"),
+        prefixes=tuple(_prefix(node) for node in _items(fields, "prefixes")),
+        repeats=_lines(fields, "repeats", _in(REPEATS)) if "repeats" in fields.values else (),
+        message_fields=_words(fields, "message_fields"),
+        level_fields=_words(fields, "level_fields"),
+        wrappers=_words(fields, "wrappers"),
+        remote=_lines(fields, "remote", _in(REMOTE)) if "remote" in fields.values else (),
+        exception_endings=_words(fields, "exception_endings"),
+        families=tuple(_family(node) for node in _items(fields, "families")),
+        troubled=_spoken(fields, "troubled"),
+        untroubled=_spoken(fields, "untroubled"),
+        word_endings=_words(fields, "word_endings"),
+    )
+
+
+def _spoken(fields: Fields, name: str) -> tuple[str, ...]:
+    by_language = fields.values.get(name, Fields({}, {}, fields.line))
+    if not isinstance(by_language, Fields):
+        raise WrongValueError(by_language, f"`{name}` must have a list for each language")
+    return tuple(chain.from_iterable(_words(by_language, lang) for lang in by_language.values))
+
+
+def _name(node: Fields) -> str:
+    if "name" not in node.values:
+        raise WrongValueError(node, "needs a `name`")
+    return text_of(node.values["name"])
+
+
+def _prefix(node: Fields) -> Prefix:
+    only(node, ("name", "source", "lines", "examples"))
+    lines = _lines(node, "lines", _in(PREFIXES))
+    return Prefix(_name(node), lines, _switch(node, "source", default=False), _lines(node, "examples"))
+
+
+def _family(node: Fields) -> Family:
+    only(node, ("name", "meaning", "start", "lines", "examples"))
+    lines = _lines(node, "lines", compile_signature_line)
+    meaning = text_of(node.values["meaning"]) if "meaning" in node.values else ""
+    return Family(
+        _name(node), lines, meaning, _switch(node, "start", default=False), _lines(node, "examples")
+    )

@@ -1,0 +1,77 @@
+"""Content that says nothing of logs in general: what is built in tells trouble from runs that go well."""
+
+from pathlib import Path
+
+import pytest
+from jieda.diagnosis.answers import Verdict
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.entry import Language
+from jieda.snapshot.analyzers import Analyzers
+
+from tests.support import small_content
+from tests.support.shipped import open_snapshot
+
+TEXTS = Path(__file__).parent / "any_field"
+OWN_FAMILIES = "families:\n  - {name: replication, lines: ['replication slot {quoted}'], examples: ['x']}\n"
+
+
+def logs(name: str) -> list[str]:
+    """The logs of a file, which comments, `== program` and `--` divide."""
+    found = [""]
+    for line in (TEXTS / name).read_text(encoding="utf-8").splitlines():
+        if line == "--" or line.startswith("== "):
+            found.append("")
+        elif not line.startswith("# ") or found[-1]:
+            found[-1] += f"{line}\n"
+    return [log for log in found if log.strip()]
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Diagnoser:
+    """Of a team with one entry and families of its own."""
+    folder = tmp_path_factory.mktemp("team")
+    entry = small_content.edition("Replication stands still", "## Fix\n\nDrop the slot.\n", kind="error")
+    files = {
+        "en/roll/slot.md": entry.replace(
+            "kind:", "signatures: ['replication slot {quoted} is active']\nkind:"
+        ),
+        "failures.yaml": OWN_FAMILIES,
+    }
+    return open_snapshot(folder / "data", analyzers, small_content.write(folder / "content", files)).diagnoser
+
+
+def test_logs_of_trouble_are_never_called_healthy(team: Diagnoser) -> None:
+    troubled = logs("troubled.txt")
+    assert len(troubled) == 14
+    verdicts = [team.diagnose(log, Language.EN).verdict for log in troubled]
+    assert set(verdicts) <= {Verdict.NEAR, Verdict.UNKNOWN}
+
+
+def test_logs_of_runs_that_go_well_are_called_healthy(team: Diagnoser) -> None:
+    healthy = logs("healthy.txt")
+    assert len(healthy) == 200
+    wrong = [log for log in healthy if team.diagnose(log, Language.EN).verdict is not Verdict.NO_ERROR]
+    assert len(wrong) <= 6, wrong
+
+
+@pytest.mark.parametrize(
+    ("line", "troubled"),
+    [
+        ("training in cn-hangzhou, activation LeakyReLU, failover is on", False),
+        ("the pod is in CrashLoopBackOff", True),
+        ("the job hangs and LEAKS", True),
+        ('{"severity":"error","message":"quota of disk used up"}', True),
+        ('{"severity":"info","message":"quota of disk used by half"}', False),
+    ],
+)
+def test_trouble_is_a_word_or_a_level(line: str, troubled: bool, team: Diagnoser) -> None:
+    assert (team.diagnose(line, Language.EN).verdict is not Verdict.NO_ERROR) == troubled
+
+
+def test_content_can_switch_parts_of_it_off(tmp_path: Path, team: Diagnoser, analyzers: Analyzers) -> None:
+    log = "Last state: OOMKilled"
+    files = {"failures.yaml": "without: {families: [Kubernetes], troubled: [oomkill]}\n"}
+    content = small_content.write(tmp_path / "quiet", files)
+    quiet = open_snapshot(tmp_path / "quiet-data", analyzers, content).diagnoser
+    assert team.diagnose(log, Language.EN).verdict is Verdict.UNKNOWN
+    assert quiet.diagnose(log, Language.EN).verdict is Verdict.NO_ERROR
