@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.address",
         "jieda.site_texts",
     ),
-    ("jieda.taxonomy", "jieda.git", "jieda.log"),
+    ("jieda.taxonomy", "jieda.git", "jieda.log", "jieda.versions"),
     ("jieda.filters",),
     ("jieda.settings",),
     ("jieda.feedback",),
@@ -53,6 +53,7 @@ SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client.", "jieda.agents.")
 DOORS: dict[str, tuple[str, ...]] = {
     "jieba": ("jieda.analysis.chinese",),
     "snowballstemmer": ("jieda.analysis.",),
+    "packaging": ("jieda.versions",),
     "yaml": ("jieda.content.read.yaml_reader",),
     "markdown_it": ("jieda.content.",),
     "pygments": ("jieda.content.",),

@@ -1,7 +1,7 @@
 """What an entry is, whatever reads or shows it. Frozen values with look-ups, no more."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -65,6 +65,24 @@ class Signature:
     def lines(self) -> tuple[str, ...]:
         """All its lines, those that must occur first."""
         return self.all + self.any
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The day on which somebody last made sure of an entry, and with what, such as `slime 0.2.4`."""
+
+    on: date
+    using: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """What an entry holds for. `versions` and `fixed_in` by program: the range in which it holds, and the version from
+    which on it does not any more."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    fixed_in: Mapping[str, str] = field(default_factory=dict)
+    verified: Verified | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +155,7 @@ class Entry:
     editions: Mapping[Language, Edition]
     stale: frozenset[Language]
     """Editions whose twin has changed since the two were last synced."""
+    validity: Validity = Validity()
 
     @property
     def framework(self) -> str:
@@ -187,6 +206,7 @@ class Summary:
     related: tuple[str, ...]
     updated: date
     editions: Mapping[Language, EditionSummary]
+    validity: Validity = Validity()
 
     @property
     def framework(self) -> str:

@@ -129,6 +129,9 @@ async def read(context: Context, asked: questions.ReadQuestion) -> answers.Agent
         sections=tuple(sections),
         next_offset=_next(asked.offset, len(part), len(whole)),
         stale=entry.stale,
+        versions=entry.versions,
+        fixed_in=entry.fixed_in,
+        verified=entry.verified,
     )
 
 
@@ -172,6 +175,7 @@ def _name(client: Client, entry: Named) -> dict[str, Any]:
         "title": _one_line(entry.title),
         "lang": entry.lang,
         "applies_to": _one_line(entry.applies_to),
+        "may_not_apply_to": getattr(entry, "may_not_apply_to", ""),
         "url": client.absolute(entry.url),
     }
 

@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from jieda.diagnosis.answers import Confidence, Verdict
 from jieda.entry import Kind, Language
 from jieda.presentation.fence import Fence, drawn
+from jieda.presentation.validity_text import validity_texts
 
 PREFIX = "Agent"
 """Of models; the schemas that clients see leave it out."""
@@ -36,12 +37,14 @@ class AgentAnswer(BaseModel):
 
 
 class EntryName(AgentAnswer):
-    """An entry by its id; `lang` is the language of what is shown of it."""
+    """An entry by its id; `lang` is the language of what is shown of it. `may_not_apply_to`: a program and version that
+    were asked about and that it does not hold for."""
 
     id: str
     title: str
     lang: Language
     applies_to: str = ""
+    may_not_apply_to: str = ""
     url: str = ""
 
 
@@ -114,6 +117,9 @@ class AgentEntry(EntryName):
     sections: tuple[str, ...]
     next_offset: int = 0
     stale: bool = False
+    versions: dict[str, str] = {}
+    fixed_in: dict[str, str] = {}
+    verified: dict[str, str] = {}
 
 
 class AgentTag(AgentAnswer):
@@ -192,7 +198,8 @@ def of_entry(entry: AgentEntry, t: T) -> str:
     fence = drawn(entry.model_dump_json())
     notes = [t("entry.stale")] if entry.stale else []
     sections = t("agents.sections", names=", ".join(entry.sections))
-    text = _fenced(fence, entry, t, sections, entry.markdown.rstrip())
+    held = t("list.semicolon").join(validity_texts(entry.model_dump(), t))
+    text = _fenced(fence, entry, t, held, sections, entry.markdown.rstrip())
     return "\n".join([*notes, text, *_more(entry.next_offset, t)])
 
 
@@ -223,7 +230,9 @@ def _item(item: Item, t: T) -> str:
 def _fenced(fence: Fence, entry: EntryName, t: T, *texts: str) -> str:
     """An entry by its id and address, and in its fence what it says: title, what it applies to, `texts`."""
     applies_to = t("diagnosis.applies_to", text=entry.applies_to) if entry.applies_to else ""
-    said = "\n".join(filter(None, (entry.title, applies_to, *texts)))
+    version = entry.may_not_apply_to
+    doubt = t("diagnosis.may_not_apply", version=version) if version else ""
+    said = "\n".join(filter(None, (entry.title, applies_to, doubt, *texts)))
     return fence.around(f"{entry.id} {entry.url}".rstrip(), said)
 
 

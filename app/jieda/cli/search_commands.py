@@ -15,6 +15,7 @@ from jieda.filters import Filters
 from jieda.han import has_han
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
+from jieda.presentation.validity_text import applies_to_text
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import SHOWN
@@ -88,6 +89,8 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         found_by = _reasons(hit, t)
         title = click.style(hit.title, bold=True)
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
+        if hit.may_not_apply_to:
+            applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{found_by}]\n   {_plain(hit.snippet)}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
@@ -147,8 +150,8 @@ def read(  # noqa: PLR0913 - one parameter for each option
 def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
     """The whole entry under its title, or one of its sections. Raises click.UsageError where it has no such."""
     if not section:
-        applies_to = f"\n\n{t('diagnosis.applies_to', text=entry.applies_to)}" if entry.applies_to else ""
-        return f"# {entry.title}{applies_to}\n\n{entry.markdown.strip()}"
+        applies_to = applies_to_text(entry.applies_to, entry.model_dump(), t)
+        return "\n\n".join(filter(None, (f"# {entry.title}", applies_to, entry.markdown.strip())))
     sections = entry.sections()
     if section not in sections:
         raise click.UsageError(f"{entry.id} has no section {section!r}; it has {', '.join(sections)}")

@@ -73,6 +73,8 @@ class Match:
     score: float
     evidence: tuple[Evidence, ...]
     telling: Mapping[int, tuple[str, ...]]
+    may_not_apply_to: str = ""
+    """A program and its version that the log says and the entry does not hold for; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

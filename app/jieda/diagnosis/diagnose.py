@@ -1,6 +1,7 @@
 """A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import (
@@ -23,6 +24,7 @@ from jieda.log.formats import compile_formats
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.shown import shown_by
 from jieda.log.traceback import ParsedLog, parse
+from jieda.versions import doubtful_version
 
 MOST_LINES = 8
 """Matched lines shown for an entry."""
@@ -63,7 +65,7 @@ class Diagnoser:
         hits = owners(self.signatures.find(parsed))
         scores = self._scorer.scores(shown, hits, origin)
         raw = physical_lines(text)
-        matches = tuple(self._match(each, parsed, raw, lang) for each in scores.best())
+        matches = by_version(text, (self._match(each, parsed, raw, lang) for each in scores.best()))
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest())
         return Diagnosis(
             matches=matches,
@@ -115,6 +117,15 @@ class Diagnoser:
             return ()
         spelled = self.words.spelled(one.told.by.passage.text)
         return tuple(dict.fromkeys(spelled.get(word, word) for word in one.told.shared))
+
+
+def by_version(text: str, matches: Iterable[Match]) -> tuple[Match, ...]:
+    """Matches with what the versions of a text say against them: of those that are equally sure, these come last."""
+    told = [replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text)) for each in matches]
+    sureness = list(Confidence)
+    return tuple(
+        sorted(told, key=lambda each: (sureness.index(each.confidence), bool(each.may_not_apply_to)))
+    )
 
 
 def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) -> Verdict:

@@ -48,6 +48,8 @@ def _match(
     yield f"{paint.strong}{number}. {match.edition.title}{paint.off}  [{paint.sure}{confidence}{paint.off}]"
     if match.edition.applies_to:
         yield f"   {paint.faint}{t('diagnosis.applies_to', text=match.edition.applies_to)}{paint.off}"
+    if match.may_not_apply_to:
+        yield f"   {t('diagnosis.may_not_apply', version=printable(match.may_not_apply_to))}"
     for matched in match.matched[:MAX_MATCHED]:
         yield _line(matched.line, printable(matched.text), t, paint)
     if match.edition.answer:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from jieda.entry import Language, Summary
 from jieda.feedback import GapOutcome
 from jieda.usecases.gaps.grouping import GapGroup
-from jieda.usecases.gaps.maintenance import Maintenance
+from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, Maintenance
 
 WIDTH = 100
 """Characters of a gap that are printed."""
@@ -31,6 +31,7 @@ def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
             for each in found.problems[:limit]
         ],
         "drafts": list(found.drafts[:limit]),
+        "unverified": [each.id for each in found.unverified[:limit]],
     }
 
 
@@ -43,6 +44,7 @@ def _totals(found: Maintenance) -> Iterator[tuple[str, int]]:
     yield "missing", len(found.missing)
     yield "problems", len(found.problems)
     yield "drafts", len(found.drafts)
+    yield "unverified", len(found.unverified)
 
 
 def _gap(group: GapGroup) -> dict[str, object]:
@@ -102,6 +104,8 @@ def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:
     yield "Stale editions", "bring in step, then jieda sync ID", _lines(found.stale)
     yield "Missing editions", "write the other language", _lines(found.missing)
     yield "Problems", "jieda check", [f"  {each}" for each in found.problems]
+    unverified = [f"  {each.id}" for each in found.unverified]
+    yield f"Not verified for {UNVERIFIED_DAYS} days", "try them, then set `verified`", unverified
     yield "Drafts", "finish them and remove `draft: true`", [f"  {each}" for each in found.drafts]
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 
-from jieda.entry import Edition
+from jieda.content.authoring.edition_text import validity_data
+from jieda.entry import Edition, Validity
+from jieda.presentation.validity_text import applies_to_text
 
 
-def reading_form(edition: Edition, t: Callable[..., str]) -> str:
+def reading_form(edition: Edition, validity: Validity, t: Callable[..., str]) -> str:
     """Return title, what the edition applies to, body and sources, as Markdown."""
     sources = [f"- [{each.title}]({each.url}){_license(each.license, t)}" for each in edition.source]
     parts = [f"# {edition.title}"]
-    parts += [t("diagnosis.applies_to", text=edition.applies_to)] if edition.applies_to else []
+    applies_to = applies_to_text(edition.applies_to, validity_data(validity), t)
+    parts += [applies_to] if applies_to else []
     parts += [edition.markdown.strip()]
     parts += [f"## {t('entry.source')}", "\n".join(sources)] if sources else []
     return "\n\n".join(parts) + "\n"

@@ -48,9 +48,11 @@ class Tagged(ApiAnswer):
 
 
 class ApiHit(Tagged):
-    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`."""
+    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`. `may_not_apply_to` is as in
+    `ApiMatch`, of the query."""
 
     snippet: str
+    may_not_apply_to: str = ""
     score: float
     reasons: tuple[Reason, ...]
     editions: tuple[EditionLink, ...]
@@ -88,13 +90,15 @@ class ApiSuggestion(ApiAnswer):
 
 
 class ApiMatch(ApiAnswer):
-    """An entry that explains the text; `fix` is the part that helps, as Markdown."""
+    """An entry that explains the text; `fix` is the part that helps, as Markdown. `may_not_apply_to`: a program and its
+    version that the text says and the entry does not hold for."""
 
     id: str
     title: str
     applies_to: str
     lang: Language
     confidence: Confidence
+    may_not_apply_to: str = ""
     matched: tuple[MatchedLine, ...]
     fix: str
     url: str
@@ -207,6 +211,9 @@ class ApiEntry(ApiSummary):
     aliases: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
     synced_with: str = ""
+    versions: dict[str, str] = {}
+    fixed_in: dict[str, str] = {}
+    verified: dict[str, str] = {}
 
     def sections(self) -> dict[str, str]:
         """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""

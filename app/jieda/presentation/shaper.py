@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from jieda.content.authoring.edition_text import signature_data
+from jieda.content.authoring.edition_text import signature_data, validity_data
 from jieda.diagnosis.answers import Match, Near
 from jieda.entry import Edition, Entry, Language, Summary
 from jieda.presentation import schemas
@@ -23,6 +23,7 @@ from jieda.taxonomy import FACETS
 from jieda.usecases.diagnose import Diagnosed
 from jieda.usecases.entries import CountedTag, ReadEntry
 from jieda.usecases.search import Found
+from jieda.versions import doubtful_version
 
 MAX_CARDS = 4096
 """Entries whose fields are kept ready: as many as a few megabytes hold."""
@@ -60,6 +61,7 @@ def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
         "aliases": edition.aliases,
         "formerly": entry.formerly,
         "synced_with": edition.synced_with,
+        **validity_data(entry.validity),
     }
 
 
@@ -82,7 +84,7 @@ class Shaper:
             total=answer.total,
             limit=request.limit,
             offset=request.offset,
-            hits=tuple(self.hit(hit) for hit in answer.hits),
+            hits=tuple(self.hit(hit, answer.query) for hit in answer.hits),
             facets=schemas.Facets(**{name: self.facet(name, answer) for name in FACETS}),
             suggestions=tuple(self.suggestion(each, request) for each in answer.suggestions),
             correction=answer.correction,
@@ -95,10 +97,16 @@ class Shaper:
             generation=self.snapshot.generation,
         )
 
-    def hit(self, hit: Hit) -> schemas.ApiHit:
-        """A hit."""
+    def hit(self, hit: Hit, query: str) -> schemas.ApiHit:
+        """A hit of a query."""
         card = self.card(self.snapshot.library.summary(hit.entry.id))
-        return schemas.ApiHit(**card, snippet=hit.snippet, score=hit.score, reasons=hit.reasons)
+        return schemas.ApiHit(
+            **card,
+            snippet=hit.snippet,
+            may_not_apply_to=doubtful_version(hit.entry.validity, query),
+            score=hit.score,
+            reasons=hit.reasons,
+        )
 
     def facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
         """The counts of a facet."""
@@ -189,6 +197,7 @@ class Shaper:
             applies_to=match.edition.applies_to,
             lang=match.edition.lang,
             confidence=match.confidence,
+            may_not_apply_to=match.may_not_apply_to,
             matched=match.matched,
             fix=fix_of(match.edition),
             **self.addresses(match.entry.id),

@@ -37,6 +37,7 @@ def test_json_in_json_out_with_every_field_of_the_contract(client: httpx.Client)
     assert body["near"] == []
     first = body["matches"][0]
     named = {"id", "title", "applies_to", "lang", "confidence", "matched", "fix", "url", "api_url"}
+    named |= {"may_not_apply_to"}
     assert set(first) == named
     assert first["applies_to"]
     assert (first["id"], first["lang"]) == ("roll/node2pg-keyerror", "zh")

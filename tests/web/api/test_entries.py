@@ -20,6 +20,7 @@ def test_an_entry_has_every_field_of_the_contract(client: httpx.Client) -> None:
         *("id", "framework", "kind", "topics", "error_types", "lang", "editions", "title", "applies_to"),
         *("html", "markdown", "fix", "headings", "related", "source", "updated", "stale", "url", "api_url"),
         *("generation", "signatures", "symptoms", "aliases", "formerly", "synced_with"),
+        *("versions", "fixed_in", "verified"),
     }
     assert entry["lang"] == "zh"
     assert entry["fix"].strip() in entry["markdown"]

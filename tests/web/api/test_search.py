@@ -30,6 +30,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     assert (found["query"], found["limit"], found["offset"]) == ("node2pg", 10, 0)
     assert set(found["hits"][0]) == {
         *("id", "framework", "kind", "topics", "error_types", "lang", "title", "applies_to", "snippet"),
+        "may_not_apply_to",
         *("score", "reasons", "editions", "url", "api_url"),
     }
     assert set(found["hits"][0]["reasons"][0]) == {"type", "text", "via"}

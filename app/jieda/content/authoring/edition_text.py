@@ -10,7 +10,7 @@ from jieda.content.markdown.sections import SECTIONS
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.front_matter import FrontMatter
 from jieda.content.read.parse import edition_digest
-from jieda.entry import Kind, Language, Signature
+from jieda.entry import Kind, Language, Signature, Validity
 from jieda.errors import AuthoringError
 from jieda.taxonomy import Taxonomy
 
@@ -45,6 +45,17 @@ def signature_data(signature: Signature) -> str | dict[str, object]:
     return {"all": list(signature.all)} | said
 
 
+def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
+    """What an entry holds for, as content and API write it; what is not said is left out."""
+    verified = validity.verified
+    data = {
+        "versions": dict(validity.versions),
+        "fixed_in": dict(validity.fixed_in),
+        "verified": {"on": verified.on.isoformat(), "with": verified.using} if verified else {},
+    }
+    return {name: value for name, value in data.items() if value}
+
+
 def _fields(front: FrontMatter) -> Iterator[str]:
     yield f"title: {quoted(front.title)}\n"
     yield f"kind: {front.kind}\n"
@@ -57,6 +68,8 @@ def _fields(front: FrontMatter) -> Iterator[str]:
     yield listed("aliases", front.aliases)
     if front.applies_to:
         yield f"applies_to: {quoted(front.applies_to)}\n"
+    for name, value in validity_data(front.validity).items():
+        yield f"{name}: {_flow(value)}\n"
     yield listed("related", front.related)
     yield "source:\n"
     for source in front.source:
@@ -67,12 +80,9 @@ def _fields(front: FrontMatter) -> Iterator[str]:
         yield f"updated: {front.updated.isoformat()}\n"
     if front.synced_with:
         yield f"synced_with: {quoted(front.synced_with)}\n"
-    if front.formerly:
-        yield listed("formerly", front.formerly)
-    if front.draft:
-        yield "draft: true\n"
-    if front.doubts:
-        yield listed("doubts", front.doubts)
+    yield listed("formerly", front.formerly) if front.formerly else ""
+    yield "draft: true\n" if front.draft else ""
+    yield listed("doubts", front.doubts) if front.doubts else ""
 
 
 def _block(name: str, items: Iterable[str]) -> str:

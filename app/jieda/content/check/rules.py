@@ -136,6 +136,9 @@ AGREED: tuple[tuple[str, Callable[[Outline], object]], ...] = (
     ("error_types", lambda file: file.front.error_types),
     ("signatures", lambda file: file.front.signatures),
     ("related", lambda file: file.front.related),
+    ("versions", lambda file: file.front.versions),
+    ("fixed_in", lambda file: file.front.fixed_in),
+    ("verified", lambda file: file.front.verified),
     ("sections", lambda file: file.section_keys),
 )
 """What is equal in twins, order included: the name shown, and where to find it."""

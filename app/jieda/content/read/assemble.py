@@ -34,6 +34,7 @@ class EntryHead:
             formerly=self.formerly,
             editions=editions,
             stale=stale,
+            validity=summary.validity,
         )
 
 
@@ -71,6 +72,7 @@ def make_head(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Entry
         related=_only(front.related, lambda other: other in corpus.published and other != entry_id),
         updated=max(file.updated for file in editions.values()),
         editions={lang: _edition_summary(file, stale=lang in stale) for lang, file in editions.items()},
+        validity=front.validity,
     )
     return EntryHead(summary, front.signatures, formerly)
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
-from jieda.entry import Kind, Signature, Source
+from jieda.entry import Kind, Signature, Source, Verified
 from jieda.signature.grammar import SignatureSyntaxError
 from jieda.signature.line import PAIR, SHAPE_PARTS, SHAPE_RELATIONS, compile_signature_line
 
@@ -201,6 +201,33 @@ def day(node: Node, _report: Report) -> date:
         return date.fromisoformat(word)
     except ValueError as error:
         raise WrongValueError(node, f"must be a day such as 2026-01-31; it is {word!r}") from error
+
+
+def by_program(fault: Callable[[str], str]) -> Form:
+    """`{program: text, …}`; `fault` says what is wrong with a text."""
+
+    def read(node: Node, _report: Report) -> dict[str, str]:
+        if not isinstance(node, Fields):
+            raise WrongValueError(node, "must name a program, such as `{slime: '0.3.0'}`")
+        if strange := next((name for name in node.values if not TAG_ID.fullmatch(name)), ""):
+            raise WrongValueError(node, f"must name programs as pip does; {strange!r} is no such name")
+        # A bare 0.3 is a number to YAML, and the version 0.3 to us.
+        values = {name: word_of(value) for name, value in node.values.items()}
+        for name, text in values.items():
+            if wrong := fault(text):
+                raise WrongValueError(node.values[name], wrong)
+        return values
+
+    return read
+
+
+def verified(node: Node, report: Report) -> Verified | None:
+    """`{on, with}`: a day, and what it was tried with."""
+    if isinstance(node, Fields) and not node.values:
+        return None
+    if not isinstance(node, Fields) or set(node.values) != {"on", "with"}:
+        raise WrongValueError(node, "must have `on`, a day, and `with`, programs and versions; nothing else")
+    return Verified(day(node.values["on"], report), line_of_text(node.values["with"], report))
 
 
 def switch(node: Node, _report: Report) -> bool:

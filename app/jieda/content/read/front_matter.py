@@ -3,15 +3,16 @@
 A field whose value is wrong is left out and reported; so is a key that no row knows.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from jieda.content.read import forms
 from jieda.content.read.forms import Form, WrongValueError
 from jieda.content.read.yaml_reader import Fields
-from jieda.entry import Kind, Signature, Source
+from jieda.entry import Kind, Signature, Source, Validity, Verified
+from jieda.versions import fault_of_range, fault_of_version
 
 MAX_FRONT_MATTER_BYTES = 64 << 10
 
@@ -35,6 +36,14 @@ class FrontMatter:
     formerly: tuple[str, ...] = ()
     draft: bool = False
     doubts: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    fixed_in: Mapping[str, str] = field(default_factory=dict)
+    verified: Verified | None = None
+
+    @property
+    def validity(self) -> Validity:
+        """What the entry holds for."""
+        return Validity(self.versions, self.fixed_in, self.verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,9 @@ FIELDS = (
     Field("symptoms", _lines),
     Field("aliases", _lines),
     Field("applies_to", forms.line_of_text),
+    Field("versions", forms.by_program(fault_of_range)),
+    Field("fixed_in", forms.by_program(fault_of_version)),
+    Field("verified", forms.verified),
     Field("related", _ids),
     Field("source", forms.list_of(forms.source), required=True),
     Field("updated", forms.day, required=True),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from jieda.content.library import Library
 from jieda.diagnosis.words import WordReader
@@ -10,6 +11,8 @@ from jieda.feedback import FeedbackStore, FeedbackUnusable, GapCount, VoteCount,
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.grouping import GapGroup, grouped
 from jieda.usecases.service import Service
+
+UNVERIFIED_DAYS = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class Maintenance:
 
     `never_read` is None where no read was counted at all, so that nothing can be said of any entry. `stale` and
     `missing` name the language of the edition to be brought in step, or to be written. `drafts` are files, relative to
-    their content directories. `unreadable` says why counts are missing, or is empty.
+    their content directories; `unverified`, what nobody made sure of for UNVERIFIED_DAYS. `unreadable` says
+    why counts are missing, or is empty.
     """
 
     days: int
@@ -39,6 +43,7 @@ class Maintenance:
     missing: Sequence[tuple[Summary, Language]]
     problems: Sequence[Problem]
     drafts: Sequence[str]
+    unverified: Sequence[Summary]
     unreadable: str
 
 
@@ -64,6 +69,7 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
         missing=_by_entry(library.missing),
         problems=library.problems,
         drafts=library.drafts,
+        unverified=_unverified(library, date.today() - timedelta(UNVERIFIED_DAYS)),
         unreadable=counts.unreadable,
     )
 
@@ -78,6 +84,18 @@ def _counts(service: Service, days: int) -> _Counts:
 
 def _never_read(library: Library, reads: Mapping[str, int]) -> list[Summary]:
     return [library.summary(entry_id) for entry_id in library.ids if entry_id not in reads]
+
+
+def _unverified(library: Library, since: date) -> list[Summary]:
+    """Those that were verified, or written, longest ago first."""
+    days = {each.id: _verified_on(each) for each in library.listed()}
+    late = sorted((day, entry_id) for entry_id, day in days.items() if day < since)
+    return [library.summary(entry_id) for _, entry_id in late]
+
+
+def _verified_on(summary: Summary) -> date:
+    verified = summary.validity.verified
+    return verified.on if verified else summary.updated
 
 
 def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Summary, Language]]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.entry import Edition, Language
+from jieda.entry import Edition, Entry, Language
 from jieda.errors import ContentError
 from jieda.filters import check_tag
 from jieda.presentation import schemas
@@ -156,7 +156,7 @@ async def entry(
     shown = found.entry.edition(lang)
     vary = ("Accept", "Accept-Language")
     if accepted == MARKDOWN:
-        text = markdown_of(request, snapshot, shown, source=parameters.source)
+        text = markdown_of(request, snapshot, found.entry, shown, source=parameters.source)
         return await respond(request, text, MARKDOWN, lang=shown.lang, vary=vary)
     return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, vary)
 
@@ -174,13 +174,15 @@ async def entry_markdown(
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(asked(request, parameters.lang))
-    text = markdown_of(request, snapshot, shown, source=parameters.source)
+    text = markdown_of(request, snapshot, found.entry, shown, source=parameters.source)
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
 
 
-def markdown_of(request: Request, snapshot: Snapshot, shown: Edition, *, source: bool) -> str:
+def markdown_of(request: Request, snapshot: Snapshot, entry: Entry, shown: Edition, *, source: bool) -> str:
     """Return the Markdown of an edition: its file where `source` is asked for, what there is to read otherwise."""
-    return shown.raw if source else reading_form(shown, shaper(request, snapshot, shown.lang).t)
+    return (
+        shown.raw if source else reading_form(shown, entry.validity, shaper(request, snapshot, shown.lang).t)
+    )
 
 
 def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:

@@ -15,6 +15,7 @@ from jieda.presentation.fence import derived
 from jieda.presentation.paths import TAG_PAGES
 from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
+from jieda.presentation.validity_text import applies_to_text
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate
 from jieda.web.pages.parts import name_of
@@ -91,7 +92,7 @@ def _item(context: PageContext, entry: Entry, edition: Edition) -> FeedItem:
 
 def _summary(context: PageContext, edition: Edition) -> str:
     first = edition.answer.text.partition("\n")[0] if edition.answer else ""
-    applies_to = context.t("diagnosis.applies_to", text=edition.applies_to) if edition.applies_to else ""
+    applies_to = applies_to_text(edition.applies_to, {}, context.t)
     return f"{applies_to}\n{first}".strip()
 
 
@@ -219,7 +220,7 @@ def llms_full(context: PageContext, part: int) -> str:
     library = context.library
     ids = library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]
     whole = {
-        each.id: reading_form(each.edition(context.lang), context.t).rstrip()
+        each.id: reading_form(each.edition(context.lang), each.validity, context.t).rstrip()
         for each in map(library.entry, ids)
         if each
     }

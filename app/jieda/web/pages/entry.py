@@ -11,10 +11,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jieda.content.authoring.edition_text import validity_data
 from jieda.content.shelf import beside_framework
 from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import filled, rewrite
+from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.entries import vote as vote_for
@@ -82,6 +84,8 @@ class EntryView:
     """Topics and error types; the framework is one of the crumbs."""
     applies_to: str
     """Empty where it says no more than the framework, which is one of the crumbs."""
+    held: str
+    """The versions that it holds for, those that mended it, and when it was verified; empty where nobody said."""
     notice: str
     """Why the reader sees another language or an outdated text; empty where neither."""
     notice_link: PageLink | None
@@ -142,6 +146,7 @@ def _view(
         kind_name=name_of(context, "kind", entry.kind.value),
         tags=_tags(context, entry),
         applies_to=edition.applies_to if beside_framework(crumbs[-1].text, edition.applies_to) else "",
+        held=context.t("list.semicolon").join(validity_texts(validity_data(entry.validity), context.t)),
         notice=notice,
         notice_link=notice_link,
         sections=tuple(_section(context, section) for section in fix_early(edition.sections)),
@@ -313,7 +318,8 @@ async def show_entry(request: Request) -> Response:
     if look:
         return await page_answer(request, context, await made_page(context, look, found), vary)
     edition = found.entry.edition(context.lang)
-    text = edition.raw if request.query_params.get("source") == "1" else reading_form(edition, context.t)
+    is_source = request.query_params.get("source") == "1"
+    text = edition.raw if is_source else reading_form(edition, found.entry.validity, context.t)
     return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
 
 

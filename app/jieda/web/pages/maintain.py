@@ -233,6 +233,11 @@ def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
     yield part("stale", stale, none, "jieda sync FRAMEWORK/SLUG")
     yield part("missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing], none)
     yield part("problems", [_problem(each) for each in found.problems], none, "jieda check")
+    late = [
+        _item(context, each, context.day(each.validity.verified.on) if each.validity.verified else "")
+        for each in found.unverified
+    ]
+    yield part("unverified", late, none)
     yield part("drafts", [_draft(context, each) for each in found.drafts], none)
 
 

@@ -53,6 +53,8 @@ class ListedEntry:
     updated: str
     updated_iso: str
     editions: tuple[EditionLink, ...]
+    doubt: str = ""
+    """That it may not apply to the version that was asked about; empty where it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,9 @@ def lang_attribute(context: PageContext, lang: Language) -> str:
     return "" if lang is context.lang else lang.tag
 
 
-def entry_row(context: PageContext, summary: Summary) -> ListedEntry:
+def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = "") -> ListedEntry:
     """An entry as a row of a list."""
+    t, version = context.t, may_not_apply_to
     edition, shown = summary.edition(context.lang), summary.shown(context.lang)
     framework = PageLink(
         name_of(context, "framework", summary.framework),
@@ -100,6 +103,7 @@ def entry_row(context: PageContext, summary: Summary) -> ListedEntry:
         updated=context.day(summary.updated),
         updated_iso=summary.updated.isoformat(),
         editions=edition_links(summary, context.urls),
+        doubt=t("diagnosis.may_not_apply", version=version) if version else "",
     )
 
 

@@ -24,6 +24,7 @@ from jieda.search.answers import (
 from jieda.usecases.entries import used_tags
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
+from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import Head, render_page
@@ -203,7 +204,11 @@ def _topics(context: PageContext) -> tuple[TagLink, ...]:
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit) -> Card:
     all_texts = (reason.text for each in answer.hits for reason in each.reasons)
     return Card(
-        row=entry_row(context, context.library.summary(hit.entry.id)),
+        row=entry_row(
+            context,
+            context.library.summary(hit.entry.id),
+            doubtful_version(hit.entry.validity, answer.query),
+        ),
         title=safe(hit.title),
         snippet=safe(FLAG.sub(_unbroken, hit.snippet)),
         snippet_lang=lang_attribute(context, hit.edition.lang),

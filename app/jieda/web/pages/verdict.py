@@ -51,7 +51,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
     answer = match.edition.answer
     word = match.confidence.value
     return MatchView(
-        row=entry_row(context, context.library.summary(match.entry.id)),
+        row=entry_row(context, context.library.summary(match.entry.id), match.may_not_apply_to),
         title=phrased(context, match.edition.title, match.edition.lang),
         confidence=word,
         confidence_name=context.t(f"confidence.{word}"),
