@@ -24,7 +24,7 @@ from jieda.cluster.door import Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes, Load
 from jieda.cluster.node import Access
-from jieda.cluster.record import Shape
+from jieda.cluster.source import Shape
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.evaluation.figures import read_judged

@@ -77,7 +77,7 @@ TEXT = [
 @pytest.fixture(scope="module")
 def language(shipped: Snapshot) -> QueryLanguage:
     assert shipped.opened
-    return language_of(shipped.opened.index.index.local, shipped.searcher.analyzer, shipped.library)
+    return language_of(shipped.opened.index, shipped.searcher.analyzer, shipped.library)
 
 
 def found(shipped: Snapshot, text: str, limit: int = 100) -> SearchAnswer:

@@ -14,11 +14,13 @@ import pytest
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.search.answers import SearchRequest
+from jieda.search.completion import read_completions
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import BuildAbandoned, Builder
 from jieda.snapshot.knowledge import Knowledge
-from jieda.snapshot.snapshot import OpenIndex
 from jieda.snapshot.store.facts import FILE_NAME
 from jieda.snapshot.store.generation import Generation, current_name
 from jieda.snapshot.store.processes import serving_workers
@@ -476,7 +478,8 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
     (content / "en/roll/c.md").write_text(edition("C"))
     builder.build()
     generation = Generation(data, current_name(data))
-    OpenIndex.read(generation.index, generation.header.completions, None, None)
+    EmbeddedIndex(generation.index, WEIGHTING)
+    read_completions(generation.index, generation.header.completions)
 
 
 FULL = """

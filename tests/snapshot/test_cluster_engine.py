@@ -14,7 +14,7 @@ from jieda.cluster.door import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.indexes import GRACE, Indexes
 from jieda.cluster.node import Access
-from jieda.cluster.record import Shape
+from jieda.cluster.source import Shape
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.weights import WEIGHTING

@@ -9,7 +9,7 @@ import pytest
 from jieda.cluster.door import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import Access
-from jieda.cluster.record import Shape
+from jieda.cluster.source import Shape
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.analyzers import Analyzers

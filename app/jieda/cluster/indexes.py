@@ -21,7 +21,7 @@ from typing import Any
 
 from jieda.cluster.ask import any_of
 from jieda.cluster.door import PASSING, Cluster, Refused
-from jieda.cluster.record import FORM, Shape, SourceWriter, index_body
+from jieda.cluster.source import FORM, Shape, index_body, source_of
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.document import Document
 from jieda.search.index.fields import Weighting
@@ -215,8 +215,7 @@ class Indexes:
         except Refused:
             return False
         self._await(index)
-        source = SourceWriter(self._weighting)
-        changes = (written(one, source.json_of(load.documents[one])) for one in load.changed)
+        changes = (written(one, source_of(load.documents[one], self._weighting)) for one in load.changed)
         send(self._cluster, index, chain(changes, map(deleted, load.removed)), pause)
         log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
         return True
@@ -225,8 +224,7 @@ class Indexes:
         self._ask("PUT", f"/{index}", index_body(self._shape))
         self._await(index)
         began = time.monotonic()
-        source = SourceWriter(self._weighting)
-        items = (written(one.id, source.json_of(one)) for one in load.documents.values())
+        items = (written(one.id, source_of(one, self._weighting)) for one in load.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 

@@ -5,19 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jieda.cluster.ask import (
-    Body,
-    CandidateWindow,
-    any_of,
-    counted,
-    every,
-    holding,
-    matching,
-    passing,
-    unscored,
-)
+from jieda.cluster.ask import Body, any_of, counted, every, holding, matching, passing, unscored
 from jieda.filters import Filters
-from jieda.search.index.protocol import Columns, Lookup, Mask, ScoredDocument, Share
+from jieda.search.index.collection import FacetColumns
+from jieda.search.index.embedded import Pool
+from jieda.search.index.protocol import Columns, Lookup, Mask, Numbers, ScoredDocument, Share
 from jieda.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
 from jieda.taxonomy import FACETS
 
@@ -35,11 +27,29 @@ class ClusterCounts:
 
     coverage: Sequence[Body]
     weight: float
-    values: Mapping[str, Sequence[str]]
-    """Of each facet, those that documents have."""
     ask: Count
     among: Sequence[Body]
-    """What only documents pass that the query language admits."""
+    """What only documents pass that the query language admits and that hold required phrases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The documents that were chosen, by ascending `numbers` of the whole index, whose `ids` and `facets` these are."""
+
+    ids: Sequence[str]
+    facets: FacetColumns
+    numbers: Numbers
+
+    def passing(self, filters: Filters, without: str = "") -> Mask:
+        """Which of them pass all filters but the one on the facet `without`."""
+        mask = self.facets.passing(filters, without)
+        return np.ones(len(self.numbers), np.bool_) if mask is None else mask[self.numbers]
+
+    def counts(self, facet: str, among: Mask) -> dict[str, int]:
+        """How many of those `among` them carry each value of a facet."""
+        mask = np.zeros(self.facets.size, np.bool_)
+        mask[self.numbers[among]] = True
+        return self.facets.counts(facet, mask)
 
 
 class ClusterResult:
@@ -48,7 +58,8 @@ class ClusterResult:
     def __init__(  # noqa: PLR0913 - what was found, and how the rest is counted
         self,
         wanted: Lookup,
-        window: CandidateWindow,
+        window: Window,
+        pools: Sequence[Pool],
         columns: Columns,
         counting: ClusterCounts,
         *,
@@ -59,7 +70,8 @@ class ClusterResult:
         document outside the window has anything that was asked for. Raises ClusterUnavailable."""
         self.columns = columns
         self.phrases_dropped = dropped
-        self._wanted, self._window, self._counting, self._complete = wanted, window, counting, complete
+        self._wanted, self._window, self._pools = wanted, window, pools
+        self._counting, self._complete = counting, complete
         self._totals: dict[Filters, int] = {}
         self._facets: dict[str, dict[str, int]] = {}
         self._standings = wanted.judge(columns)
@@ -83,7 +95,7 @@ class ClusterResult:
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         """What the terms of a pool brought, zone by zone, for each of some documents."""
-        return [self._window.shares(pool, number) for number in numbers]
+        return self._pools[pool].shares(self._window.numbers[list(numbers)].tolist())
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """How many documents answer and pass. Raises ClusterUnavailable."""
@@ -95,27 +107,23 @@ class ClusterResult:
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         """Counts by facet and value."""
-        if self._complete:
-            return {facet: self._counted_here(facet) for facet in FACETS}
-        return self._facets
-
-    def _counted_here(self, facet: str) -> dict[str, int]:
-        among = self._answering & self._window.passing(self._wanted.filters.without(facet))
+        if not self._complete:
+            return self._facets
+        chosen = self._wanted.filters
         return {
-            value: int((among & self._window.tagged(facet, value)).sum())
-            for value in self._counting.values[facet]
+            facet: self._window.counts(facet, self._answering & self._window.passing(chosen, facet))
+            for facet in FACETS
         }
 
     def _count(self, filters: Sequence[Filters]) -> float:
         """All counts that this search may need, in one request; the most that any document covers of the query, 0
         where none passes the bar."""
-        held = [*self._counting.among]
-        held += [] if self.phrases_dropped else [holding(one) for one in self._wanted.required]
+        held, known = self._counting.among, self._window.facets.values
         aggregations: dict[str, Body] = {
             f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
         }
         for facet in FACETS:
-            values = {"terms": {"field": facet, "size": max(1, len(self._counting.values[facet]))}}
+            values = {"terms": {"field": facet, "size": max(1, len(known[facet]))}}
             others = passing(self._wanted.filters.without(facet))
             aggregations[facet] = {"filter": every([*others, *held]), "aggs": {"values": values}}
         answer = self._counting.ask(counted(self._all_answers(), aggregations, best=True))
@@ -123,7 +131,7 @@ class ClusterResult:
         self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
         for facet in FACETS:
             buckets = {one["key"]: one["doc_count"] for one in found[facet]["values"]["buckets"]}
-            self._facets[facet] = {value: buckets.get(value, 0) for value in self._counting.values[facet]}
+            self._facets[facet] = {value: buckets.get(value, 0) for value in known[facet]}
         weight = self._counting.weight
         return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
 
@@ -149,7 +157,7 @@ class ClusterResult:
         order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
         return tuple(
             ScoredDocument(
-                self._window.hits[n].id,
+                self._window.ids[self._window.numbers[n]],
                 n,
                 float(standings.score[n]),
                 float(standings.coverage[n]),

@@ -12,10 +12,8 @@ from typing import Protocol
 
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
-from jieda.diagnosis.telling import TellingWords
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.protocol import Index
 from jieda.search.meaning.embedder import Embedder, embedder
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.settings import Settings
@@ -37,24 +35,6 @@ class WantedIndex:
     removed: Collection[str]
 
 
-class RemoteIndex(Index, Protocol):
-    """An index that others keep."""
-
-    @property
-    def local(self) -> EmbeddedIndex:
-        """What every process has of it without asking."""
-
-    @property
-    def failure_terms(self) -> TellingWords:
-        """The words that a diagnosis counts."""
-
-    def is_tagged(self, facet: str, document_id: str) -> bool:
-        """Whether a document carries any value of a facet."""
-
-    def is_there(self) -> bool:
-        """Whether who keeps it answers from it; False where they have none of that name. Raises ClusterUnavailable."""
-
-
 class Engine(Protocol):
     """What a process searches, and loads where it builds."""
 
@@ -66,7 +46,7 @@ class Engine(Protocol):
     def failure(self) -> str:
         """Why it could not be asked last time, without an address; empty where it could."""
 
-    def open(self, directory: Path) -> RemoteIndex:
+    def open(self, directory: Path) -> EmbeddedIndex:
         """The index of a generation; asks for nothing yet. Raises IndexUnreadable."""
 
     def is_whole(self, directory: Path) -> bool:

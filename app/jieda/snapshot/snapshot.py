@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from jieda.analysis.glossary import Glossary
@@ -31,12 +30,12 @@ from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
-from jieda.search.show.concordance import Places, ReadPlaces
+from jieda.search.show.concordance import Places
 from jieda.search.translation import Dictionary
 from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import WhooshIndex
 from jieda.search.whoosh.language import QueryLanguage
-from jieda.snapshot.analyzers import Analyzers, Engine, RemoteIndex, engine_name
+from jieda.snapshot.analyzers import Analyzers, Engine, engine_name
 from jieda.snapshot.store.facts import FactStore
 from jieda.snapshot.store.generation import IMAGES, Generation, GenerationUnreadable
 from jieda.snapshot.store.records import (
@@ -51,57 +50,6 @@ from jieda.snapshot.store.records import (
 
 SHOWN = 12
 """Characters of a generation's name that readers are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenIndex:
-    """A kept index and its completions, read."""
-
-    index: EmbeddedIndex | RemoteIndex
-    completions: str
-    arrays: Mapping[str, Array]
-
-    @classmethod
-    def read(
-        cls, directory: Path, completions: str, before: "OpenIndex | None", engine: Engine | None
-    ) -> "OpenIndex":
-        """What `before` has of it is not read again. Raises IndexUnreadable."""
-        index = _opened(directory, before, engine)
-        same = before is not None and before.completions == completions
-        arrays = before.arrays if before and same else read_completions(directory, completions)
-        return cls(index, completions, arrays)
-
-    def search(
-        self,
-        library: Library,
-        analyzer: Analyzer,
-        glossary: Glossary,
-        analyzers: Analyzers,
-        read_places: ReadPlaces,
-    ) -> tuple[Searcher, Completer]:
-        """Search and completion over it."""
-        searcher = Searcher(
-            library,
-            self.index,
-            analyzer,
-            glossary,
-            # Vectors stay at home: only the index in the process knows what lies near a query.
-            None if self.index.waits else analyzers.embedder,
-            dictionary=analyzers.dictionary,
-            read_places=read_places,
-            language=language_of(self.index.local, analyzer, library),
-        )
-        return searcher, completer_of(self.arrays, searcher)
-
-    def telling(self, ids: Iterable[str]) -> list[str]:
-        """Those of some entries that tell a failure."""
-        return list(filter(partial(self.index.is_tagged, TELLING), ids))
-
-
-def _opened(directory: Path, before: OpenIndex | None, engine: Engine | None) -> EmbeddedIndex | RemoteIndex:
-    if engine is not None:
-        return engine.open(directory)
-    return EmbeddedIndex(directory, WEIGHTING, before.index.local if before else None)
 
 
 def language_of(index: EmbeddedIndex, analyzer: Analyzer, library: Library) -> QueryLanguage:
@@ -138,7 +86,8 @@ class Opened:
 
     generation: Generation
     facts: FactStore
-    index: OpenIndex
+    index: EmbeddedIndex
+    completions: Mapping[str, Array]
     background: CountedWords
     signatures: SignatureIndex
 
@@ -161,16 +110,23 @@ def open_snapshot(
     library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
-    engine = analyzers.engine
-    if header.engine != engine_name(engine):
-        raise GenerationUnreadable("it was made for another engine")
-    index = OpenIndex.read(generation.index, header.completions, before.index if before else None, engine)
-
-    def places(entry_id: str, lang: Language) -> Places | None:
-        return _places(facts, generation.row(entry_id), lang)
-
-    searcher, completer = index.search(library, analyzer, glossary, analyzers, places)
     old = before.generation.header if before else None
+    index = _index(generation, analyzers.engine, before)
+    same = before and old and old.completions == header.completions
+    completions = (
+        before.completions if before and same else read_completions(generation.index, header.completions)
+    )
+    searcher = Searcher(
+        library,
+        index,
+        analyzer,
+        glossary,
+        # Vectors stay at home: only the index in the process knows what lies near a query.
+        None if index.waits else analyzers.embedder,
+        dictionary=analyzers.dictionary,
+        read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
+        language=language_of(index, analyzer, library),
+    )
     same_words = before and old and old.background_words == header.background_words
     background = before.background if before and same_words else _background_words(facts, header)
     # To compile thousands takes longer than all the rest.
@@ -178,17 +134,27 @@ def open_snapshot(
     diagnoser = Diagnoser(
         library, _known(generation, index, background), WordReader(analyzer, glossary), signatures
     )
-    opened = Opened(generation, facts, index, background, diagnoser.signatures)
+    opened = Opened(generation, facts, index, completions, background, diagnoser.signatures)
+    completer = completer_of(completions, searcher)
     return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
 
 
-def _known(generation: Generation, index: OpenIndex, background: CountedWords) -> Known:
+def _index(generation: Generation, engine: Engine | None, before: Opened | None) -> EmbeddedIndex:
+    """What `before` has of it is not read again. Raises GenerationUnreadable, IndexUnreadable."""
+    if generation.header.engine != engine_name(engine):
+        raise GenerationUnreadable("it was made for another engine")
+    if engine is not None:
+        return engine.open(generation.index)
+    return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None)
+
+
+def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> Known:
     header, samples = generation.header, generation.sample_counts()
     return Known(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
-        samples={entry_id: samples[entry_id] for entry_id in index.telling(samples)},
-        words=index.index.failure_terms,
+        samples={each: count for each, count in samples.items() if index.is_tagged(TELLING, each)},
+        words=index.failure_terms,
         background=background,
         counts=header.counts,
     )

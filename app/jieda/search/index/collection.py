@@ -174,7 +174,7 @@ class FacetColumns:
     """For each facet its values, sorted, and rows of (document, number of the value), those of a value together."""
 
     def __init__(self, collection: Collection) -> None:
-        self._size = len(collection)
+        self.size = len(collection)
         rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION)}
         for place, segment in enumerate(collection.segments):
             table = segment.facets
@@ -240,7 +240,7 @@ class FacetColumns:
         return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
-        mask = np.zeros(self._size, dtype=np.bool_)
+        mask = np.zeros(self.size, dtype=np.bool_)
         wanted = [number for number, value in enumerate(self.values[facet]) if value in values]
         mask[self._documents[facet][np.isin(self._numbers[facet], wanted)]] = True
         return mask

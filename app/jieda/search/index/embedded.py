@@ -28,6 +28,7 @@ from jieda.search.index.likeness import EmbeddedLikeness
 from jieda.search.index.protocol import (
     Columns,
     Lookup,
+    LookupResult,
     Mask,
     Numbers,
     Postings,
@@ -93,7 +94,7 @@ class Pool:
 def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
     """The pool of some terms; one that is named twice counts once."""
     terms = tuple(dict.fromkeys(variants))
-    rows = _rows(collection, weighting, terms)
+    rows = pool_rows(collection, weighting, terms)
     frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
     found = np.flatnonzero(frequencies)
     postings = Postings(found, frequencies[found] / (weighting.k1 + frequencies[found]), len(found))
@@ -102,14 +103,14 @@ def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ..
         return Pool(
             terms,
             postings,
-            lambda among: _rows(collection, weighting, terms, np.unique(among)).ordered(),
+            lambda among: pool_rows(collection, weighting, terms, np.unique(among)).ordered(),
             size,
         )
     kept = rows.ordered()
     return Pool(terms, postings, lambda _: kept, size + kept.size)
 
 
-def _rows(
+def pool_rows(
     collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
 ) -> PoolRows:
     """The rows of some terms, of all documents or of those `among` them; not in order."""
@@ -255,12 +256,11 @@ class EmbeddedIndex:
         self.lexicon = EmbeddedLexicon(self.collection)
         self.failure_terms = FailureTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}
-        self.local = self
         self._weighting = weighting
         room = POOL_ROOM + ROOM_OF_ENTRY * len(self.collection)
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
 
-    def find(self, wanted: Lookup) -> EmbeddedResult:
+    def find(self, wanted: Lookup) -> LookupResult:
         """Judges every document."""
         pools = tuple(map(self._pool, wanted.pools))
         phrase, written = self._phrase(wanted.phrase, wanted.writing)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from jieda.disk import set_aside
 from jieda.errors import ClusterUnavailable, IndexUnreadable, JiedaError
-from jieda.snapshot.analyzers import Analyzers, RemoteIndex
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
@@ -195,11 +196,11 @@ def watch_cluster(follower: Follower, stop: threading.Event) -> None:
     thread of its own."""
     while not stop.wait(LOOK_AGAIN):
         served = follower.opened
-        if served and served.index.index.waits and not _is_there(served.index.index):
+        if served and served.index.waits and not _is_there(served.index):
             follower.reject("the cluster has lost its index")
 
 
-def _is_there(index: RemoteIndex) -> bool:
+def _is_there(index: EmbeddedIndex) -> bool:
     """A cluster that does not answer may well have it; `Engine.failure` tells the rest."""
     with contextlib.suppress(ClusterUnavailable):
         return index.is_there()
