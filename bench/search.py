@@ -20,10 +20,11 @@ from typing import Any
 
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.catalog import Catalog
+from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.load import load_library
+from jieda.entry import Summary
 from jieda.evaluation.figures import read_judged
 from jieda.filters import Filters
 from jieda.search.answers import SearchRequest
@@ -74,12 +75,14 @@ def name(number: int) -> str:
 def library_of(shipped: Library, count: int) -> Library:
     """A library with an entry for each made-up document."""
     origin = {name(number): shipped.ids[number % len(shipped)] for number in range(count)}
+
+    def summary(made: str) -> Summary:
+        return replace(shipped.summary(origin[made]), id=made)
+
     return Library(
         Holdings(
-            catalog=Catalog.of(
-                {made: replace(shipped.summary(entry_id), id=made) for made, entry_id in origin.items()},
-                shipped.taxonomy,
-            ),
+            ask=in_memory(map(summary, origin), shipped.taxonomy),
+            summary=summary,
             read=lambda made: replace(shipped.entries[origin[made]], id=made),
             vocabulary=Vocabulary(
                 shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge

@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.disk",
         "jieda.places",
         "jieda.bound_process",
+        "jieda.byte_cache",
         "jieda.entry",
         "jieda.log_knowledge",
         "jieda.signature",

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jieda.content.catalog import Catalog
 from jieda.content.library import Library
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
@@ -116,12 +116,13 @@ def served(data: Path, name: str) -> dict[str, object]:
     finally:
         facts.close()
     vocabulary, lists = generation.header.vocabulary, generation.lists()
-    listed = (generation.catalog.listed(Filters()), *map(generation.catalog.stale, Language))
+    catalog = Catalog(generation.ask, lambda entry_id: generation.row(entry_id).head.summary)
+    listed = (catalog.listed(), *map(catalog.stale, Language))
     return {
         "entries": entries,
         "summaries": tuple(row.head.summary for row in rows),
         "lists": [[each.id for each in found] for found in listed],
-        "counts": {facet: generation.catalog.counts(Filters(), facet) for facet in FACETS},
+        "counts": {facet: catalog.counts(facet) for facet in FACETS},
         "problems": lists.problems,
         "formerly": lists.old_ids,
         "vocabulary": (vocabulary.taxonomy, vocabulary.glossary, vocabulary.dictionary),

@@ -73,6 +73,14 @@ def _tags(summary: Summary) -> list[tuple[str, str, str]]:
     return [(facet, value, summary.id) for facet, values in facet_values(summary).items() for value in values]
 
 
+def in_memory(summaries: Iterable[Summary], taxonomy: Taxonomy) -> Ask:
+    """Tables of these entries that nobody else has."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.executescript(TABLES)
+    put_entries(connection, summaries, taxonomy)
+    return lambda query, given: connection.execute(query, given).fetchall()
+
+
 class Listed(Sequence[Value]):
     """A list that a SELECT gives, read where it is looked at. A slice is a tuple."""
 
@@ -127,14 +135,6 @@ class Catalog:
         self.ids: Sequence[str] = Listed(ask, (every, (ALL,)), self._size, str)
         """All ids, sorted."""
 
-    @classmethod
-    def of(cls, summaries: Mapping[str, Summary], taxonomy: Taxonomy) -> "Catalog":
-        """Of entries that are all in memory."""
-        connection = sqlite3.connect(":memory:", check_same_thread=False)
-        connection.executescript(TABLES)
-        put_entries(connection, summaries.values(), taxonomy)
-        return cls(lambda query, given: connection.execute(query, given).fetchall(), summaries.__getitem__)
-
     def __contains__(self, entry_id: object) -> bool:
         found = "SELECT entry FROM orders WHERE list = ? AND rank = 0 AND entry = ?"
         return isinstance(entry_id, str) and bool(self._ask(found, (ALL, entry_id)))
@@ -143,7 +143,7 @@ class Catalog:
         """What a list shows of an entry. Raises KeyError for an unknown id."""
         return self._read(entry_id)
 
-    def listed(self, filters: Filters, since: date | None = None) -> Sequence[Summary]:
+    def listed(self, filters: Filters = EVERYTHING, since: date | None = None) -> Sequence[Summary]:
         """The entries that pass the filters and changed on or after `since`, latest change first; of one day by id."""
         return self._select(LATEST, filters, -since.toordinal() if since else None)
 
@@ -163,7 +163,7 @@ class Catalog:
         """Those whose edition in a language is older than what its twin says, by id."""
         return self._select(f"stale {lang}")
 
-    def counts(self, filters: Filters, facet: str) -> Mapping[str, int]:
+    def counts(self, facet: str, filters: Filters = EVERYTHING) -> Mapping[str, int]:
         """How many of those that pass the filters carry each value of a facet; values that none carries are left
         out."""
         return self._counted(filters, facet)

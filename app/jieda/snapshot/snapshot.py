@@ -171,7 +171,8 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     lists = generation.lists()
     return Library(
         Holdings(
-            catalog=generation.catalog,
+            ask=generation.ask,
+            summary=lambda entry_id: generation.row(entry_id).head.summary,
             read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
             vocabulary=generation.header.vocabulary,
             problems=lists.problems,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from jieda.content.catalog import Catalog
+from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
 from jieda.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
 from jieda.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
@@ -98,7 +98,8 @@ class Loaded:
         summaries = {entry_id: head.summary for entry_id, head in heads.items()}
         return Library(
             Holdings(
-                catalog=Catalog.of(summaries, corpus.taxonomy),
+                ask=in_memory(summaries.values(), corpus.taxonomy),
+                summary=summaries.__getitem__,
                 read=lambda entry_id: self._entry(heads[entry_id]),
                 vocabulary=self.vocabulary,
                 problems=in_order(self._problems if problems is None else problems),

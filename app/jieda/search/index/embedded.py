@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jieda.byte_cache import ByteCache
 from jieda.entry import Language
 from jieda.filters import Filters
 from jieda.search.index.array_file import Array
-from jieda.search.index.cache import ByteCache
 from jieda.search.index.collection import (
     Collection,
     EmbeddedLexicon,

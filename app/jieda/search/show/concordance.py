@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.token import Piece
+from jieda.byte_cache import ByteCache
 from jieda.entry import Edition, Language
-from jieda.search.index.cache import ByteCache
 
 NUMBER, DIGEST_SIZE = 4, 8
 """Bytes of a term's digest: that two of a million terms have the same is less likely than one in ten million."""

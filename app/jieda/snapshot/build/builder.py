@@ -155,7 +155,7 @@ class Builder:
         maker = means.maker(vocabulary)
         rows = self._rows(state, maker)
         previous = read_generation(self._data, before)
-        if not rows and previous and previous.catalog.ids:
+        if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
         plan = self._plan(means, state, reading, rows)
         if self._publish(means, state, plan, previous) or plan.name != before or moved:

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from jieda.content import catalog
-from jieda.content.catalog import Catalog, put_entries, remove_entries
+from jieda.content.catalog import put_entries, remove_entries
 from jieda.disk import BUILDING, DAMAGED, open_plain, read_plain, remove, set_aside, sync, write_aside
 from jieda.entry import Problem
 from jieda.snapshot.store.facts import KEY_SIZE, explained
@@ -120,7 +120,6 @@ class Generation:
             self.header = from_json(self.ask("SELECT value FROM header")[0][0], Header)
         except (RecordUnreadable, IndexError) as error:
             raise GenerationUnreadable(str(error)) from error
-        self.catalog = Catalog(self.ask, lambda entry_id: self._row(entry_id).head.summary)
 
     def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """What a SELECT gives."""
@@ -136,7 +135,7 @@ class Generation:
 
     def rows(self) -> Iterator[EntryRow]:
         """Those of all entries by id, read for this once: they displace none that is kept."""
-        return map(self._read_row, self.catalog.ids)
+        return (self._read_row(entry_id) for (entry_id,) in self.ask("SELECT id FROM entries ORDER BY id"))
 
     def digests(self) -> dict[str, bytes]:
         """The digest of each row."""

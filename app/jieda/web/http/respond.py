@@ -2,10 +2,10 @@
 
 import gzip
 import hashlib
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import Any, Self
 from weakref import ref
 
@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.byte_cache import ByteCache
 from jieda.entry import Language
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.http.negotiation import has_tag, weighted
@@ -31,8 +32,6 @@ REVALIDATE = "no-cache"
 NO_STORE = "no-store"
 """No cache keeps the answer; it has no ETag."""
 FOREVER = "public, max-age=31536000, immutable"
-MOST_KEPT = 10_000
-"""Answers in a cache, however small they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +60,23 @@ class AnswerCache:
     A kept answer is shared by all who ask, so it must be immutable.
     """
 
-    def __init__(self, room: int, most: int = MOST_KEPT) -> None:
+    def __init__(self, room: int) -> None:
         """`room` in bytes; 0: nothing is kept."""
         self.room = room
-        self._most = most
         self._of: ref[Snapshot] | None = None
-        self._used = 0
-        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._kept)
+        self._kept: ByteCache[Hashable, tuple[Any, int]]
 
     def get(self, snapshot: Snapshot, key: Hashable) -> Any:
         """Return the answer kept for a key, or None. `snapshot` is the one that is served: answers of another go."""
         if not self._is_of(snapshot):
-            self._of, self._used = ref(snapshot), 0
-            self._kept.clear()
-        found = self._kept.get(key)
-        if found is None:
-            return None
-        self._kept.move_to_end(key)
-        return found[0]
+            self._of, self._kept = ref(snapshot), ByteCache(self.room, itemgetter(1))
+        found = self._kept.find(key)
+        return found and found[0]
 
     def put(self, snapshot: Snapshot, key: Hashable, value: Any, size: int) -> None:
         """Keep an answer of `size` bytes, unless its snapshot is no longer served or it is larger than all the room."""
-        if not self._is_of(snapshot) or size > self.room or key in self._kept:
-            return
-        self._kept[key] = value, size
-        self._used += size
-        while self._used > self.room or len(self._kept) > self._most:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self._used -= freed
+        if self._is_of(snapshot) and size <= self.room:
+            self._kept.put(key, (value, size))
 
     def _is_of(self, snapshot: Snapshot) -> bool:
         return self._of is not None and self._of() is snapshot

@@ -37,7 +37,7 @@ class ByteCache(Generic[Key, Value]):
             return found[0]
 
     def put(self, key: Key, value: Value) -> None:
-        """Keeps a value, unless there is one."""
+        """Keep a value, unless there is one."""
         size = self._size(value)
         with self._lock:
             if key not in self._kept:
