@@ -110,11 +110,13 @@ def open_snapshot(
     library = _library(generation, data, facts)
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
-    old = before.generation.header if before else None
     index = _index(generation, analyzers.engine, before)
-    same = before and old and old.completions == header.completions
-    completions = (
-        before.completions if before and same else read_completions(generation.index, header.completions)
+    if before and before.generation.header.completions == header.completions:
+        completions = before.completions
+    else:
+        completions = read_completions(generation.index, header.completions)
+    diagnoser, background = _diagnoser(
+        library, generation, facts, index, WordReader(analyzer, glossary), before
     )
     searcher = Searcher(
         library,
@@ -127,16 +129,10 @@ def open_snapshot(
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
         language=language_of(index, analyzer, library),
     )
-    same_words = before and old and old.background_words == header.background_words
-    background = before.background if before and same_words else _background_words(facts, header)
-    # To compile thousands takes longer than all the rest.
-    signatures = before.signatures if before and old and old.signatures == header.signatures else None
-    diagnoser = Diagnoser(
-        library, _known(generation, index, background), WordReader(analyzer, glossary), signatures
-    )
     opened = Opened(generation, facts, index, completions, background, diagnoser.signatures)
-    completer = completer_of(completions, searcher)
-    return Snapshot(library, searcher, completer, diagnoser, generation.name[:SHOWN], opened)
+    return Snapshot(
+        library, searcher, completer_of(completions, searcher), diagnoser, generation.name[:SHOWN], opened
+    )
 
 
 def _index(generation: Generation, engine: Engine | None, before: Opened | None) -> EmbeddedIndex:
@@ -146,6 +142,22 @@ def _index(generation: Generation, engine: Engine | None, before: Opened | None)
     if engine is not None:
         return engine.open(generation.index)
     return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None)
+
+
+def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
+    library: Library,
+    generation: Generation,
+    facts: FactStore,
+    index: EmbeddedIndex,
+    words: WordReader,
+    before: Opened | None,
+) -> tuple[Diagnoser, CountedWords]:
+    header, old = generation.header, before.generation.header if before else None
+    same_words = before and old and old.background_words == header.background_words
+    background = before.background if before and same_words else _background_words(facts, header)
+    # To compile thousands takes longer than all the rest.
+    signatures = before.signatures if before and old and old.signatures == header.signatures else None
+    return Diagnoser(library, _known(generation, index, background), words, signatures), background
 
 
 def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> Known:
