@@ -106,15 +106,12 @@ def open_snapshot(
     if before is None or before.facts is not facts:
         # Later ones are written by a builder that has their texts in the same store.
         _check_texts(generation, facts)
-    header = generation.header
-    library = _library(generation, data, facts)
+    library, name = _library(generation, data, facts), generation.header.completions
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = _index(generation, analyzers.engine, before)
-    if before and before.generation.header.completions == header.completions:
-        completions = before.completions
-    else:
-        completions = read_completions(generation.index, header.completions)
+    same = before and before.generation.header.completions == name
+    completions = before.completions if before and same else read_completions(generation.index, name)
     diagnoser, background = _diagnoser(
         library, generation, facts, index, WordReader(analyzer, glossary), before
     )
