@@ -9,7 +9,7 @@ import numpy as np
 
 from jieda.cluster.ask import Body, Worth, any_of, candidates, covered, hits, holding, matching, passing
 from jieda.cluster.door import Cluster, Refused
-from jieda.cluster.result import ClusterCounts, ClusterResult, Window
+from jieda.cluster.result import CandidateWindow, ClusterCounts, ClusterResult
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
 from jieda.search.index.embedded import EmbeddedIndex, Pool, pool_rows
@@ -69,7 +69,7 @@ class ClusterIndex(EmbeddedIndex):
         answers = [answer["hits"]["hits"] for answer in self._search(asked)]
         latest = self._latest(wanted, size)
         found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
-        window = Window(
+        window = CandidateWindow(
             self.collection.ids, self.facets, np.unique([*latest.tolist(), *found]).astype(np.intp)
         )
         pools = [self._pool_among(variants, window.numbers) for variants in wanted.pools]

@@ -33,7 +33,7 @@ class ClusterCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CandidateWindow:
     """The documents that were chosen, by ascending `numbers` of the whole index, whose `ids` and `facets` these are."""
 
     ids: Sequence[str]
@@ -58,7 +58,7 @@ class ClusterResult:
     def __init__(  # noqa: PLR0913 - what was found, and how the rest is counted
         self,
         wanted: Lookup,
-        window: Window,
+        window: CandidateWindow,
         pools: Sequence[Pool],
         columns: Columns,
         counting: ClusterCounts,
