@@ -52,7 +52,8 @@ class Signature:
 
     `likely`: other programs print it as well, so it never proves more than that. `near`: the lines of `all` stand
     within so many lines or in one traceback; 0 for anywhere. `shapes`: what two shapes in one line must have, as pairs
-    of a part (`first` number, `rest`) and a relation (`differ`, `equal`).
+    of a part (`first` number, `rest`) and a relation (`differ`, `equal`). `unless`: a log that has one of these lines
+    is of another failure.
     """
 
     all: tuple[str, ...]
@@ -60,6 +61,7 @@ class Signature:
     likely: bool = False
     near: int = 0
     shapes: tuple[tuple[str, str], ...] = ()
+    unless: tuple[str, ...] = ()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -156,6 +158,8 @@ class Entry:
     stale: frozenset[Language]
     """Editions whose twin has changed since the two were last synced."""
     validity: Validity = Validity()
+    applies_anywhere: bool = False
+    """Its fix holds in the log of any program, not of its framework alone."""
 
     @property
     def framework(self) -> str:

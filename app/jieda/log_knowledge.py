@@ -24,7 +24,8 @@ class Program:
     """A program that logs come from.
 
     `names` are how logs and people speak of it, `folders` the folders and packages of its paths (`a/b`: two in a row;
-    `*`: any characters of one name). `word` is false for a name that is an ordinary word as well.
+    `*`: any characters of one name), `classes` those of its Ray actors, by which lines name the process that wrote
+    them. `word` is false for a name that is an ordinary word as well.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Program:
     names: tuple[str, ...]
     folders: tuple[str, ...]
     word: bool = True
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

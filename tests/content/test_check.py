@@ -342,3 +342,10 @@ def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:
 def test_a_file_name_cannot_write_to_the_terminal_of_who_checks() -> None:
     problem = Problem("en/roll/a\n\x1b[31m显存.md", 1, "slug", "is none", served=False)
     assert str(problem) == "en/roll/a\\n\\x1b[31m显存.md:1: slug: is none"
+
+
+def test_a_fix_without_an_option_is_asked_whether_it_applies_anywhere(tmp_path: Path) -> None:
+    run = jieda("check", "--search", "--content", synced(tmp_path, GOOD))
+    assert "roll/a.md:1: note: anywhere: the fix names no option of roll" in run.stdout
+    said = {name: text.replace("kind:", "applies_anywhere: false\nkind:") for name, text in GOOD.items()}
+    assert "anywhere" not in jieda("check", "--search", "--content", synced(tmp_path / "b", said)).stdout

@@ -393,3 +393,25 @@ def test_what_only_looks_like_a_known_failure_is_no_entrys(log: str, shipped: Sn
     assert {confidence for _, confidence in found(shipped.diagnoser.diagnose(log, Language.EN))} <= {
         "possible"
     }
+
+
+def test_a_signature_is_not_found_in_a_log_that_speaks_against_it(diagnoser_of: Make) -> None:
+    front = "signatures: [{all: ['frobnicator {int} < widgets {int}'], unless: ['coolant is low']}]"
+    diagnoser = diagnoser_of({"roll/one": front})
+    log = "AssertionError: frobnicator 3 < widgets 8"
+    assert diagnose(diagnoser, log) == [("one", "exact")]
+    assert "exact" not in dict(diagnose(diagnoser, f"{log}\ncoolant is low in tank 3")).values()
+
+
+@pytest.mark.parametrize(("field", "confidence"), [("", "likely"), ("applies_anywhere: true\n", "exact")])
+def test_an_entry_that_applies_anywhere_is_never_foreign(
+    diagnoser_of: Make, field: str, confidence: str
+) -> None:
+    diagnoser = diagnoser_of({"roll/one": f"{field}signatures: ['frobnicator {{int}} < widgets {{int}}']"})
+    log = '  File "/root/verl/verl/x.py", line 4, in f\nAssertionError: frobnicator 3 < widgets 8'
+    assert diagnose(diagnoser, log) == [("one", confidence)]
+
+
+def test_the_class_of_a_ray_actor_tells_whose_log_it_is(diagnoser: Diagnoser) -> None:
+    log = "(MegatronTrainRayActor pid=7, ip=10.0.0.1) torch.OutOfMemoryError: CUDA out of memory."
+    assert diagnoser.diagnose(log, Language.EN).framework == "slime"

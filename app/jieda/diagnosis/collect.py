@@ -39,7 +39,7 @@ class FactReader:
             for passage in shown_by(parse(log, self.formats), self.formats).passages
         )
         words = _count(map(self.words.read, chain(_texts(entry), shown)))
-        return DiagnosisFacts(entry.id, entry.signatures, words, len(samples))
+        return DiagnosisFacts(entry.id, entry.signatures, words, len(samples), entry.applies_anywhere)
 
     def background(self, log: Background) -> BackgroundFacts:
         """The facts of a log that no entry explains."""
@@ -113,6 +113,7 @@ def collect(
         words=CountedWords({each.entry_id: each.words for each in entries}),
         background=background_words(map(reader.background, background)),
         counts=counts,
+        anywhere=frozenset(each.entry_id for each in entries if each.anywhere),
     )
 
 

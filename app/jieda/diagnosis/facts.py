@@ -17,6 +17,8 @@ class DiagnosisFacts:
     signatures: tuple[Signature, ...]
     words: Mapping[str, int]
     samples: int
+    anywhere: bool = False
+    """Whether the entry applies to the logs of any program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class SignatureCount:
 @dataclass(frozen=True, slots=True)
 class Known:
     """All that a diagnoser is made of. Of entries that have signatures or symptoms, by id: `signatures`, and how many
-    `samples` they have. `counts` without the signatures that no log has."""
+    `samples` they have. `counts` without the signatures that no log has; `anywhere` are the entries that apply to the
+    logs of any program."""
 
     knowledge: LogKnowledge
     signatures: Mapping[str, Sequence[Signature]]
@@ -51,3 +54,4 @@ class Known:
     words: TellingWords
     background: TellingWords
     counts: Sequence[SignatureCount]
+    anywhere: frozenset[str] = frozenset()

@@ -22,6 +22,8 @@ FOREIGN = -5.5
 
 _TOLD = 1_000_000
 _FRAME = 3
+_ASIDE = 4
+"""A framework named this many times less often than another one is only mentioned in its log."""
 _MOST_MENTIONS = 20
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 _INSIDE_CODE = re.compile(r"[/.][A-Za-z0-9_]|\.?/")
@@ -31,12 +33,13 @@ _INSIDE_CODE = re.compile(r"[/.][A-Za-z0-9_]|\.?/")
 class Origin:
     """Whose log it is. `known` are ids of the taxonomy and `others` foreign programs, both most spoken of first.
 
-    `own_code`: frames stand in a program that nobody knows, somebody's script.
+    `own_code`: frames stand in a program that nobody knows, somebody's script. `guessed`: so do all that are foreign.
     """
 
     known: tuple[str, ...]
     others: tuple[str, ...]
     own_code: bool
+    guessed: bool = False
 
     @property
     def name(self) -> str:
@@ -46,6 +49,10 @@ class Origin:
     def is_foreign(self, framework: str) -> bool:
         """Whether all that tells whose log it is speaks for another program."""
         return framework not in self.known and bool(self.known or self.others or self.own_code)
+
+    def is_anothers(self, framework: str) -> bool:
+        """Whether the log is that of another framework or program, known by its name."""
+        return self.is_foreign(framework) and bool(self.known or (self.others and not self.guessed))
 
     def prior(self, framework: str) -> float:
         """What it says beforehand for an entry of `framework`: log-odds."""
@@ -68,6 +75,7 @@ class Detective:
             for program in rest
             if program.role is Role.OTHER and not named & {program.id, *program.names}
         ]
+        self._named = frozenset(program.id for program in self._others)
         self._own = tuple(own.values())
         self._own_folders = _Folders(self._own)
         self._other_folders = _Folders(self._others)
@@ -85,12 +93,14 @@ class Detective:
         for program in chain(self._own, self._others):
             votes[program.id] += _spoken(program, text, folded)
         votes[told] += _TOLD if told else 0
-        ranked = [name for name, count in votes.most_common() if count]
-        others = tuple(name for name in ranked if name not in self._known and name != told)
+        ranked = [(name, count) for name, count in votes.most_common() if count]
+        known = [(name, count) for name, count in ranked if name in self._known or name == told]
+        others = tuple(name for name, _ in ranked if name not in self._known and name != told)
         return Origin(
-            known=tuple(name for name in ranked if name in self._known or name == told),
+            known=tuple(name for name, count in known if count * _ASIDE > known[0][1]),
             others=others,
             own_code=None in owners,
+            guessed=self._named.isdisjoint(others),
         )
 
     def _owner(self, path: str) -> str | None:
@@ -140,9 +150,11 @@ def _as_program(tag: Tag) -> Program:
 
 def _spoken(program: Program, text: str, folded: str) -> int:
     """How often a log names a program. A name that is an ordinary word counts in code and in capitals only."""
+    classes = max((_mentions(text, name) for name in program.classes), default=0)
     if program.word:
-        return max(_mentions(folded, name) for name in program.names)
+        return max((*(_mentions(folded, name) for name in program.names), classes))
     in_code = max(_mentions(folded, name, in_code=True) for name in (*program.names, *program.folders))
+    in_code = max(in_code, classes)
     return in_code or min(1, max(_mentions(text, name.upper()) for name in program.names))
 
 

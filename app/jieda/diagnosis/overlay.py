@@ -64,6 +64,7 @@ def with_entry(
         signatures=signatures,
         samples=samples,
         words=words,
+        anywhere=known.anywhere - {entry_id} | ({entry_id} if facts and facts.anywhere else frozenset()),
         counts=(*(each for each in known.counts if each.entry_id != entry_id), *counts),
     )
     return Diagnoser(library, changed, diagnoser.words)

@@ -98,6 +98,7 @@ class Scorer:
     def __init__(self, known: Known, words: WordReader) -> None:
         self._rates = SignatureRates(known)
         self._words = WordModel(known.words, known.background, words)
+        self._anywhere = known.anywhere
 
     def scores(self, shown: Shown, hits: Mapping[str, list[SignatureHit]], origin: Origin) -> Scores:
         """`hits` are the signatures that were found, by entry."""
@@ -123,7 +124,17 @@ class Scorer:
         """The scores of entries without a signature, by the same steps as `_score`, and what is `unheard` in them."""
         told, unheard = telling.log_odds(places)
         prior = self._words.by_framework(origin.prior)[places]
+        for entry_id in self._anywhere:
+            prior[places == telling.place(entry_id)] = self._prior(entry_id, origin)
         return (BASE + prior) + (told + unheard), unheard
+
+    def _is_foreign(self, entry_id: str, origin: Origin) -> bool:
+        return entry_id not in self._anywhere and origin.is_foreign(entry_id.partition("/")[0])
+
+    def _prior(self, entry_id: str, origin: Origin) -> float:
+        """As `Origin.prior`; where the log comes from says nothing against an entry that applies anywhere."""
+        prior = origin.prior(entry_id.partition("/")[0])
+        return max(0.0, prior) if entry_id in self._anywhere else prior
 
     def _score(
         self,
@@ -135,12 +146,11 @@ class Scorer:
         troubled: bool,
     ) -> Scored:
         own = hits.get(entry_id, [])
-        framework = entry_id.partition("/")[0]
         rated = [(self._rates.log_odds(entry_id, hit.event), hit) for hit in own]
         best, first = max(rated, key=lambda pair: pair[0], default=(0.0, None))
         known = [
             Evidence("base", "", BASE),
-            Evidence("origin", origin.name, origin.prior(framework)),
+            Evidence("origin", origin.name, self._prior(entry_id, origin)),
         ]
         if first:
             known.append(Evidence("signature", first.text, best))
@@ -154,7 +164,7 @@ class Scorer:
             not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
             for hit in own
         )
-        foreign = origin.is_foreign(framework)
+        foreign = self._is_foreign(entry_id, origin)
         confidence = _confidence(score, heard, found=bool(own), foreign=foreign, troubled=troubled)
         if telling:
             confidence = Confidence.LIKELY if foreign else Confidence.EXACT

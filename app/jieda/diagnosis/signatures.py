@@ -40,7 +40,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SignatureHit:
-    """A signature whose every `all` line was found at `places`; `support` is where `any` lines were.
+    """A signature whose every `all` line was found at `places` and none of its `unless` lines; `support` is where `any`
+    lines were.
 
     `place` is that of the signature among its entry's, and tells them apart. `likely`: its author says that others
     print it, too, or that it is told from theirs by `any` lines, of which none was found.
@@ -71,6 +72,7 @@ class _Compiled:
     place: int
     all: tuple[int, ...]
     any: tuple[int, ...]
+    unless: tuple[int, ...]
     likely: bool
     near: int
 
@@ -118,6 +120,7 @@ class SignatureIndex:
             self._hit(signature, chosen, places)
             for signature in self._led(places)
             if all(line in places for line in signature.all)
+            and not any(line in places for line in signature.unless)
             if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
         )
 
@@ -186,19 +189,23 @@ def _compiled(
 ) -> _Compiled | None:
     """None for a signature that `jieda check` complains of: it must not take the others down."""
     try:
-        every, some = (
+        every, some, against = (
             [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
-            for lines, shapes in ((signature.all, signature.shapes), (signature.any, ()))
+            for lines, shapes in (
+                (signature.all, signature.shapes),
+                (signature.any, ()),
+                (signature.unless, ()),
+            )
         )
     except SignatureSyntaxError:
         return None
     if not every:
         return None
     likely = signature.likely or not any(line.specific for line in every)
-    first, second = (
-        tuple(numbers.setdefault(line, len(numbers)) for line in lines) for lines in (every, some)
+    first, second, third = (
+        tuple(numbers.setdefault(line, len(numbers)) for line in lines) for lines in (every, some, against)
     )
-    return _Compiled(entry_id, place, first, second, likely, signature.near)
+    return _Compiled(entry_id, place, first, second, third, likely, signature.near)
 
 
 def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]) -> Place:

@@ -188,6 +188,7 @@ class CompositeSignature(ApiAnswer):
 
     all: tuple[str, ...]
     any: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
     confidence: Literal["likely"] | None = None
     near: int | None = None
     shapes: dict[str, str] | None = None
@@ -214,6 +215,7 @@ class ApiEntry(ApiSummary):
     versions: dict[str, str] = {}
     fixed_in: dict[str, str] = {}
     verified: dict[str, str] = {}
+    applies_anywhere: bool = False
 
     def sections(self) -> dict[str, str]:
         """Map the key of each section (`fix`, `cause`, …) to its Markdown without the heading, in their order."""

@@ -62,6 +62,7 @@ def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
         "formerly": entry.formerly,
         "synced_with": edition.synced_with,
         **validity_data(entry.validity),
+        "applies_anywhere": entry.applies_anywhere,
     }
 
 

@@ -166,6 +166,7 @@ def _known(generation: Generation, index: EmbeddedIndex, background: CountedWord
         words=index.failure_terms,
         background=background,
         counts=header.counts,
+        anywhere=frozenset(header.anywhere),
     )
 
 

@@ -19,7 +19,7 @@ def test_an_entry_has_every_field_of_the_contract(client: httpx.Client) -> None:
     assert set(entry) == {
         *("id", "framework", "kind", "topics", "error_types", "lang", "editions", "title", "applies_to"),
         *("html", "markdown", "fix", "headings", "related", "source", "updated", "stale", "url", "api_url"),
-        *("generation", "signatures", "symptoms", "aliases", "formerly", "synced_with"),
+        *("generation", "signatures", "symptoms", "aliases", "formerly", "synced_with", "applies_anywhere"),
         *("versions", "fixed_in", "verified"),
     }
     assert entry["lang"] == "zh"

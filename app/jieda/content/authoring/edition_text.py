@@ -35,6 +35,7 @@ def signature_data(signature: Signature) -> str | dict[str, object]:
     """A signature as content and API write it: its line where that is all, otherwise `{all, any, …}`."""
     more: dict[str, object] = {
         "any": list(signature.any),
+        "unless": list(signature.unless),
         "confidence": "likely" if signature.likely else "",
         "near": signature.near,
         "shapes": dict(signature.shapes),
@@ -70,6 +71,8 @@ def _fields(front: FrontMatter) -> Iterator[str]:
         yield f"applies_to: {quoted(front.applies_to)}\n"
     for name, value in validity_data(front.validity).items():
         yield f"{name}: {_flow(value)}\n"
+    if front.applies_anywhere:
+        yield "applies_anywhere: true\n"
     yield listed("related", front.related)
     yield "source:\n"
     for source in front.source:

@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 from jieda.content.check.glossary import placed_words, split_words, unanswered_groups
 from jieda.content.check.rules import check_between, check_entry
 from jieda.content.check.samples import SignatureFinder, Spoken
+from jieda.content.read.corpus import Corpus, newest
 from jieda.content.read.directory import BACKGROUND, SHARED_FILES, list_directory
 from jieda.content.read.gather import GLOSSARY, in_order
 from jieda.content.read.load import Loaded
-from jieda.entry import Language, Problem
+from jieda.entry import Kind, Language, Problem
 from jieda.errors import GitError
 from jieda.git import Repository
 
@@ -71,10 +72,29 @@ def check_content(
                 *check_between(corpus, spoken, matches),
             )
         ),
-        notes=in_order((*_unanswered_groups(loaded, answers), *_undiagnosed_samples(loaded, answers)))
-        if answers
-        else (),
+        notes=in_order(_notes_of(loaded, answers)) if answers else (),
     )
+
+
+def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
+    """Errors whose fix may hold for other programs as well, of which nobody has said whether it does."""
+    for editions in corpus.by_id.values():
+        file = newest(editions)
+        if file.front.kind is not Kind.ERROR or "applies_anywhere" in file.lines:
+            continue
+        if all(each.file.fix_names_no_option for each in editions.values()):
+            message = (
+                f"the fix names no option of {file.id.partition('/')[0]}: say `applies_anywhere: true` if it holds "
+                "for the logs of any program, `false` if not"
+            )
+            line = file.line("applies_to")
+            yield Problem(file.where, line, "anywhere", message, served=True)
+
+
+def _notes_of(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+    yield from _general_fixes(loaded.corpus)
+    yield from _unanswered_groups(loaded, answers)
+    yield from _undiagnosed_samples(loaded, answers)
 
 
 def _undiagnosed_samples(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ class RuleFinding:
 
 
 HINTS: Mapping[str, str] = {
+    "anywhere": "Say in both editions whether the fix holds for the logs of any program.",
     "body": "Write the answer below the front matter, under one of the section titles.",
     "case": "Rename one of the two: some file systems cannot tell them apart.",
     "doubt": "Look at what the line says, mend the entry, then delete the line.",

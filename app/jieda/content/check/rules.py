@@ -139,6 +139,7 @@ AGREED: tuple[tuple[str, Callable[[Outline], object]], ...] = (
     ("versions", lambda file: file.front.versions),
     ("fixed_in", lambda file: file.front.fixed_in),
     ("verified", lambda file: file.front.verified),
+    ("applies_anywhere", lambda file: file.front.applies_anywhere),
     ("sections", lambda file: file.section_keys),
 )
 """What is equal in twins, order included: the name shown, and where to find it."""

@@ -29,14 +29,14 @@ class SignatureFinder:
         self._holders: dict[str, list[Signature]] = defaultdict(list)
         for signature in dict.fromkeys(signatures):
             # All lines must occur, so that looking for one of them suffices.
-            lines |= {text: compile_signature_line(text) for text in signature.all}
+            lines |= {text: compile_signature_line(text) for text in (*signature.all, *signature.unless)}
             longest = max((lines[text] for text in signature.all), key=lambda line: len(line.anchor))
             self._holders[longest.anchor].append(signature)
         self._lines = lines
         self._anchors = AnchorIndex(self._holders)
 
     def find(self, text: str) -> frozenset[Signature]:
-        """The signatures every `all` line of which stands in `text`."""
+        """The signatures every `all` line of which stands in `text`, and none of `unless`."""
         plain = alike(_COLORS.sub("", text))
         folded = plain.casefold()
         return frozenset(
@@ -44,6 +44,7 @@ class SignatureFinder:
             for anchor in self._anchors.find(folded)
             for signature in self._holders[anchor]
             if all(self._has(plain, folded, line) for line in signature.all)
+            and not any(self._has(plain, folded, line) for line in signature.unless)
         )
 
     def _has(self, text: str, folded: str, line: str) -> bool:
@@ -143,7 +144,7 @@ def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Itera
 def long_signatures(spoken: Spoken) -> Iterator[RuleFinding]:
     """Lines that are not found everywhere: a log's line of thousands of characters is read in pieces."""
     for signature, files in spoken.holders.items():
-        for line in (*signature.all, *signature.any):
+        for line in (*signature.all, *signature.any, *signature.unless):
             if len(line) > LONGEST_SURE:
                 message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"
                 yield from (

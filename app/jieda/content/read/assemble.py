@@ -19,6 +19,7 @@ class EntryHead:
     summary: Summary
     signatures: tuple[Signature, ...]
     formerly: tuple[str, ...]
+    applies_anywhere: bool = False
 
     def entry(self, editions: Mapping[Language, Edition]) -> Entry:
         """The whole entry."""
@@ -35,6 +36,7 @@ class EntryHead:
             editions=editions,
             stale=stale,
             validity=summary.validity,
+            applies_anywhere=self.applies_anywhere,
         )
 
 
@@ -74,7 +76,7 @@ def make_head(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> Entry
         editions={lang: _edition_summary(file, stale=lang in stale) for lang, file in editions.items()},
         validity=front.validity,
     )
-    return EntryHead(summary, front.signatures, formerly)
+    return EntryHead(summary, front.signatures, formerly, front.applies_anywhere)
 
 
 def _edition_summary(file: Outline, *, stale: bool) -> EditionSummary:

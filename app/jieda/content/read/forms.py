@@ -115,10 +115,11 @@ def list_of(item: Form) -> Form:
 
 
 def signature(node: Node, report: Report) -> Signature:
-    """A line, or `{all: [...], any: [...], confidence: likely, near: N, shapes: {...}}`, with something specific."""
+    """A line, or `{all: [...], any: [...], unless: [...], confidence: likely, near: N, shapes: {...}}`, with something
+    specific."""
     if not isinstance(node, Fields):
         return _specific(node, Signature((_signature_line(node),)))
-    if unknown := set(node.values) - {"all", "any", "confidence", "near", "shapes"}:
+    if unknown := set(node.values) - {"all", "any", "unless", "confidence", "near", "shapes"}:
         raise WrongValueError(
             node, f"is not a string (`{min(unknown)}` was read as a key): put single quotes around the line"
         )
@@ -128,6 +129,7 @@ def signature(node: Node, report: Report) -> Signature:
     if not every:
         raise WrongValueError(node, "needs at least one line in `all`")
     some = list_of(_signature_item)(node.values["any"], report) if "any" in node.values else ()
+    unless = list_of(_signature_item)(node.values["unless"], report) if "unless" in node.values else ()
     shapes = _shapes(node.values["shapes"]) if "shapes" in node.values else ()
     if shapes and not any(line.count("{shape}") >= PAIR for line in every):
         raise WrongValueError(
@@ -136,7 +138,7 @@ def signature(node: Node, report: Report) -> Signature:
     near = _near(node.values["near"]) if "near" in node.values else 0
     if "confidence" in node.values and word_of(node.values["confidence"]) != "likely":
         raise WrongValueError(node.values["confidence"], "`confidence` can only be `likely`")
-    return _specific(node, Signature(every, some, "confidence" in node.values, near, shapes))
+    return _specific(node, Signature(every, some, "confidence" in node.values, near, shapes, unless))
 
 
 def _near(node: Node) -> int:

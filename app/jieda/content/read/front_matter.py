@@ -29,6 +29,7 @@ class FrontMatter:
     symptoms: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     applies_to: str = ""
+    applies_anywhere: bool = False
     related: tuple[str, ...] = ()
     source: tuple[Source, ...] = ()
     updated: date | None = None
@@ -82,6 +83,7 @@ FIELDS = (
     Field("versions", forms.by_program(fault_of_range)),
     Field("fixed_in", forms.by_program(fault_of_version)),
     Field("verified", forms.verified),
+    Field("applies_anywhere", forms.switch),
     Field("related", _ids),
     Field("source", forms.list_of(forms.source), required=True),
     Field("updated", forms.day, required=True),

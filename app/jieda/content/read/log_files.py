@@ -151,7 +151,7 @@ def _programs(fields: Fields) -> Programs:
 def _program(name: str, node: Node) -> Program:
     if not isinstance(node, Fields) or "role" not in node.values:
         raise WrongValueError(node, f"{name}: must be {{role: {' or '.join(Role)}, ...}}")
-    only(node, ("role", "names", "folders", "word"))
+    only(node, ("role", "names", "folders", "classes", "word"))
     role = word_of(node.values["role"])
     if role not in list(Role):
         raise WrongValueError(node.values["role"], f"`role` must be one of {', '.join(Role)}; it is {role!r}")
@@ -163,6 +163,7 @@ def _program(name: str, node: Node) -> Program:
         names=tuple(dict.fromkeys(each.casefold() for each in names)),
         folders=tuple(dict.fromkeys(each.casefold() for each in folders)),
         word=_switch(node, "word", default=True),
+        classes=_words(node, "classes"),
     )
 
 

@@ -21,7 +21,8 @@ class FileOutline:
 
     `lines` has the line of every front matter field; `code` the code spans and blocks in order, as written;
     `unfinished` the lines that still hold text of the skeleton; `leanings` where the fix leans on something else
-    than itself, with what is wrong; `fix_words` how long the fix is, code blocks and tables left out.
+    than itself, with what is wrong; `fix_words` how long the fix is, code blocks and tables left out;
+    `fix_names_no_option`: neither its framework nor anything that looks like an option.
     """
 
     id: str
@@ -39,6 +40,7 @@ class FileOutline:
     unfinished: tuple[int, ...]
     leanings: tuple[tuple[int, str], ...]
     fix_words: int
+    fix_names_no_option: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ ELSEWHERE = re.compile(
 A_LINE = re.compile(r"\b(?:the|this|that) line\b(?! of (?:output|the log))|[这那该]一?行", re.IGNORECASE)
 FILE = re.compile(r"[\w-]\.[a-z]\w{0,5}\b|/|\b(?:file|script|yaml|json)\b|文件|脚本", re.IGNORECASE)
 
+OPTION = re.compile(r"`[^`]*(?:--\w|\w_\w|\w[=:])[^`]*`")
+"""Code with a flag, a name of several words, or a value in it."""
 HAN = re.compile(r"[㐀-鿿]")
 LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
@@ -83,6 +85,13 @@ def fix_words(raw: str, headings: Sequence[PlacedHeading]) -> int:
     text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
     others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
     return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
+
+
+def names_no_option(raw: str, headings: Sequence[PlacedHeading], framework: str) -> bool:
+    """Whether a file has a fix that names neither its framework nor anything that looks like an option."""
+    lines, has_code = _fix_of(raw, headings)
+    text = "\n".join(line.text for line in lines)
+    return bool(lines) and not (has_code or OPTION.search(text) or framework.casefold() in text.casefold())
 
 
 def _fix_of(raw: str, headings: Sequence[PlacedHeading]) -> tuple[list[_Line], bool]:
@@ -216,6 +225,7 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         ),
         leanings=tuple(leanings(raw, body.headings)),
         fix_words=fix_words(raw, body.headings),
+        fix_names_no_option=names_no_option(raw, body.headings, entry_id.partition("/")[0]),
     )
     return ParsedFile(outline, raw, body), problems
 

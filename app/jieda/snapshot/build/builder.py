@@ -229,14 +229,15 @@ class Builder:
     ) -> GenerationPlan:
         spoken = Spoken.of(state.corpus)
         matches = means.signatures.matches(state, spoken)
-        heads = ((entry_id, entry.head) for entry_id, entry in state.entries.items())
+        heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
         header = Header(
             code=code_version(),
             engine=engine_name(self._analyzers.engine),
             vocabulary=state.vocabulary,
             background_words=means.maker(state.vocabulary).background(state.corpus.background),
             counts=means.signatures.counts(state),
-            signatures={entry_id: head.signatures for entry_id, head in heads if head.signatures},
+            signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
+            anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
         )
         known = self._last.plan if self._last else None
         digests = {

@@ -234,6 +234,7 @@ class EntryFacts:
                 summary.id,
                 summary.kind,
                 prepared.head.signatures,
+                prepared.head.applies_anywhere,
                 [(tag.id, tag.name) for tag in tags],
                 list(editions.items()),
             )

@@ -75,7 +75,7 @@ class Header:
     """What is read of a generation when it is opened. `code` is the version of the code that made it; `engine`, what
     searches it: empty for the index beside it. `background_words`: the keys of the facts about the words of the logs
     that no entry explains. `counts` says how many logs have which signature; `signatures` are those of the entries that
-    have any. `completions`: the name of a file of its index."""
+    have any; `anywhere`, the entries that apply to any framework. `completions`: the name of a file of its index."""
 
     code: str
     engine: str
@@ -83,6 +83,7 @@ class Header:
     background_words: tuple[str, ...]
     counts: tuple[SignatureCount, ...]
     signatures: Mapping[str, tuple[Signature, ...]]
+    anywhere: tuple[str, ...] = ()
     completions: str = ""
 
 
