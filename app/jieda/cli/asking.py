@@ -8,17 +8,13 @@ from typing import Any, TypeVar
 
 import click
 
+from jieda import api
 from jieda.client.client import Client
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.entry import Language
 from jieda.errors import UnknownTag
-from jieda.locales.translations import Translations
-from jieda.presentation.shaper import Shapers
-from jieda.presentation.urls import Urls
 from jieda.settings import Settings
-from jieda.snapshot.knowledge import Knowledge
-from jieda.usecases.service import Service
 
 T = TypeVar("T")
 
@@ -48,11 +44,7 @@ def client_of(url: str, directories: tuple[Path, ...]) -> Client:
 
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
     """The content of these directories, or of the settings. Raises JiedaError."""
-    settings = settings_of(directories, **given)
-    knowledge = Knowledge(settings)
-    knowledge.open()
-    urls = Urls(settings.root_path, settings.base_url)
-    return Local(Service.of(settings, knowledge), Shapers(urls, Translations.load().words))
+    return api.local_client(settings_of(directories, **given))
 
 
 def settings_of(directories: tuple[Path, ...], **given: str) -> Settings:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
+from jieda.api import language_of
 from jieda.cli.asking import ask, client_of, lang_option, settings_of, url_option
 from jieda.cli.running import content_option, run, terminal_language
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.filters import Filters
-from jieda.han import has_han
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
 from jieda.presentation.validity_text import applies_to_text
@@ -26,11 +26,6 @@ BOLD = {"": "\033[1m", "/": "\033[0m"}
 NOT_FOUND = 404
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON of the REST API.")
-
-
-def language_of(text: str) -> Language:
-    """Chinese for a query with Han characters in it, otherwise English."""
-    return Language.ZH if has_han(text) else Language.EN
 
 
 @click.command()
