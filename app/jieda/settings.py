@@ -51,6 +51,13 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
     return named
 
 
+def origins(named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return origins of pages, or `*`. Raises ValueError for anything else."""
+    if not all(each == "*" or re.fullmatch(r"https?://[^/?#@\s]+", each) for each in named):
+        raise ValueError("must be schemes and hosts such as https://docs.example.com, or *")
+    return named
+
+
 def directories(text: str) -> tuple[Path, ...]:
     """Split paths between path separators."""
     return tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
@@ -159,6 +166,10 @@ class Settings:
     )
     allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
+    )
+    cors_origins: Annotated[tuple[str, ...], read(words), AfterValidator(origins)] = row(
+        (),
+        "Sites whose pages may ask the API, such as https://docs.example.com, separated by commas; *: any.",
     )
     root_path: Annotated[str, AfterValidator(hosting_path)] = row(
         "", "Path under which a proxy serves this, such as /kb."

@@ -9,16 +9,20 @@ from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jieda.errors import frames_of
 from jieda.metrics import Metrics
+from jieda.presentation import paths
+from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER
 from jieda.settings import Settings
 from jieda.usecases.service import Service
 from jieda.web.http.clients import named_address
 from jieda.web.http.hosting import HostingPath, HostNames
 from jieda.web.http.limits import RateLimits, buckets_of
+from jieda.web.http.preferences import own_path
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.repeats import Repeats
 
@@ -40,6 +44,9 @@ SECURITY_HEADERS = {
 }
 """On every answer, unless a handler has set its own."""
 
+SECONDS_A_DAY = 86_400
+"""For which a browser may remember what a site may ask."""
+ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 HUNG_UP = 499
@@ -56,6 +63,7 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
         Middleware(CatchAll),
         Middleware(HostingPath, root_path=settings.root_path),
         Middleware(HostNames, allowed=settings.allowed_hosts),
+        *([Middleware(CrossOrigin, origins=settings.cors_origins)] if settings.cors_origins else []),
         Middleware(RateLimits, buckets=buckets_of(settings), metrics=metrics),
         *([Middleware(Repeats)] if settings.cache else []),
     ]
@@ -158,6 +166,27 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, secured)
+
+
+class CrossOrigin:
+    """Lets pages of other sites ask the API and load the element that does, without cookies or passwords."""
+
+    def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
+        self._app = app
+        self._open = CORSMiddleware(
+            app,
+            allow_origins=origins,
+            allow_methods=("GET", "POST"),
+            allow_headers=("Content-Type", "Accept"),
+            expose_headers=("ETag", "Retry-After", "X-Request-ID", CONFIDENCE_HEADER),
+            max_age=SECONDS_A_DAY,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with what a browser wants to know, where the address is one for other sites."""
+        path = own_path(scope) if scope["type"] == "http" else ""
+        is_open = path.startswith(f"{paths.API}/") or path == ELEMENT
+        await (self._open if is_open else self._app)(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)

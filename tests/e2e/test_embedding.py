@@ -1,0 +1,121 @@
+"""`<jieda-search>` on a page of another site, and what the API says to such pages."""
+
+import functools
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.server import ROOT
+
+CONTENT = ROOT / "content"
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that the base class has
+        pass
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[str]:
+    """The address of another site, which serves the files of `tmp_path`."""
+    handler = functools.partial(Quiet, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        yield f"http://localhost:{site.server_port}"
+        site.shutdown()
+
+
+@pytest.fixture
+def embedded(
+    browser: Browser, elsewhere: str, tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> Iterator[Callable[..., Page]]:
+    """Opens a page of the other site with the element, `embedded(attributes)`."""
+    base = str(serve(CONTENT, cors_origins=elsewhere).base_url).rstrip("/")
+    context = browser.new_context(viewport={"width": 360, "height": 740})
+
+    def opened(attributes: str = "") -> Page:
+        script = f'<script type="module" src="{base}/static/jieda-search.js"></script>'
+        (tmp_path / "index.html").write_text(
+            f"<!doctype html><html lang=en><meta charset=utf-8>{script}<body>"
+            f"<style>input {{ display: none }}</style><jieda-search {attributes}></jieda-search>"
+        )
+        page = context.new_page()
+        page.goto(f"{elsewhere}/index.html")
+        return page
+
+    yield opened
+    context.close()
+
+
+def test_it_finds_and_leads_to_the_entry_by_keys_alone(embedded: Callable[..., Page]) -> None:
+    page = embedded()
+    field = page.locator("jieda-search input")
+    field.fill("restart slime from the last checkpoint")
+    options = page.locator("jieda-search [role=option]")
+    expect(options.first).to_contain_text("slime")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    field.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    expect(field).to_have_attribute("aria-activedescendant", "option-0")
+    field.press("Enter")
+    page.wait_for_url("**/en/entries/slime/resume-training")
+    assert page.context.cookies() == []
+
+
+def test_it_speaks_chinese_waits_for_an_input_method_and_says_when_nothing_fits(
+    embedded: Callable[..., Page],
+) -> None:
+    page = embedded('lang="zh" framework="slime"')
+    field = page.locator("jieda-search input")
+    expect(field).to_have_attribute("placeholder", "粘贴报错或输入问题")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    field.dispatch_event("compositionstart")
+    field.fill("xian")
+    page.wait_for_timeout(500)
+    assert asked == []
+    field.fill("显存不足")
+    field.dispatch_event("compositionend")
+    expect(page.locator("jieda-search [role=option]").first).to_be_visible()
+    assert all("framework=slime" in each for each in asked)
+    field.press("Escape")
+    expect(page.locator("jieda-search [role=listbox]")).to_be_hidden()
+    field.fill("怎么做红烧肉")
+    listed = page.locator("jieda-search [role=listbox]")
+    expect(listed).to_contain_text("没有")
+
+
+def test_a_server_that_does_not_answer_is_told(embedded: Callable[..., Page]) -> None:
+    page = embedded('server="http://127.0.0.1:9"')
+    page.locator("jieda-search input").fill("anything")
+    expect(page.locator("jieda-search [role=listbox]")).to_have_text("The search does not answer.")
+
+
+def test_only_the_sites_that_are_named_may_ask_and_only_the_api(serve: Callable[..., httpx.Client]) -> None:
+    open_to_one = serve(CONTENT, cors_origins="https://docs.example.com")
+    closed = serve(CONTENT)
+    theirs, others = {"Origin": "https://docs.example.com"}, {"Origin": "https://evil.example"}
+    preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
+    search, diagnose = "/api/v1/search?q=oom", "/api/v1/diagnose"
+    allowed = "access-control-allow-origin"
+    for _ in range(2):  # the second time from the cache of answers
+        assert open_to_one.get(search, headers=theirs).headers[allowed] == theirs["Origin"]
+        assert allowed not in open_to_one.get(search, headers=others).headers
+        assert allowed not in open_to_one.get(search).headers
+    assert open_to_one.options(diagnose, headers=theirs | preflight).headers[allowed] == theirs["Origin"]
+    assert open_to_one.options(diagnose, headers=others | preflight).status_code == 400
+    answer = open_to_one.get(search, headers=theirs)
+    assert "access-control-allow-credentials" not in answer.headers
+    assert "etag" in answer.headers["access-control-expose-headers"].lower()
+    for path in ("/en/", "/en/entries/slime/resume-training", "/static/app.js"):
+        assert allowed not in open_to_one.get(path, headers=theirs).headers
+    assert allowed not in closed.get(search, headers=theirs).headers
+
+
+def test_the_element_is_small() -> None:
+    assert (ROOT / "static/jieda-search.js").stat().st_size < 15_000
