@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from jieda.cli.import_issues import import_issues
 from jieda.cli.import_report import WORDS, as_data, report, summary
 from jieda.cli.running import content_directories, content_option, run, terminal_language, writing
 from jieda.entry import Language
@@ -37,6 +38,7 @@ class Options:
     accept: bool
     as_json: bool
     lang: str | None
+    issues: Path | None
     directories: tuple[Path, ...]
 
     def shown(self) -> Language:
@@ -76,6 +78,11 @@ class Options:
     "--license", "license_", default="", metavar="ID", help="License of the pages, such as Apache-2.0."
 )
 @click.option("--updated", type=click.DateTime(["%Y-%m-%d"]), help="The day that the pages are from.")
+@click.option(
+    "--issues",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Threads of an issue tracker instead of pages: what gh issue list --json prints, or GitLab or Gitee exports.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @click.option("--accept", is_flag=True, help="Mark the changes shown as dealt with, and stop showing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
@@ -94,6 +101,8 @@ def command(context: click.Context, /, **given: Any) -> None:
     what changed is shown. Exit code: 0 where questions were found, 1 where none were, 2 where a page cannot be read.
     """
     options = Options(**given)
+    if options.issues:
+        context.exit(_threads(options.issues, options))
     request, shown = options.request(), options.shown()
     found = plan_import(request, _Progress(shown))
     with writing():
@@ -108,11 +117,25 @@ def command(context: click.Context, /, **given: Any) -> None:
     context.exit(0 if found.plan.rows else 1)
 
 
-class _Progress:
-    """A bar on the terminal for the first long run (pages), then for the second (entries)."""
+def _threads(file: Path, options: Options) -> int:
+    if options.pages or options.en or options.zh or options.accept:
+        raise click.UsageError("--issues takes no pages: import them by themselves.")
+    return import_issues(
+        file,
+        options.framework,
+        options.directories,
+        dry_run=options.dry_run,
+        as_json=options.as_json,
+        lang=options.shown(),
+        progress=_Progress(options.shown(), "threads"),
+    )
 
-    def __init__(self, lang: Language) -> None:
-        self._labels = iter((WORDS["reading"][lang], WORDS["drafting"][lang]))
+
+class _Progress:
+    """A bar on the terminal for the first long run (pages or threads), then for the second (entries)."""
+
+    def __init__(self, lang: Language, first: str = "reading") -> None:
+        self._labels = iter((WORDS[first][lang], WORDS["drafting"][lang]))
 
     def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
         with click.progressbar(numbers, length=total, label=next(self._labels, ""), file=sys.stderr) as bar:

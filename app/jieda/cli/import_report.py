@@ -50,6 +50,7 @@ WORDS: Mapping[str, Mapping[Language, str]] = {
         Language.ZH: "写入 {files} 个文件，全部是草稿；请看 `jieda check`",
     },
     "reading": {Language.EN: "Reading pages", Language.ZH: "读取页面"},
+    "threads": {Language.EN: "Reading threads", Language.ZH: "读取讨论"},
     "drafting": {Language.EN: "Drafting entries", Language.ZH: "生成草稿"},
 }
 

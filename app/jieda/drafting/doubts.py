@@ -1,5 +1,6 @@
 """What an import could not decide: said in the language of the draft; `jieda check` reports it until it is gone."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -66,6 +67,26 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
         Language.EN: "name where the answer comes from",
         Language.ZH: "请写明答案的来源",
     },
+    "title-from-threads": {
+        Language.EN: "as one of {count} threads has it: word it the way people ask, in this language",
+        Language.ZH: "取自 {count} 个讨论之一：请用本语言改成大家提问的说法",
+    },
+    "source-from-threads": {
+        Language.EN: "{url} seems to have solved it: write the fix from there; see that it fits the others",
+        Language.ZH: "看来是 {url} 解决的：请据此写解决办法，并确认其他讨论也适用",
+    },
+    "unsolved-from-threads": {
+        Language.EN: "none of the threads says what helped: find out before you publish",
+        Language.ZH: "这些讨论都没有说怎么解决的：弄清楚再发布",
+    },
+    "signature-from-threads": {
+        Language.EN: "{fits} of {count} threads have one of these signatures: see to the others",
+        Language.ZH: "{count} 个讨论中有 {fits} 个含有这里的特征行：请看看其余的",
+    },
+    "sample-from-threads": {
+        Language.EN: "quoted from threads: write samples of your own with the same lines",
+        Language.ZH: "引自讨论原文：请改写成自己的样本，保留其中的报错行",
+    },
     "shared": {
         Language.EN: "{ids} has one of these signatures, too: make it more specific, or say `confidence: likely`",
         Language.ZH: "{ids} 也有这里的某条特征行：请改得更具体，或者注明 `confidence: likely`",
@@ -107,8 +128,8 @@ TEXTS: Mapping[str, Mapping[Language, str]] = {
 
 MAX_CHARS = 300
 
-FROM_LOG = "-from-log"
-"""Ends the name of a text that says for an entry made from a log what its rule says otherwise for one from a page."""
+ORIGINS = re.compile(r"-from-(?:log|threads)$")
+"""Ends the name of a text that says for an entry made from these what its rule says otherwise for one from a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +141,7 @@ class Doubt:
 
     def say(self, lang: Language) -> str:
         """Rule and text, one line."""
-        text = f"{self.rule.removesuffix(FROM_LOG)}: {TEXTS[self.rule][lang].format(**dict(self.values))}"
+        text = f"{ORIGINS.sub('', self.rule)}: {TEXTS[self.rule][lang].format(**dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
 

@@ -133,7 +133,7 @@ def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[s
     """Lines of error text with placeholders for their values; those left out that say nothing specific or that one of
     `samples` has."""
     for line in lines:
-        if (signature := _signature(line)) and not _matches_any(signature, samples):
+        if (signature := shape_of(line)) and not _matches_any(signature, samples):
             yield signature
 
 
@@ -167,8 +167,8 @@ def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
         yield from _code(block.children)
 
 
-def _signature(line: str) -> str:
-    """The line as a signature, or nothing where it is none."""
+def shape_of(line: str) -> str:
+    """The line with placeholders for its values, as a signature; or nothing where that says nothing specific."""
     if has_han(line) or len(line) < 8:
         return ""
     text = (

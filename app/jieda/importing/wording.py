@@ -33,6 +33,10 @@ class Wording:
     question_columns: frozenset[str]
     answer_columns: frozenset[str]
     page_names: frozenset[str]
+    solved: re.Pattern[str]
+    unsolved: re.Pattern[str]
+    same_thread: re.Pattern[str]
+    bare_thanks: int
 
     @classmethod
     @cache
@@ -56,6 +60,10 @@ class Wording:
             question_columns=_titles(column["question"]),
             answer_columns=_titles(column["answer"]),
             page_names=_words(raw["page"]["names"]),
+            solved=_phrases(raw["thread"]["solved"]),
+            unsolved=_phrases(raw["thread"]["open"]),
+            same_thread=_phrases(raw["thread"]["same"]),
+            bare_thanks=raw["thread"]["bare_thanks"],
         )
 
     def marked(self, title: str) -> bool:
@@ -122,6 +130,12 @@ def fold_title(title: str) -> str:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _phrases(text: str) -> re.Pattern[str]:
+    """English phrases as whole words, Chinese ones anywhere, in any case."""
+    said = [re.escape(each.replace("|", " ")) for each in text.split()]
+    return re.compile("|".join(rf"\b{each}\b" if each.isascii() else each for each in said), re.IGNORECASE)
 
 
 def _titles(*texts: str) -> frozenset[str]:

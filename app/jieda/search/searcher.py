@@ -87,6 +87,11 @@ class Searcher:
         return self._analyzer
 
     @property
+    def embedder(self) -> Embedder | None:
+        """What texts are embedded with, where anything is."""
+        return self._embedder
+
+    @property
     def glossary(self) -> Glossary:
         """The words that mean the same."""
         return self._glossary

@@ -1,8 +1,8 @@
 """A log that no entry explains becomes a draft of one: what it tells is filled in, and every guess is named."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import Slugs, finders_of, signatures_of, words_of
-from jieda.entry import Language
+from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
 from jieda.signature.line import compile_signature_line
 from jieda.taxonomy import Taxonomy
@@ -36,14 +36,21 @@ class Clues:
     signatures: tuple[str, ...]
 
 
-def clues_of(log: str, diagnosis: Diagnosis, content: Loaded, entry_id: str = "") -> Clues:
-    """The clues of a log with its diagnosis. Samples of `entry_id` may have the same line, others not."""
+def clues_of(
+    log: str,
+    diagnosis: Diagnosis,
+    content: Loaded,
+    entry_id: str = "",
+    strangers: Sequence[Sample] = (),
+) -> Clues:
+    """The clues of a log with its diagnosis. Samples of `entry_id` may have the same line, others and `strangers`
+    not."""
     # Of a wrapper alone nothing can be known, so it gets a name and no signature: that would fit every crash.
     failure = diagnosis.root or next(iter(diagnosis.errors), None)
     error, message = (failure.type, failure.message) if failure else ("", "")
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
-    others = [sample for sample in content.samples if sample.entry_id != entry_id]
+    others = [*strangers, *(sample for sample in content.samples if sample.entry_id != entry_id)]
     text = masked(log)
     return Clues(
         line=line,
@@ -63,7 +70,7 @@ def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:
     return tuple(each for each in taxonomy.error_type if said.issuperset(words_of(each)))
 
 
-SAMPLE = "first.log"
+SAMPLES = ("first.log", "second.log", "third.log")
 MOST_NAMED = 3
 
 
@@ -120,7 +127,9 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
         doubt("sample-from-log", id=entry_id),
         doubt("source-from-log"),
     )
-    return LogDraft(entry_id, _files(content, entry_id, known, doubts, text, wanted.today), text != log)
+    return LogDraft(
+        entry_id, draft_files(content, entry_id, known, doubts, (text,), wanted.today), text != log
+    )
 
 
 def _known(clues: Clues, content: Loaded) -> KnownFailure:
@@ -134,11 +143,17 @@ def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
     return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
 
 
-def _files(  # noqa: PLR0913, PLR0917 - what the files are made of
-    content: Loaded, entry_id: str, known: KnownFailure, doubts: tuple[Doubt, ...], text: str, today: date
+def draft_files(  # noqa: PLR0913, PLR0917 - what the files are made of
+    content: Loaded,
+    entry_id: str,
+    known: KnownFailure,
+    doubts: tuple[Doubt, ...],
+    logs: tuple[str, ...],
+    today: date,
 ) -> dict[str, str]:
+    """Both editions of a draft and its samples, by their path below a content directory."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
-    whole = KnownFailure(known.title, known.topics, known.error_types, known.signatures, known.text, said)
-    texts = known_skeletons(content.corpus.taxonomy, entry_id, whole, today)
+    texts = known_skeletons(content.corpus.taxonomy, entry_id, replace(known, doubts=said), today)
     files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}
-    return files | {f"samples/{entry_id}/{SAMPLE}": text if text.endswith("\n") else f"{text}\n"}
+    samples = zip(SAMPLES, logs, strict=False)
+    return files | {f"samples/{entry_id}/{name}": text.removesuffix("\n") + "\n" for name, text in samples}

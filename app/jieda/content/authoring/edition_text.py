@@ -10,7 +10,7 @@ from jieda.content.markdown.sections import SECTIONS
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.front_matter import FrontMatter
 from jieda.content.read.parse import edition_digest
-from jieda.entry import Kind, Language, Signature, Validity
+from jieda.entry import Kind, Language, Signature, Source, Validity
 from jieda.errors import AuthoringError
 from jieda.taxonomy import Taxonomy
 
@@ -74,11 +74,7 @@ def _fields(front: FrontMatter) -> Iterator[str]:
     if front.applies_anywhere:
         yield "applies_anywhere: true\n"
     yield listed("related", front.related)
-    yield "source:\n"
-    for source in front.source:
-        yield f"  - title: {quoted(source.title)}\n"
-        yield f"    url: {quoted(source.url)}\n"
-        yield f"    license: {quoted(source.license)}\n"
+    yield _sources(front.source)
     if front.updated:
         yield f"updated: {front.updated.isoformat()}\n"
     if front.synced_with:
@@ -86,6 +82,12 @@ def _fields(front: FrontMatter) -> Iterator[str]:
     yield listed("formerly", front.formerly) if front.formerly else ""
     yield "draft: true\n" if front.draft else ""
     yield listed("doubts", front.doubts) if front.doubts else ""
+
+
+def _sources(sources: Iterable[Source]) -> str:
+    named = ({"title": each.title, "url": each.url, "license": each.license} for each in sources)
+    lines = ("\n    ".join(f"{name}: {quoted(text)}" for name, text in each.items()) for each in named)
+    return "source:\n" + "".join(f"  - {each}\n" for each in lines)
 
 
 def _block(name: str, items: Iterable[str]) -> str:
@@ -146,8 +148,8 @@ _BODY = {
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """What is known of a new error before anybody has written a word; `doubts` by language. `text` is what was
-    printed, in lines."""
+    """What is known of a new error, or question, before anybody has written a word; `doubts` by language. `text` is
+    what was printed, in lines; `symptoms`, how somebody described it."""
 
     title: str
     topics: tuple[str, ...]
@@ -155,6 +157,9 @@ class KnownFailure:
     signatures: tuple[str, ...]
     text: str
     doubts: Mapping[Language, tuple[str, ...]]
+    kind: Kind = Kind.ERROR
+    symptoms: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
@@ -177,7 +182,7 @@ def known_skeletons(
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
     bodies = {}
     for lang in Language:
-        body = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[2]
+        body = skeleton(taxonomy, framework, known.kind, lang, today).partition("\n---\n\n")[2]
         todo = _BODY[lang]["symptom"]
         bodies[lang] = body.replace(todo, f"{todo}\n\n{fence}text\n{known.text}\n{fence}", 1)
     return {lang: _known_skeleton(taxonomy, framework, known, lang, today, bodies) for lang in Language}
@@ -191,14 +196,16 @@ def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
     today: date,
     bodies: Mapping[Language, str],
 ) -> str:
-    front = skeleton(taxonomy, framework, Kind.ERROR, lang, today).partition("\n---\n\n")[0]
+    front = skeleton(taxonomy, framework, known.kind, lang, today).partition("\n---\n\n")[0]
     signatures = listed("signatures", known.signatures)
+    symptom = f"symptoms:\n  - '{_SYMPTOM[lang]}'\n"
+    described = listed("symptoms", known.symptoms) if known.symptoms else "" if known.signatures else symptom
     for old, new in (
-        (f"title: '{_TITLE[lang][Kind.ERROR]}'\n", f"title: {quoted(known.title)}\n"),
+        (f"title: '{_TITLE[lang][known.kind]}'\n", f"title: {quoted(known.title)}\n"),
         ("topics: []\n", listed("topics", known.topics)),
         ("error_types: []\n", listed("error_types", known.error_types)),
         ("signatures: []\n", signatures),
-        (f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if known.signatures else "\0", ""),
+        (symptom, described),
         (
             "draft: true",
             f"synced_with: '{edition_digest(known.title, bodies[lang.other])}'\ndraft: true\n"
@@ -206,6 +213,8 @@ def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
         ),
     ):
         front = front.replace(old, new, 1)
+    if known.sources:
+        front = re.sub(r"source:\n(?:  .*\n)+", lambda _: _sources(known.sources), front, count=1)
     return f"{front}\n---\n\n{bodies[lang]}"
 
 

@@ -1,0 +1,270 @@
+"""Threads of an issue tracker become drafts: those about the same are one, and what an entry answers is left out.
+
+Threads are about the same where their root failures have one shape, where one calls the other a duplicate, or where
+what they say means the same (docs/importing.md). What most people meet comes first.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.authoring.edition_text import KnownFailure
+from jieda.content.read.forms import MAX_TITLE_CHARS
+from jieda.content.read.load import Loaded
+from jieda.diagnosis.answers import Confidence, Diagnosis
+from jieda.diagnosis.words import WordReader
+from jieda.drafting.doubts import Doubt, doubt
+from jieda.drafting.guesses import Slugs, finders_of, shape_of
+from jieda.entry import Kind, Language, Sample, Source
+from jieda.filters import Filters
+from jieda.importing.threads import Comment, Thread, solution
+from jieda.search.answers import SearchRequest
+from jieda.search.meaning.likeness import alike
+from jieda.signature.line import compile_signature_line
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.from_log import clues_of, draft_files
+from jieda.usecases.gaps.grouping import ALIKE, meaning
+from jieda.usecases.secrets import masked_for_others
+
+NEAR = 0.8
+"""Cosine of two threads that mean the same."""
+COVERED = 0.6
+"""Score of a search's best answer, by which a question without a log is answered already."""
+MOST_SOURCES = 5
+MOST_LOGS = 3
+UNKNOWN_LICENSE = "NOASSERTION"
+
+Progress = Callable[[Iterable[int], int], Iterator[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadThread:
+    """A thread with what its log tells. `shape`: its root failure with placeholders for values, or empty."""
+
+    thread: Thread
+    diagnosis: Diagnosis
+    shape: str
+    entry: str
+    """The entry that answers it already, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadGroup:
+    """Threads about the same, the one that most people answered or agreed with first."""
+
+    members: tuple[ReadThread, ...]
+
+    @property
+    def first(self) -> ReadThread:
+        """The one that stands for all."""
+        return self.members[0]
+
+    @property
+    def entry(self) -> str:
+        """The entry that answers one of them, or empty."""
+        return next((each.entry for each in self.members if each.entry), "")
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """Threads, reactions and comments: what more people meet has more."""
+        threads = [each.thread for each in self.members]
+        return len(threads), sum(each.reactions for each in threads), sum(each.replies for each in threads)
+
+    @property
+    def solved_by(self) -> Comment | None:
+        """The comment that solved one of them."""
+        return next((found for each in self.members if (found := solution(each.thread))), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadDraft:
+    """A group with the files of its draft, by their path below a content directory."""
+
+    group: ThreadGroup
+    id: str
+    files: dict[str, str]
+
+
+def read_all(
+    snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress
+) -> tuple[ReadThread, ...]:
+    """Every thread with its diagnosis and the entry that answers it."""
+    cited = {
+        source.url.partition("#")[0]: file.id for file in content.corpus.files for source in file.front.source
+    }
+    found = []
+    for place in progress(range(len(threads)), len(threads)):
+        thread = threads[place]
+        diagnosis = snapshot.diagnoser.diagnose(thread.logs, Language.EN, framework)
+        entry = cited.get(thread.url) or _answered(snapshot, thread, diagnosis, framework)
+        found.append(ReadThread(thread, diagnosis, _shape(diagnosis), entry))
+    return tuple(found)
+
+
+def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
+    """The entry that explains its log or, where it has none, answers its question."""
+    for match in diagnosis.matches[:1]:
+        if match.confidence is not Confidence.POSSIBLE:
+            return match.entry.id
+    if diagnosis.root:
+        return ""
+    request = SearchRequest(thread.title, Language.EN, Filters(framework=(framework,)), 1, verbatim=True)
+    found = snapshot.searcher.search(request)
+    best = next(iter(found.hits), None)
+    return best.entry.id if best and not found.weak and best.score >= COVERED else ""
+
+
+def _shape(diagnosis: Diagnosis) -> str:
+    root = diagnosis.root
+    if root is None:
+        return ""
+    name = root.type.rpartition(".")[2]
+    return shape_of(f"{name}: {root.message}" if name and root.message else name or root.message)
+
+
+def grouped_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:
+    """Groups, what most people meet first."""
+    parents = list(range(len(read)))
+
+    def top(place: int) -> int:
+        while parents[place] != place:
+            parents[place] = place = parents[parents[place]]
+        return place
+
+    for one, other in (*_declared(read), *_same_shape(read), *_same_meaning(snapshot, read)):
+        parents[top(other)] = top(one)
+    members: defaultdict[int, list[ReadThread]] = defaultdict(list)
+    for place, each in enumerate(read):
+        members[top(place)].append(each)
+    groups = (ThreadGroup(tuple(sorted(each, key=_rank))) for each in members.values())
+    return tuple(
+        sorted(groups, key=lambda group: (*(-each for each in group.weight), group.first.thread.url))
+    )
+
+
+def _rank(read: ReadThread) -> tuple[int, int, str]:
+    return -read.thread.reactions, -read.thread.replies, read.thread.url
+
+
+def _declared(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
+    """Threads of one tracker, of which one says that it is about the same as the other."""
+    places = {_tracker(each.thread) + each.thread.number: place for place, each in enumerate(read)}
+    for place, each in enumerate(read):
+        for number in each.thread.duplicates():
+            other = places.get(_tracker(each.thread) + number, place)
+            if other != place:
+                yield other, place
+
+
+def _tracker(thread: Thread) -> str:
+    return thread.url.rpartition("/")[0] + "/"
+
+
+def _same_shape(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
+    first: dict[str, int] = {}
+    for place, each in enumerate(read):
+        if each.shape and first.setdefault(each.shape.casefold(), place) != place:
+            yield first[each.shape.casefold()], place
+
+
+def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
+    """By the encoder where there is one, else by words and glossary. Failures of other types are never the same."""
+    texts = [f"{each.thread.title}. {each.shape}" if each.shape else each.thread.title for each in read]
+    searcher = snapshot.searcher
+    if searcher.embedder:
+        pairs = alike(searcher.embedder, texts, NEAR)
+    else:
+        reader = WordReader(searcher.analyzer, searcher.glossary)
+        pairs = _sharing([meaning(text, reader) for text in texts])
+    for one, other in pairs:
+        types = {root.type for each in (read[one], read[other]) if (root := each.diagnosis.root)}
+        if len(types) < 2:
+            yield one, other
+
+
+def _sharing(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[int, int]]:
+    for other, words in enumerate(meanings):
+        for one in range(other):
+            shared = len(words & meanings[one])
+            if shared and shared >= ALIKE * len(words | meanings[one]):
+                yield one, other
+
+
+class Drafter:
+    """Makes drafts of groups, each with a slug that no entry and no other draft has."""
+
+    def __init__(self, content: Loaded, framework: str, groups: Sequence[ThreadGroup], today: date) -> None:
+        self._content, self._framework, self._today = content, framework, today
+        self._groups = groups
+        self._slugs = Slugs(each.partition("/")[2] for each in content.corpus.by_id)
+        self._topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
+
+    def draft(self, group: ThreadGroup) -> ThreadDraft:
+        """The draft of a group: what its first thread tells, tried on the logs of all."""
+        title, first = group.first.thread.title[:MAX_TITLE_CHARS].strip(), group.first
+        clues = clues_of(first.thread.logs, first.diagnosis, self._content, strangers=self._strangers(group))
+        slug, named = self._slugs.take(title, title, "", clues.name or "question")
+        entry_id = f"{self._framework}/{slug}"
+        is_error = bool(clues.line)
+        known = KnownFailure(
+            title=masked_for_others(title),
+            topics=self._topics.find(title),
+            error_types=clues.error_types if is_error else (),
+            signatures=clues.signatures,
+            text=clues.line,
+            doubts={},
+            kind=Kind.ERROR if is_error else Kind.HOW_TO,
+            symptoms=(masked_for_others(title),) if is_error else (),
+            sources=tuple(_sources(group)),
+        )
+        logs = tuple(
+            masked_for_others(each.thread.logs) for each in group.members if each.shape == first.shape
+        )
+        doubts = (
+            doubt("title-from-threads", count=len(group.members)),
+            *(() if named else (doubt("slug", slug=slug),)),
+            *_doubts(group, known),
+        )
+        files = draft_files(
+            self._content, entry_id, known, doubts, logs[:MOST_LOGS] if is_error else (), self._today
+        )
+        return ThreadDraft(group, entry_id, files)
+
+    def _strangers(self, group: ThreadGroup) -> tuple[Sample, ...]:
+        """The logs of all other groups: what fits one of them is no signature of this one."""
+        return tuple(
+            Sample("", Path(), each.thread.logs)
+            for other in self._groups
+            if other is not group
+            for each in other.members
+        )
+
+
+def _sources(group: ThreadGroup) -> Iterator[Source]:
+    solved = group.solved_by
+    if solved:
+        yield Source(
+            f"What helped: {group.first.thread.title}"[:MAX_TITLE_CHARS], solved.url, UNKNOWN_LICENSE
+        )
+    for each in group.members[:MOST_SOURCES]:
+        if not (solved and solved.url == each.thread.url):
+            yield Source(each.thread.title[:MAX_TITLE_CHARS], each.thread.url, UNKNOWN_LICENSE)
+
+
+def _doubts(group: ThreadGroup, known: KnownFailure) -> Iterator[Doubt]:
+    solved, count = group.solved_by, len(group.members)
+    yield doubt("source-from-threads", url=solved.url) if solved else doubt("unsolved-from-threads")
+    yield doubt("topics", topics=", ".join(known.topics) or "–")
+    if known.kind is not Kind.ERROR:
+        yield doubt("kind", kind=known.kind)
+        return
+    lines = [compile_signature_line(each) for each in known.signatures]
+    fits = sum(any(line.matches(each.thread.logs) for line in lines) for each in group.members)
+    if not lines:
+        yield doubt("signature-from-log")
+    elif fits < count:
+        yield doubt("signature-from-threads", fits=fits, count=count)
+    yield doubt("sample-from-threads")

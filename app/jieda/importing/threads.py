@@ -1,0 +1,183 @@
+"""Threads of an issue tracker, out of what its command line or its export says: one JSON array, or JSON lines.
+
+`gh issue list --json …`, GitHub's, GitLab's and Gitee's REST answers and GitLab's project export name the same things
+differently; a table has the names. Nothing is fetched.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jieda.errors import LoadingError
+from jieda.importing.wording import Wording
+
+MAX_BYTES = 256 << 20
+MAX_TEXT = 256 << 10
+"""Characters of a thread that are looked at."""
+
+TITLE = ("title",)
+TEXT = ("body", "description", "text", "note")
+ADDRESS = ("url", "html_url", "web_url")
+NUMBER = ("number", "iid", "id")
+AUTHOR = ("author", "user")
+AUTHOR_NAME = ("login", "username", "name", "id")
+COMMENTS = ("comments", "notes", "comment_list")
+COMMENT_COUNT = ("comments", "user_notes_count", "comments_count")
+STATE = ("state", "status")
+CLOSED = frozenset({"closed", "merged", "progressing_done", "rejected"})
+FENCE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)^\1[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+REFERENCE = re.compile(r"(?<![\w/#])#(\d+)\b|/issues/(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What somebody answered in a thread; `reactions` counts those that agree."""
+
+    author: str
+    text: str
+    url: str
+    reactions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """One issue. `replies` counts its comments, of which `comments` may hold none."""
+
+    url: str
+    number: str
+    title: str
+    text: str
+    author: str
+    closed: bool
+    reactions: int
+    replies: int
+    comments: tuple[Comment, ...]
+
+    @property
+    def logs(self) -> str:
+        """What it quotes of programs, or all that it says where it quotes nothing."""
+        said = "\n".join([self.text, *(each.text for each in self.comments if each.author == self.author)])
+        quoted = "\n".join(found[2].strip("\n") for found in FENCE.finditer(said))
+        return quoted or said
+
+    @property
+    def prose(self) -> str:
+        """Its title and what stands outside of quotes."""
+        return f"{self.title}\n{FENCE.sub('', self.text)}"
+
+    def duplicates(self) -> Iterator[str]:
+        """The numbers of threads that its comments call the same."""
+        same = Wording.load().same_thread
+        for text in (self.text, *(each.text for each in self.comments)):
+            for line in text.splitlines():
+                if same.search(line):
+                    yield from (found[1] or found[2] for found in REFERENCE.finditer(line))
+
+
+def read_threads(file: Path) -> tuple[Thread, ...]:
+    """The threads in a file, each once, pull requests left out. Raises LoadingError."""
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise LoadingError(f"{file} has more than {MAX_BYTES >> 20} MiB: export fewer threads at a time")
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LoadingError(f"{file} cannot be read: {error}") from error
+    found = {
+        thread.url: thread
+        for each in _objects(text, file)
+        if not ("pull_request" in each or "/pull/" in _text(each, ADDRESS)) and (thread := _thread(each))
+    }
+    return tuple(found.values())
+
+
+def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
+    lines = [text] if text.lstrip().startswith("[") else text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise LoadingError(
+                f"{file}: line {number} is not JSON, or an array over several lines"
+            ) from error
+        yield from (
+            each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)
+        )
+
+
+def _thread(given: Mapping[str, Any]) -> Thread | None:
+    """Return None for what has no title or no address."""
+    title, url = _text(given, TITLE), _text(given, ADDRESS)
+    if not (title and url.startswith(("https://", "http://"))):
+        return None
+    author = _author(given)
+    comments = tuple(_comments(_first(given, COMMENTS), url))
+    counted = _first(given, COMMENT_COUNT)
+    return Thread(
+        url=url,
+        number=_text(given, NUMBER) or url.rpartition("/")[2],
+        title=" ".join(title.split()),
+        text=_text(given, TEXT)[:MAX_TEXT],
+        author=author,
+        closed=_text(given, STATE).casefold() in CLOSED,
+        reactions=_reactions(given),
+        replies=max(len(comments), counted if isinstance(counted, int) else 0),
+        comments=comments,
+    )
+
+
+def _comments(given: object, url: str) -> Iterator[Comment]:
+    for each in given if isinstance(given, list) else ():
+        if isinstance(each, dict) and not each.get("system") and (text := _text(each, TEXT)):
+            address = _text(each, ADDRESS) or url
+            yield Comment(_author(each), text[:MAX_TEXT], address, _reactions(each))
+
+
+def _first(given: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((given[name] for name in names if given.get(name) is not None), None)
+
+
+def _text(given: Mapping[str, Any], names: Iterable[str]) -> str:
+    value = _first(given, names)
+    return str(value).replace("\r\n", "\n") if isinstance(value, (str, int)) else ""
+
+
+def _author(given: Mapping[str, Any]) -> str:
+    value = _first(given, AUTHOR)
+    return _text(value, AUTHOR_NAME) if isinstance(value, dict) else str(value or "")
+
+
+def _reactions(given: Mapping[str, Any]) -> int:
+    """How many agree: thumbs up and what is as friendly, whatever the tracker calls it."""
+    groups = given.get("reactionGroups")
+    if isinstance(groups, list):
+        kind = [each for each in groups if each.get("content") not in {"THUMBS_DOWN", "CONFUSED"}]
+        return sum(int(each.get("users", {}).get("totalCount", 0)) for each in kind)
+    said = given.get("reactions")
+    if isinstance(said, dict):
+        return int(said.get("total_count", 0)) - int(said.get("-1", 0)) - int(said.get("confused", 0))
+    return int(said if isinstance(said, int) else given.get("upvotes") or 0)
+
+
+def solution(thread: Thread) -> Comment | None:
+    """The comment that solved a thread: the last one that says what helped, or that somebody says helped him. A bare
+    thanks counts for the comment of somebody else before it."""
+    wording = Wording.load()
+    found: Comment | None = None
+    for place, each in enumerate(thread.comments):
+        said = _unquoted(each.text)
+        if wording.unsolved.search(said) or not wording.solved.search(said):
+            continue
+        before: Sequence[Comment] = [one for one in thread.comments[:place] if one.author != each.author]
+        is_bare = len(said) < wording.bare_thanks and not REFERENCE.search(said)
+        found = before[-1] if is_bare and before else each
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """A comment without what it quotes of another, or of a program."""
+    return "\n".join(line for line in FENCE.sub("", text).splitlines() if not line.startswith(">")).strip()
