@@ -5,7 +5,7 @@ n-grams then name the few literals that may stand in it, and only those are look
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class AnchorIndex:
         for anchor in sorted(known):
             width = min(WIDTH, len(anchor))
             rarest = min(_grams(anchor, width), key=lambda gram: (shared[gram], gram))
-            code = int(_codes(rarest, width)[0])
+            code = int(dict(_codes(rarest, width))[width][0])
             filed[width].setdefault(code, []).append((anchor.index(rarest), anchor))
         self._filed = {width: (_table(codes), codes) for width, codes in filed.items()}
 
@@ -38,8 +38,10 @@ class AnchorIndex:
         found: set[str] = set()
         # No literal has white space in it, and a long log says the same words again and again.
         words = "\n".join(set(folded.split()))
-        for width, (table, filed) in self._filed.items():
-            codes = _codes(words, width)
+        for width, codes in _codes(words, max(self._filed, default=0)):
+            if width not in self._filed:
+                continue
+            table, filed = self._filed[width]
             for place in np.flatnonzero(table[codes >> _SHIFT]).tolist():
                 for offset, anchor in filed.get(int(codes[place]), ()):
                     if anchor not in found and words.startswith(anchor, max(0, place - offset)):
@@ -51,14 +53,13 @@ def _grams(text: str, width: int) -> set[str]:
     return {text[start : start + width] for start in range(len(text) - width + 1)}
 
 
-def _codes(text: str, width: int) -> Codes:
-    """A number for the gram of `width` at each place of a text, the same for the same gram."""
+def _codes(text: str, widest: int) -> Iterator[tuple[int, Codes]]:
+    """Widths from 1, with a number for the gram of that width at each place of a text, the same for the same gram."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    size = max(0, len(characters) - width + 1)
-    codes = np.zeros(size, dtype=np.uint32)
-    for start in range(width):
-        codes = (codes ^ characters[start : start + size]) * np.uint32(_PRIME)
-    return codes
+    codes = np.zeros(len(characters), dtype=np.uint32)
+    for start in range(min(widest, len(characters))):
+        codes = (codes[: len(characters) - start] ^ characters[start:]) * np.uint32(_PRIME)
+        yield start + 1, codes
 
 
 def _table(codes: Iterable[int]) -> NDArray[np.bool_]:

@@ -84,7 +84,7 @@ def test_formats_are_as_their_examples_say(content: Path) -> None:
     formats = compile_formats(failures)
     for prefix in failures.prefixes:
         for example in prefix.examples:
-            assert [line.text.strip() for line in fold(f"{example} gearbox", formats).lines] == ["gearbox"], (
+            assert [text.strip() for text in fold(f"{example} gearbox", formats).texts] == ["gearbox"], (
                 example
             )
     for family in failures.families:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
 from jieda.log import lines, traceback
-from jieda.log.formats import compile_formats
+from jieda.log.formats import Formats, compile_formats
 from jieda.log_knowledge import LogKnowledge
 
 CONTENT = Path(__file__).parents[2] / "content"
@@ -24,8 +24,8 @@ KNOWLEDGE = knowledge_of([CONTENT])
 FORMATS = compile_formats(KNOWLEDGE.failures)
 
 
-def fold(text: str) -> lines.FoldedLog:
-    return lines.fold(text, FORMATS)
+def fold(text: str, formats: Formats = FORMATS) -> lines.FoldedLog:
+    return lines.fold(text, formats)
 
 
 def parse(text: str) -> traceback.ParsedLog:

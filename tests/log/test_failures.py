@@ -136,7 +136,7 @@ def test_the_same_failure_of_many_ranks_is_one() -> None:
         f"[rank{n}]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {n}.5 GiB. GPU {n} is full"
         for n in range(64)
     )
-    assert (only(log).count, only(log).line) == (64, 1)
+    assert (only(log).times, only(log).line) == (64, 1)
 
 
 def test_different_messages_of_one_type_stay_apart() -> None:

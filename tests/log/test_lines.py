@@ -1,7 +1,9 @@
 """What a log says once decoration, repeats and ranks are taken off it."""
 
 import pytest
+from jieda.log.formats import compile_formats
 from jieda.log.lines import PIECE
+from jieda.log_knowledge import Failures, Prefix
 
 from tests.log.reading import fold, parse
 
@@ -36,8 +38,7 @@ from tests.log.reading import fold, parse
     ],
 )
 def test_decoration_is_taken_off(prefix: str) -> None:
-    (line,) = fold(prefix + "KeyError: 'a'").lines
-    assert line.text == "KeyError: 'a'"
+    assert fold(prefix + "KeyError: 'a'").texts == ("KeyError: 'a'",)
 
 
 @pytest.mark.parametrize(
@@ -50,22 +51,20 @@ def test_decoration_is_taken_off(prefix: str) -> None:
     ],
 )
 def test_what_is_part_of_the_message_stays(line: str) -> None:
-    assert [each.text for each in fold(line).lines] == [line]
+    assert fold(line).texts == (line,)
 
 
 def test_ranks_are_folded_and_the_first_line_is_remembered() -> None:
     log = "start\n" + "\n".join(f"[rank{rank}]: KeyError: 1" for rank in range(64))
-    assert [(line.number, line.text, line.count) for line in fold(log).lines] == [
-        (1, "start", 1),
-        (2, "KeyError: 1", 64),
-    ]
+    parsed = parse(log)
+    assert list(zip(parsed.numbers, parsed.texts, strict=True)) == [(1, "start"), (2, "KeyError: 1")]
+    assert [each.times for each in parsed.raised] == [64]
 
 
 def test_what_ray_repeats_is_counted() -> None:
-    (line,) = fold(
-        "(W pid=1) KeyError: 1 [repeated 7x across cluster] (Ray deduplicates logs by default.)"
-    ).lines
-    assert (line.text, line.count) == ("KeyError: 1", 7)
+    parsed = parse("(W pid=1) KeyError: 1 [repeated 7x across cluster] (Ray deduplicates logs by default.)")
+    assert parsed.texts == ("KeyError: 1",)
+    assert [each.times for each in parsed.raised] == [7]
 
 
 @pytest.mark.parametrize(
@@ -80,19 +79,19 @@ def test_what_ray_repeats_is_counted() -> None:
     ids=["unix", "windows", "old mac", "mixed", "separators that editors do not count"],
 )
 def test_lines_are_numbered_as_an_editor_does(log: str, numbers: list[int]) -> None:
-    assert [line.number for line in fold(log).lines] == numbers
+    assert fold(log).numbers == numbers
 
 
 def test_a_progress_bar_hides_nothing_behind_its_carriage_returns() -> None:
     log = "Map:  10%|█         | 1/10 [00:01<00:09]\rMap:  20%|██        | 2/10 [00:02<00:08]\rKeyError: 1\n"
-    assert [(line.number, line.text) for line in fold(log).lines] == [(1, "KeyError: 1")]
+    assert fold(log).texts == ("KeyError: 1",)
 
 
 def test_an_endless_line_is_read_to_its_end_in_pieces() -> None:
     log = "x" * 50_000 + " ValueError: at the very end"
-    lines = fold(log).lines
-    assert max(len(line.text) for line in lines) <= PIECE
-    assert {line.number for line in lines} == {1}
+    folded = fold(log)
+    assert max(map(len, folded.texts)) <= PIECE
+    assert set(folded.numbers) == {1}
     assert [each.type for each in parse(log).raised] == ["ValueError"]
 
 
@@ -111,5 +110,11 @@ def test_ranks_that_write_in_turns_keep_their_own_tracebacks() -> None:
 
 
 def test_what_html_makes_of_a_log_is_undone() -> None:
-    (line,) = fold("AssertionError: &#39;a&#39; &lt; &quot;b&quot; &amp;lt; &nbsp; &#10;").lines
-    assert line.text == "AssertionError: 'a' < \"b\" &lt; &nbsp; &#10;"
+    text = "AssertionError: &#39;a&#39; &lt; &quot;b&quot; &amp;lt; &nbsp; &#10;"
+    assert fold(text).texts == ("AssertionError: 'a' < \"b\" &lt; &nbsp; &#10;",)
+
+
+def test_a_number_in_a_prefix_is_that_number() -> None:
+    failures = Failures(levels=("V1",), prefixes=(Prefix("x", ("job 7", "{level}:")),))
+    texts = fold("job 8 left\njob 7 stays\nV2: on\nV1: off", compile_formats(failures)).texts
+    assert texts == ("job 8 left", "stays", "V2: on", "off")

@@ -43,7 +43,7 @@ class FactReader:
 
     def background(self, log: Background) -> BackgroundFacts:
         """The facts of a log that no entry explains."""
-        text = "\n".join(line.text for line in parse(log.text, self.formats).lines)
+        text = "\n".join(parse(log.text, self.formats).texts)
         words = self.words.read(without_values(text))
         return BackgroundFacts(log.name, tuple(sorted({*chain.from_iterable(words)})))
 

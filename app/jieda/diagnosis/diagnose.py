@@ -72,7 +72,7 @@ class Diagnoser:
             near=near,
             verdict=_verdict(matches, near, troubled=shown.troubled),
             errors=tuple(
-                LogError(one.type, one.message, one.line, one.count, one.name in self._formats.wrappers)
+                LogError(one.type, one.message, one.line, one.times, one.name in self._formats.wrappers)
                 for one in parsed.raised[-MOST_ERRORS:]
             ),
             framework=origin.name,
@@ -88,13 +88,13 @@ class Diagnoser:
         lines: dict[int, MatchedLine] = {}
         telling: dict[int, tuple[str, ...]] = {}
         for place, reason in places[: 2 * MOST_LINES]:
-            line = parsed.lines[place.line]
-            if line.number not in lines:
-                found = line.text[place.start : place.end]
-                telling[line.number] = (found,) if found else self._shared(one)
-                text = _around(raw[line.number - 1], found)
-                begins = max(0, text.find(line.text.strip()[:FIRST_WORDS]))
-                lines[line.number] = MatchedLine(line.number, text, reason, begins)
+            line, number = parsed.texts[place.line], parsed.numbers[place.line]
+            if number not in lines:
+                found = line[place.start : place.end]
+                telling[number] = (found,) if found else self._shared(one)
+                text = _around(raw[number - 1], found)
+                begins = max(0, text.find(line.strip()[:FIRST_WORDS]))
+                lines[number] = MatchedLine(number, text, reason, begins)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
         return Match(
             entry,

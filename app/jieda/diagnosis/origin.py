@@ -7,8 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import islice
 
+from jieda.anchors import AnchorIndex
 from jieda.log.traceback import ParsedLog
 from jieda.log_knowledge import Program, Programs, Role
 from jieda.signature.grammar import FOLDERS, expression, folder_line, parts_of
@@ -25,6 +26,8 @@ _FRAME = 3
 _ASIDE = 4
 """A framework named this many times less often than another one is only mentioned in its log."""
 _MOST_MENTIONS = 20
+_MOST_PATHS = 1000
+"""Paths of a log that are looked at; more have been made up."""
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 _INSIDE_CODE = re.compile(r"[/.][A-Za-z0-9_]|\.?/")
 
@@ -70,28 +73,36 @@ class Detective:
         named = {name for program in own.values() for name in (*program.names, *program.folders)}
         rest = [program for program in programs.by_id.values() if program.id not in own]
         # A program that a team writes about is its own, whatever it was before.
-        self._others = [
+        others = [
             program
             for program in rest
             if program.role is Role.OTHER and not named & {program.id, *program.names}
         ]
-        self._named = frozenset(program.id for program in self._others)
-        self._own = tuple(own.values())
-        self._own_folders = _Folders(self._own)
-        self._other_folders = _Folders(self._others)
+        self._listed = frozenset(program.id for program in others)
+        self._named = [(program, _anchors(program)) for program in (*own.values(), *others)]
+        self._anchors = AnchorIndex(anchor for _, anchors in self._named for anchor in anchors)
+        self._own_folders = _Folders(own.values())
+        self._other_folders = _Folders(others)
         self._shared_folders = _Folders(program for program in rest if program.role is Role.COMPONENT)
         self._standard = _paths(programs.standard)
         self._installed = _paths(programs.installed, package=r"/(?P<package>[\w.-]{1,80})")
 
     def origin(self, parsed: ParsedLog, told: str = "") -> Origin:
         """Count what speaks for whom; `told` is the framework that the log's owner names, if any."""
-        text = "\n".join((*parsed.processes, *(line.text for line in parsed.lines)))
+        text = "\n".join((*parsed.processes, *parsed.texts))
         folded = text.casefold()
-        paths = [frame.path.replace("\\", "/").casefold() for frame in parsed.frames]
-        owners = [self._owner(path) for path in paths]
-        votes = Counter(owner for owner in owners if owner for _ in range(_FRAME))
-        for program in chain(self._own, self._others):
-            votes[program.id] += _spoken(program, text, folded)
+        paths = Counter(frame.path.replace("\\", "/").casefold() for frame in parsed.frames)
+        votes: Counter[str] = Counter()
+        own_code = False
+        for path in islice(paths, _MOST_PATHS):
+            owner = self._owner(path)
+            own_code |= owner is None
+            if owner:
+                votes[owner] += _FRAME * paths[path]
+        found = self._anchors.find(folded)
+        for program, anchors in self._named:
+            if not found.isdisjoint(anchors):
+                votes[program.id] += _spoken(program, text, folded)
         votes[told] += _TOLD if told else 0
         ranked = [(name, count) for name, count in votes.most_common() if count]
         known = [(name, count) for name, count in ranked if name in self._known or name == told]
@@ -99,8 +110,8 @@ class Detective:
         return Origin(
             known=tuple(name for name, count in known if count * _ASIDE > known[0][1]),
             others=others,
-            own_code=None in owners,
-            guessed=self._named.isdisjoint(others),
+            own_code=own_code,
+            guessed=self._listed.isdisjoint(others),
         )
 
     def _owner(self, path: str) -> str | None:
@@ -146,6 +157,12 @@ def _as_program(tag: Tag) -> Program:
     if tag.repository:
         names.append(tag.repository.rstrip("/").rpartition("/")[2].removesuffix(".git").casefold())
     return Program(tag.id, Role.FRAMEWORK, tuple(dict.fromkeys(names)), tuple(dict.fromkeys(names)))
+
+
+def _anchors(program: Program) -> frozenset[str]:
+    """A word of each name, for a log that has none of them does not speak of the program."""
+    names = (*program.names, *program.folders, *map(str.casefold, program.classes))
+    return frozenset(max(name.split(), key=len) for name in names)
 
 
 def _spoken(program: Program, text: str, folded: str) -> int:

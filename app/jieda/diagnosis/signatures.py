@@ -107,7 +107,7 @@ class SignatureIndex:
 
         A line of a signature may be the name of a process, which stands before the first line below it.
         """
-        texts = alike("\n".join(line.text for line in log.lines)).split("\n")
+        texts = alike("\n".join(log.texts)).split("\n")
         before = tuple(log.processes.values())
         places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
         for number, place in self._places(texts):
@@ -233,9 +233,7 @@ def _chosen(
         if max(lines) - min(lines) <= near:
             return tuple(row)
     for start, end in tracebacks:
-        inside = [
-            [place for place in each if start <= log.lines[place.line].number <= end] for each in places
-        ]
+        inside = [[place for place in each if start <= log.numbers[place.line] <= end] for each in places]
         if all(inside):
             return tuple(each[0] for each in inside)
     return ()

@@ -6,7 +6,9 @@ What is Python's own stands here; everything else is data, built in (app/jieda/k
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
+from jieda.anchors import AnchorIndex
 from jieda.log_knowledge import Failures
 from jieda.signature.grammar import PREFIXES, REMOTE, REPEATS, Grammar, expression, parts_of
 from jieda.signature.line import SignatureLine, compile_signature_line
@@ -27,6 +29,8 @@ _MESSAGE = 300
 
 MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
 PYTHON_ENDINGS = ("Error", "Exception", "Interrupt", "Exit")
+_TELLING = ("traceback (most", "file ", ".py", "frame #", " raise ", " of the ", "error: ", "assert ")
+"""What a line that is anything but text has in it, where none of the formats says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,14 @@ class FamilyLine:
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """What reading a log needs to know. `prefix` has the group `source`; the last group of `repeats` is how often, that
-    of `remote` an exception. `exception` finds the type and the message where a line names an exception, `raises` the
-    type where it is one of source."""
+    """What reading a log needs to know.
+
+    `prefix` has the group `source`, and is the same for lines that `digits` makes the same. The last group of `repeats`
+    is how often, that of `remote` an exception. `exception` finds the type and the message where a line names an
+    exception, `raises` the type where it is one of source. A line that is anything but text fits one of `families` or
+    has one of the words of `telling` in it, without case; `anchors` looks for what these words are filed under, and for
+    the anchors of families.
+    """
 
     prefix: re.Pattern[str] | None
     repeats: re.Pattern[str] | None
@@ -62,15 +71,21 @@ class Formats:
     wrappers: frozenset[str]
     remote: re.Pattern[str] | None
     families: tuple[FamilyLine, ...]
+    anchors: AnchorIndex
     meanings: Mapping[str, str]
     exception: re.Pattern[str]
     raises: re.Pattern[str]
+    telling: Mapping[str, str]
+    digits: Mapping[int, str]
     trouble: re.Pattern[str] | None
     no_trouble: re.Pattern[str]
 
     def tells_of_trouble(self, text: str) -> bool:
         """Whether `text` has a word by which somebody tells that something went wrong, and not that nothing did."""
-        return self.trouble is not None and self.trouble.search(self.no_trouble.sub(" ", text)) is not None
+        # Most lines have none, and looking for what tells that nothing happened takes longer.
+        if self.trouble is None or not self.trouble.search(text):
+            return False
+        return self.trouble.search(self.no_trouble.sub(" ", text)) is not None
 
 
 def compile_formats(failures: Failures) -> Formats:
@@ -81,6 +96,15 @@ def compile_formats(failures: Failures) -> Formats:
     before = rf"\s{{0,40}}(?:\[?{level}\]?[\s:|-]{{1,4}})?"
     ends = f"(?:{'|'.join(map(re.escape, failures.word_endings))})?{_WORD_ENDS}"
     name = rf"{MODULE}[A-Za-z_]\w{{0,80}}?{ending}|{MODULE}{ending}"
+    families = tuple(
+        FamilyLine(family.name, compile_signature_line(line), family.start)
+        for family in failures.families
+        for line in family.lines
+    )
+    telling = {
+        words.casefold(): max(words.casefold().split(), key=len)
+        for words in (*_TELLING, *endings, *map(_longest_word, failures.remote))
+    }
     return Formats(
         prefix=_prefixes(failures, level),
         repeats=_any_of(_matched(line, REPEATS) for line in failures.repeats),
@@ -88,20 +112,35 @@ def compile_formats(failures: Failures) -> Formats:
         level_fields=failures.level_fields,
         wrappers=frozenset(failures.wrappers),
         remote=_any_of(r"\s{0,40}" + _matched(line, REMOTE) for line in failures.remote),
-        families=tuple(
-            FamilyLine(family.name, compile_signature_line(line), family.start)
-            for family in failures.families
-            for line in family.lines
-        ),
+        families=families,
+        anchors=AnchorIndex((*(each.line.anchor for each in families), *telling.values())),
         meanings={family.name: family.meaning for family in failures.families if family.meaning},
         exception=re.compile(rf"{before}({name})(?::\s?(.*)|\s*)$"),
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
+        telling=telling,
+        digits=_digits(failures),
         trouble=_any_of(
             (_beginning(word) + (ends if word[-1:].isascii() else "") for word in failures.troubled),
             re.IGNORECASE,
         ),
         no_trouble=re.compile("|".join((_AT_ZERO, *map(_beginning, failures.untroubled))), re.IGNORECASE),
     )
+
+
+def _digits(failures: Failures) -> Mapping[int, str]:
+    literals = (
+        part.literal or ""
+        for each in failures.prefixes
+        for line in each.lines
+        for part in parts_of(line, PREFIXES)
+    )
+    says_digits = any(map(str.isdigit, chain.from_iterable((*literals, *failures.levels))))
+    return {} if says_digits else str.maketrans(dict.fromkeys("123456789", "0"))
+
+
+def _longest_word(line: str) -> str:
+    words = (word for part in parts_of(line, REMOTE) for word in (part.literal or "").split())
+    return max(words, key=len, default="(")
 
 
 def _beginning(word: str) -> str:

@@ -1,9 +1,11 @@
-"""What a single line of a log is, whatever stands around it: tables of patterns, one look-up."""
+"""What each line of a log is, whatever stands around it: words that tell it, then tables of patterns."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
+from itertools import accumulate
+from typing import NamedTuple
 
 from jieda.log.formats import MODULE, FamilyLine, Formats
 
@@ -30,8 +32,7 @@ class LineKind(Enum):
     TEXT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class LineRead:
+class LineRead(NamedTuple):
     """A line, classified. `line` is the line of the source file that a frame names, otherwise 0."""
 
     kind: LineKind
@@ -61,8 +62,33 @@ _HEADER = "Traceback (most recent call last)"
 _CHAINS = ("During handling of the above exception", "was the direct cause of the following")
 
 
-def classify(line: str, folded: str, formats: Formats, families: Sequence[FamilyLine]) -> LineRead:
-    """What `line`, `folded` without case, is. `families` come from `families_in`, asked once for the whole log."""
+def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]:
+    """Those of some lines that are not only text, by index. What tells one is looked for in all of them at once."""
+    folded = "\n".join(texts).casefold()
+    found = formats.anchors.find(folded)
+    families = [each for each in formats.families if each.line.anchor in found]
+    telling = {words for words, anchor in formats.telling.items() if anchor in found}
+    lines = folded.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    places = {
+        place
+        for words in telling.union(each.line.anchor for each in families)
+        for place in _holding(words, folded, starts)
+    }
+    reads = ((place, _classify(texts[place], lines[place], formats, families)) for place in sorted(places))
+    return {place: read for place, read in reads if read.kind is not LineKind.TEXT}
+
+
+def _holding(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
+    at = folded.find(words)
+    while at >= 0:
+        place = bisect_right(starts, at) - 1
+        yield place
+        at = folded.find(words, starts[place + 1])
+
+
+def _classify(line: str, folded: str, formats: Formats, families: Sequence[FamilyLine]) -> LineRead:
+    """What `line` is, which is `folded` without case; `families` are those that the log can hold."""
     if _HEADER in line:
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
@@ -73,15 +99,10 @@ def classify(line: str, folded: str, formats: Formats, families: Sequence[Family
         return LineRead(LineKind.RAISING, found[1])
     if " of the " in line and any(words in line for words in _CHAINS):
         return _CHAIN_READ
-    return _exception(line, formats) or _of_family(line, folded, families) or _inline(line) or _TEXT_READ
+    return _exception(line, formats) or _of_family(line, folded, families) or _inline(line) or TEXT_READ
 
 
-def families_in(folded: str, formats: Formats) -> tuple[FamilyLine, ...]:
-    """The lines of families that a text, `folded` without case, can hold."""
-    return tuple(each for each in formats.families if each.line.anchor in folded)
-
-
-_HEADER_READ, _CHAIN_READ, _TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.CHAIN, LineKind.TEXT))
+_HEADER_READ, _CHAIN_READ, TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.CHAIN, LineKind.TEXT))
 
 
 def raised_at_the_end(line: str) -> LineRead | None:
@@ -99,7 +120,10 @@ def _frame(line: str) -> LineRead | None:
 
 def _exception(line: str, formats: Formats) -> LineRead | None:
     found = formats.exception.match(line) or (_LOWERED.match(line) if "error: " in line else None)
-    return LineRead(LineKind.EXCEPTION, found[1], (found[2] or "").strip(), verbatim=True) if found else None
+    if found is None:
+        return None
+    type_, message = found.groups("")
+    return LineRead(LineKind.EXCEPTION, type_, message.strip(), 0, True)
 
 
 def _of_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRead | None:

@@ -5,8 +5,7 @@ Everything here is linear in the length of the text, and total: any string is a 
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.log.formats import Formats
@@ -25,31 +24,30 @@ _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"
 _ENTITY = re.compile("|".join(_ENTITIES))
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
 _TQDM = re.compile(r"\d%\|[^|]{0,400}\|")
-_DECORATION_ONLY = re.compile(r"[\s^~`│╭╰╮╯─=*_-]*")
+_DECORATION = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "^~`│╭╰╮╯─=*_-"
+_AFTER = " \t│"
+_TAKEN_APART = re.compile(r"\r|\\n|%\|")
 
 _PROCESS = re.compile(r"[(\[]{1,2}((?:rank|default)(?=[ \d])|[A-Za-z_]\w{0,80})")
 _MOST_PREFIXES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class LogLine:
-    """A line without decoration. `number` counts from 1 in the paste, where it first stands; `count` is how often."""
-
-    number: int
-    text: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class FoldedLog:
-    """`lines`, each once, in the order of their first appearance, and who wrote what in which order.
+    """Lines without decoration: `texts`, each once, in the order in which they first appear, and `numbers`, the lines
+    of the paste where they do, counted from 1.
 
-    A stream belongs to one rank or process: (line number in the paste, index in `lines`, times printed).
+    `rows` are all that was printed, in order, as indexes of `texts`, and `places` their lines of the paste. `printed`
+    is about rows that say more, by their index: times printed, and by which rank or process, or empty.
+
     `processes` are the names in the prefixes of lines, each with the index of the first line below it.
     """
 
-    lines: tuple[LogLine, ...]
-    streams: tuple[tuple[tuple[int, int, int], ...], ...]
+    texts: Sequence[str]
+    numbers: Sequence[int]
+    rows: Sequence[int]
+    places: Sequence[int]
+    printed: Mapping[int, tuple[int, str]]
     processes: Mapping[str, int]
 
 
@@ -77,28 +75,53 @@ def strip_codes(text: str) -> str:
 
 
 def fold(text: str, formats: Formats) -> FoldedLog:
-    """Read a paste: each distinct line once, and the streams it came in."""
+    """Read a paste: each distinct line once, and who printed what."""
+    text = strip_codes(text)
+    physical = physical_lines(text)
+    decorated = _decorated(dict.fromkeys(physical), text, formats)
     index: dict[str, int] = {}
     numbers: list[int] = []
-    counts: list[int] = []
-    streams: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    rows: list[int] = []
+    places: list[int] = []
+    printed: dict[int, tuple[int, str]] = {}
     seen: dict[str, list[tuple[str, int, int]]] = {}
-    for number, physical in enumerate(physical_lines(strip_codes(text)), 1):
-        rows = seen.get(physical)
-        if rows is None:
-            rows = seen[physical] = _read(physical, index, formats)
-            while len(numbers) < len(index):
-                numbers.append(number)
-                counts.append(0)
-        for source, place, times in rows:
-            counts[place] += times
-            streams[source].append((number, place, times))
-    lines = tuple(map(LogLine, numbers, index, counts))
     processes: dict[str, int] = {}
-    for source, stream in streams.items():
-        if found := _PROCESS.match(source):
-            processes.setdefault(found[1], stream[0][1])
-    return FoldedLog(lines, tuple(map(tuple, streams.values())), processes)
+    for number, line in enumerate(physical, 1):
+        if line not in decorated:
+            rows.append(index.setdefault(line, len(index)))
+            places.append(number)
+        else:
+            if (read := seen.get(line)) is None:
+                read = seen[line] = _read(line, index, formats)
+            for source, row, times in read:
+                printed[len(rows)] = times, source
+                rows.append(row)
+                places.append(number)
+                if source and (found := _PROCESS.match(source)):
+                    processes.setdefault(found[1], row)
+        if len(index) > len(numbers):
+            numbers += [number] * (len(index) - len(numbers))
+    return FoldedLog(tuple(index), numbers, rows, places, printed, processes)
+
+
+def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
+    """Those of the distinct lines of `text` that are not what they say: most of a long log are, and need no more."""
+    prefixed = formats.prefix.match if formats.prefix else lambda _: None
+    others = [
+        each.search for each in (_TAKEN_APART, formats.repeats) if each is not None and each.search(text)
+    ]
+    shapes = "\n".join(lines).translate(formats.digits).split("\n")
+    odd = {
+        shape
+        for shape in dict.fromkeys(shapes)
+        if not shape.strip(_DECORATION)
+        or shape[-1] in _AFTER
+        or shape[0] == "{"
+        or len(shape) > PIECE
+        or prefixed(shape)
+    }
+    found = [line for line, shape in zip(lines, shapes, strict=True) if shape in odd]
+    return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
 def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[str, int, int]]:
@@ -107,7 +130,7 @@ def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[
     for written in _unwrapped(physical, formats):
         for piece in _pieces(written):
             source, start = _prefix(piece, formats.prefix)
-            line, times = _without_repeats(piece[start:].rstrip(" \t│"), formats.repeats)
+            line, times = _without_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
             if line in index or _says_something(line):
                 rows.append((source, index.setdefault(line, len(index)), times))
     return rows
@@ -166,4 +189,4 @@ def _without_repeats(line: str, repeats: re.Pattern[str] | None) -> tuple[str, i
 
 
 def _says_something(line: str) -> bool:
-    return not _DECORATION_ONLY.fullmatch(line) and not ("%|" in line and _TQDM.search(line))
+    return bool(line.strip(_DECORATION)) and not ("%|" in line and _TQDM.search(line))

@@ -59,10 +59,10 @@ class Shown:
 def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
     """What a log shows: a short paste as a whole, the failures of a long one, or its loudest lines."""
     meanings = " ".join(dict.fromkeys(formats.meanings.get(one.type, "") for one in parsed.raised))
-    if len(parsed.lines) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
-        text = "\n".join((*(line.text for line in parsed.lines), meanings))
+    if len(parsed.texts) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
+        text = "\n".join((*parsed.texts, meanings))
         verbatim = any(one.verbatim for one in parsed.raised)
-        passages = [_passage(text, tuple(range(len(parsed.lines))), failure=verbatim)]
+        passages = [_passage(text, tuple(range(len(parsed.texts))), failure=verbatim)]
     elif parsed.raised:
         causes = [one for one in parsed.raised if one.name not in formats.wrappers] or parsed.raised
         passages = [
@@ -71,9 +71,9 @@ def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
         ]
     else:
         loud = _loudest(parsed, formats)
-        text = "\n".join(parsed.lines[index].text for index in loud)
+        text = "\n".join(parsed.texts[index] for index in loud)
         passages = [_passage(text, loud, failure=False)]
-    looked_at = (line.text for line in (*parsed.lines[:LOOKED_AT], *parsed.lines[-LOOKED_AT:]))
+    looked_at = (*parsed.texts[:LOOKED_AT], *parsed.texts[-LOOKED_AT:])
     troubled = bool(parsed.raised) or any(map(formats.tells_of_trouble, looked_at))
     return Shown(tuple(passages), troubled)
 
@@ -91,11 +91,11 @@ def _words(one: Raised, formats: Formats) -> str:
 
 def _loudest(parsed: ParsedLog, formats: Formats) -> tuple[int, ...]:
     """The last lines that speak of trouble, or else just the last lines."""
-    last = range(len(parsed.lines))[-LOOKED_AT:]
-    loud = [index for index in last if formats.tells_of_trouble(parsed.lines[index].text)]
+    last = range(len(parsed.texts))[-LOOKED_AT:]
+    loud = [index for index in last if formats.tells_of_trouble(parsed.texts[index])]
     return tuple(loud[-LOUDEST:]) or tuple(last[-LOUDEST:])
 
 
 def _indexes(parsed: ParsedLog, numbers: Iterable[int]) -> tuple[int, ...]:
     wanted = frozenset(numbers)
-    return tuple(index for index, line in enumerate(parsed.lines) if line.number in wanted)
+    return tuple(index for index, number in enumerate(parsed.numbers) if number in wanted)

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from jieda.log.formats import Formats
-from jieda.log.line_kinds import ASSERTION, LineKind, LineRead, classify, families_in, raised_at_the_end
-from jieda.log.lines import LogLine, fold
+from jieda.log.line_kinds import ASSERTION, TEXT_READ, LineKind, LineRead, raised_at_the_end, read_lines
+from jieda.log.lines import fold
 from jieda.log.placeholders import mask
 
 MOST_FRAMES = 200
@@ -16,11 +18,12 @@ MOST_RAISED = 200
 SOURCE_LINES = 10
 """How far below a `raise` what it raises may stand."""
 _MESSAGE_LENGTH = 600
+_DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
+_ONCE = (1, "")
 _BEGINNINGS = (LineKind.HEADER, LineKind.REMOTE)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A place in the code. `line` is 0, `function` and `source` are empty where the log does not tell.
 
     `number` is the line of the paste.
@@ -33,17 +36,16 @@ class Frame:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(NamedTuple):
     """A failure. `type` is as printed (`torch.OutOfMemoryError`); for anything else, its family (`NCCL`).
 
-    `frames` run from the outermost to the innermost; `count` adds up all ranks.
+    `frames` run from the outermost to the innermost; `times` adds up all ranks.
     """
 
     type: str
     message: str
     line: int
-    count: int
+    times: int
     frames: tuple[Frame, ...]
     verbatim: bool
     """True where it begins its line, as programs print it; False where it is mentioned in the middle of one."""
@@ -56,13 +58,14 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLog:
-    """What is understood of a paste. `raised` is in the order of the log, each failure once.
+    """What is understood of a paste. `texts`, `numbers` and `processes` are those of the `FoldedLog`. `raised` is in
+    the order of the log, each failure once.
 
-    `frames` are all frames, each once, those of a traceback that breaks off too. `processes` are the names
-    in the prefixes of lines, each with the index of the first line below it.
+    `frames` are all frames, each once, those of a traceback that breaks off too.
     """
 
-    lines: tuple[LogLine, ...]
+    texts: Sequence[str]
+    numbers: Sequence[int]
     raised: tuple[Raised, ...]
     frames: tuple[Frame, ...]
     processes: Mapping[str, int]
@@ -71,24 +74,23 @@ class ParsedLog:
 def parse(text: str, formats: Formats) -> ParsedLog:
     """Understand a paste. Never raises; linear in the length of `text`."""
     folded = fold(text, formats)
-    texts = [line.text for line in folded.lines]
-    lowered = "\n".join(texts).casefold()
-    families = families_in(lowered, formats)
-    pairs = zip(texts, lowered.split("\n"), strict=True) if texts else ()
-    reads = [classify(line, low, formats, families) for line, low in pairs]
-    plain = [read.kind is LineKind.TEXT for read in reads]
+    reads = read_lines(folded.texts, formats)
+    readers: dict[str, _StreamReader] = {}
+    for row, (number, place) in enumerate(zip(folded.places, folded.rows, strict=True)):
+        times, source = folded.printed.get(row, _ONCE)
+        reader = readers.get(source)
+        if reader is None:
+            reader = readers[source] = _StreamReader(folded.texts, reads, formats.wrappers)
+        if place in reads or reader.listening:
+            reader.feed(number, place, times)
     raised: list[Raised] = []
     frames: dict[tuple[str, int, str], Frame] = {}
-    for stream in folded.streams:
-        reader = _StreamReader(texts, reads, formats.wrappers)
-        for number, place, times in stream:
-            if reader.listening or not plain[place]:
-                reader.feed(number, place, times)
+    for reader in readers.values():
         reader.end()
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
-    return ParsedLog(folded.lines, _fold(raised), tuple(frames.values()), folded.processes)
+    return ParsedLog(folded.texts, folded.numbers, _fold(raised), tuple(frames.values()), folded.processes)
 
 
 def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
@@ -99,21 +101,27 @@ def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
     folded: dict[tuple[str, str, str], Raised] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}
-    for one in sorted(raised, key=lambda failure: failure.line):
-        said = (one.type, mask(one.message[:200]))
+    masked: dict[str, str] = {}
+    for one in sorted(raised, key=attrgetter("line")):
+        message = one.message[:200]
+        # What differs in digits only is masked alike, but for the one digit that tells another value.
+        shape = message if "0x" in message else message.translate(_DIGITS)
+        if (text := masked.get(shape)) is None:
+            text = masked[shape] = mask(message)
+        said = (one.type, text)
         inner = one.frames[-1].function if one.frames else last.get(said, "")
         last[said] = inner
         key = (*said, inner)
         if key in folded or len(folded) < MOST_RAISED:
             folded.setdefault(key, one)
-            counts[key] += one.count
-    return tuple(replace(one, count=counts[key]) for key, one in folded.items())
+            counts[key] += one.times
+    return tuple(one._replace(times=counts[key]) for key, one in folded.items())
 
 
 class _StreamReader:
     """The state while one process's lines go by: the traceback that is open, and what came out so far."""
 
-    def __init__(self, texts: Sequence[str], reads: Sequence[LineRead], wrappers: frozenset[str]) -> None:
+    def __init__(self, texts: Sequence[str], reads: Mapping[int, LineRead], wrappers: frozenset[str]) -> None:
         self.raised: list[Raised] = []
         self.all_frames: list[Frame] = []
         self.listening = False
@@ -128,7 +136,7 @@ class _StreamReader:
 
     def feed(self, number: int, place: int, times: int) -> None:
         """Take the next line: `number` in the paste, `place` among the folded lines, printed `times` times."""
-        read, after_frame = self._reads[place], self._after_frame
+        read, after_frame = self._reads.get(place, TEXT_READ), self._after_frame
         self._after_frame = read.kind is LineKind.FRAME
         if read.kind is LineKind.FRAME:
             self._raising = None
@@ -173,8 +181,8 @@ class _StreamReader:
             self._raise(read, number, times)
         elif self._unfinished():
             last = self.raised[-1]
-            self.raised[-1] = replace(
-                last, message=f"{last.message} {text.strip()}".strip()[:_MESSAGE_LENGTH]
+            self.raised[-1] = last._replace(
+                message=f"{last.message} {text.strip()}".strip()[:_MESSAGE_LENGTH]
             )
 
     def _unfinished(self) -> bool:
@@ -184,8 +192,8 @@ class _StreamReader:
     def _raise(self, read: LineRead, number: int, times: int) -> None:
         type_, message = read.first, read.second[:_MESSAGE_LENGTH]
         if (
-            type_.rpartition(".")[2] in self._wrappers
-            and self._raising
+            self._raising
+            and type_.rpartition(".")[2] in self._wrappers
             and number <= self._raising[1] + SOURCE_LINES
         ):
             self._raise_what_the_source_raises()
@@ -210,6 +218,8 @@ class _StreamReader:
         return ""
 
     def _taken_frames(self) -> tuple[Frame, ...]:
+        if not self._frames:
+            return ()
         frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
         return frames
 

@@ -1,6 +1,7 @@
 """Large logs are explained in a process of their own: regular expressions hold the interpreter lock for as long as they
 work, and with it every search of the process that serves."""
 
+import gc
 import logging
 import signal
 import threading
@@ -13,6 +14,7 @@ from jieda.bound_process import BoundProcess
 from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language
 from jieda.settings import Settings
+from jieda.snapshot.build.helpers import THRESHOLDS
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.secrets import without_secrets
 
@@ -75,6 +77,7 @@ def answer_logs(line: Connection, settings: Settings) -> None:
     """The other end: explain logs by what the data directory holds, until nobody asks any more."""
     # Who interrupts a program means the server.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(*THRESHOLDS)
     knowledge = _opened(settings)
     while line.poll(SECONDS_IDLE):
         try:
@@ -91,4 +94,6 @@ def answer_logs(line: Connection, settings: Settings) -> None:
 def _opened(settings: Settings) -> Knowledge:
     knowledge = Knowledge(settings, follow_only=True)
     knowledge.open()
+    # What a log is made into would be searched for garbage together with all that is known, again and again.
+    gc.freeze()
     return knowledge
