@@ -35,9 +35,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Jieda:
     """The command over one content directory."""
 
-    def __init__(self, content: Path, data: Path) -> None:
+    def __init__(self, content: Path, data: Path, semantic: str = "0") -> None:
         # Words only: what is found must not depend on which extras are installed.
-        self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data), "JIEDA_SEMANTIC": "0"}
+        self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data), "JIEDA_SEMANTIC": semantic}
 
     def __call__(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
         """In this process, which has imported everything already. What the command does not expect is raised here."""
@@ -76,6 +76,11 @@ def test_what_is_found_is_printed_with_its_reason_and_ends_with_0(jieda: Jieda) 
     assert first == "1. The job is stuck"
     assert reason.strip() == "roll/stuck [In code: ray_head]"
     assert snippet.strip() == "Restart ray_head & wait."
+
+
+def test_a_reason_that_is_of_no_word_stands_by_itself(content: Path, tmp_path: Path) -> None:
+    ended = Jieda(content, tmp_path, semantic="1")("search", "--lang", "en", "内存不够用了")
+    assert "roll/oom [Similar in meaning]\n" in ended.stdout
 
 
 @pytest.mark.quick

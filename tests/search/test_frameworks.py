@@ -45,6 +45,13 @@ def test_by_name_in_the_question_then_by_what_the_reader_works_with(two: Snapsho
     assert scores[1] > 0
 
 
+def test_what_applies_anywhere_is_of_every_framework(small: MakeSnapshot) -> None:
+    anywhere = concept("Choose a port", "The server listens.", applies_anywhere="true")
+    snapshot = small({"en/roll/here": concept("Ports", "A port is free."), "en/slime/anywhere": anywhere})
+    assert found(snapshot, "choose a port in ROLL")[0] == "anywhere"
+    assert ask(snapshot, "choose a port in ROLL").framework_fits
+
+
 def test_where_the_framework_has_no_entry_on_it_the_answer_says_so(two: Snapshot) -> None:
     answer = ask(two, "choose a port in ROLL")
     assert answer.frameworks == ("roll",)

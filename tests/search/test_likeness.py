@@ -16,6 +16,8 @@ from jieda.search.weights import GIST, WEIGHTING
 
 DOCUMENTS = 2 * MEANS
 """So many that not all are looked at."""
+TITLES = 1
+"""Of what each says."""
 MUTE = 5
 """This one has no vectors."""
 
@@ -34,7 +36,9 @@ def made(width: int) -> tuple[Mapping[str, Document], Mapping[str, Vectors]]:
         for number in range(DOCUMENTS)
         if number != MUTE
     }
-    meanings = {name: Meaning.of(vectors, of_gist=len(vectors)) for name, vectors in said.items()}
+    meanings = {
+        name: Meaning.of(vectors, of_gist=len(vectors), titles=TITLES) for name, vectors in said.items()
+    }
     ids = [f"a/{number:03}" for number in range(DOCUMENTS)]
     zones: Mapping[str, Mapping[str, int]] = {zone: {} for zone in ZONES}
     return {name: Document(name, zones, (), (), {}, meaning=meanings.get(name)) for name in ids}, said
@@ -57,14 +61,17 @@ def test_the_closest_document_is_found_among_many_in_any_segments(tmp_path: Path
     words = np.zeros(DOCUMENTS)
     for name, vectors in list(said.items())[::9]:
         asked = unit(vectors[-1] + 0.5 * unit(chance.normal(size=width)))
-        likeness = one.likeness.of(asked, words)
+        likeness, titled = one.likeness.of(asked, words)
         number = int(name[2:])
         assert likeness.argmax() == number
         meaning = documents[name].meaning
         assert meaning
         mean, *sayings = meaning.vectors().astype(np.float32) @ asked / STEPS
         assert likeness[number] == pytest.approx(max(sayings) + GIST * mean)
-        assert likeness == pytest.approx(two.likeness.of(asked, words))
+        assert titled[number] == pytest.approx(max(sayings[:TITLES]))
+        again = two.likeness.of(asked, words)
+        assert likeness == pytest.approx(again.told)
+        assert titled == pytest.approx(again.titled)
 
 
 def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(tmp_path: Path) -> None:
@@ -74,9 +81,9 @@ def test_documents_that_words_found_are_looked_at_however_little_they_are_alike(
     asked = said["a/150"][0]
     far = int(np.argmin([(said.get(name, asked[np.newaxis]) @ asked).max() for name in documents]))
     words = np.zeros(DOCUMENTS)
-    assert not index.likeness.of(asked, words)[far]
+    assert not index.likeness.of(asked, words).told[far]
     words[[far, MUTE]] = 1
-    likeness = index.likeness.of(asked, words)
+    likeness = index.likeness.of(asked, words).told
     assert likeness[far]
     assert not likeness[MUTE]
 
@@ -85,4 +92,4 @@ def test_a_question_of_another_embedder_is_like_nothing(tmp_path: Path) -> None:
     documents, _ = made(100)
     update_index(tmp_path, None, documents, (), ())
     index = EmbeddedIndex(tmp_path, WEIGHTING)
-    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).any()
+    assert not index.likeness.of(unit(np.ones(512)), np.ones(DOCUMENTS)).told.any()

@@ -34,6 +34,14 @@ def test_what_is_a_title_comes_first_however_often_others_say_it(small: MakeSnap
     assert reasons(first(snapshot, "resume training")) == [("title", "Resume training", "")]
 
 
+def test_a_word_that_serves_the_sentence_is_no_reason_beside_another(small: MakeSnapshot) -> None:
+    files = FILLERS | {
+        "en/zoo": concept("Zoo", "How do I feed zebras? I give them hay.", aliases="[how do i]")
+    }
+    snapshot = small(files)
+    assert {text for _, text, _ in reasons(first(snapshot, "how do i greet zebras"))} == {"zebras"}
+
+
 def test_what_is_an_alias_comes_first_too(small: MakeSnapshot) -> None:
     often = concept("Carry on with a run", "Carry on with a run. " * 20)
     named = concept("Resuming", aliases="[carry on]")

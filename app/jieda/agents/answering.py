@@ -103,7 +103,10 @@ async def search(context: Context, asked: questions.SearchQuestion) -> answers.A
 
 
 def _hit(client: Client, hit: schemas.ApiHit) -> answers.AgentHit:
-    why = (f"{each.type}: {each.text}" + (f" = {each.via}" if each.via else "") for each in hit.reasons)
+    why = (
+        f"{each.type}: {each.text}".removesuffix(": ") + (f" = {each.via}" if each.via else "")
+        for each in hit.reasons
+    )
     return answers.AgentHit(
         **_name(client, hit),
         snippet=_one_line(unescape(_MARK.sub("", hit.snippet))),

@@ -91,13 +91,15 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
 
 
 def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
-    """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`."""
+    """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`; a meaning is of no
+    word."""
     words: dict[str, list[str]] = {}
     for reason in hit.reasons:
         word = f"{reason.text} ↔ {reason.via}" if reason.via else reason.text
-        words.setdefault(t(f"reason.{reason.type}"), []).append(word)
+        words.setdefault(t(f"reason.{reason.type}"), []).extend([word] if word else [])
     return "; ".join(
-        f"{label}{t('list.colon')}{t('list.join').join(found)}" for label, found in words.items()
+        f"{label}{t('list.colon')}{t('list.join').join(found)}" if found else label
+        for label, found in words.items()
     )
 
 

@@ -1,7 +1,7 @@
 """Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from jieda.analysis.glossary import Glossary
@@ -126,8 +126,7 @@ class Searcher:
             absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
             operators=typed.operators,
             frameworks=chosen,
-            framework_fits=not weak
-            and any(self._entry(one).framework in chosen for one in ranking.ranked[:1]),
+            framework_fits=not weak and any(self._is_of(one, chosen) for one in ranking.ranked[:1]),
         )
 
     def completed(self, text: str) -> tuple[str, ...]:
@@ -259,6 +258,11 @@ class Searcher:
         for facet, less, total in some:
             if total:
                 yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
+
+    def _is_of(self, scored: ScoredDocument, frameworks: Sequence[str]) -> bool:
+        """Whether an entry is written for one of some frameworks, or for all."""
+        entry = self._entry(scored)
+        return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
 
     def _entry(self, scored: ScoredDocument) -> Entry:
         return self._library.entries[scored.id]

@@ -131,6 +131,9 @@ def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
 
 ASIDES = frozenset({"see-also"})
 
+ANYWHERE = "*"
+"""Stands for all frameworks: an entry that applies anywhere is written for each."""
+
 LONGEST_KEY = 96
 """Of a longer code span the digest is kept: what is compared is the whole."""
 
@@ -208,6 +211,8 @@ def _key(kind: TokenKind, text: str) -> str:
 def _keys(entry: Entry, analyzer: Analyzer) -> set[str]:
     keys = {TokenKind.KEY.term(analyzer.key(text)) for text in keyed_texts(entry)}
     keys.add(TokenKind.FRAMEWORK.term(entry.framework))
+    if entry.applies_anywhere:
+        keys.add(TokenKind.FRAMEWORK.term(ANYWHERE))
     for edition in entry.editions.values():
         for text in edition.code:
             keys.update(span_keys(text, analyzer))

@@ -7,7 +7,7 @@ import numpy as np
 
 from jieda.search.index.array_file import Array
 from jieda.search.index.collection import Collection
-from jieda.search.index.protocol import Numbers, Scores
+from jieda.search.index.protocol import Alike, Numbers, Scores
 from jieda.search.index.segment import Segment
 from jieda.search.meaning.embedder import STEPS, Kept, Signs, Vector, differing, signs_of, words_of
 
@@ -43,19 +43,19 @@ class EmbeddedLikeness:
         if self._width:
             self._gather(collection)
 
-    def of(self, vector: Vector, by_words: Scores) -> Scores:
-        """The cosine with the closest saying of a document, and `gist` times that with its mean; 0 for documents that
-        were not looked at. `by_words` is what each scores without."""
-        likeness = np.zeros(self._size)
+    def of(self, vector: Vector, by_words: Scores) -> Alike:
+        """How alike documents are; `by_words` is what each scores without."""
+        alike = Alike(np.zeros(self._size), np.zeros(self._size))
         if not self._width or len(vector) != self._width:
-            return likeness
+            return alike
         asked = signs_of(vector[np.newaxis])
         chosen = self._chosen(vector, asked, by_words)
         places, documents = self._places[:, chosen]
         for place in np.unique(places).tolist():
             here = places == place
-            likeness[chosen[here]] = self._looked_at(self._segments[place], documents[here], vector, asked)
-        return likeness
+            found = self._looked_at(self._segments[place], documents[here], vector, asked)
+            alike.told[chosen[here]], alike.titled[chosen[here]] = found
+        return alike
 
     def _chosen(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
         """Numbers of the documents to look at; all of them have vectors."""
@@ -65,8 +65,8 @@ class EmbeddedLikeness:
         looked_at: Numbers = chosen[self._speaks[chosen]]
         return looked_at
 
-    def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Scores:
-        """The likeness of some documents of a segment."""
+    def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Alike:
+        """How alike some documents of a segment are."""
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
         means = np.cumsum(counts) - counts
@@ -75,12 +75,14 @@ class EmbeddedLikeness:
         differ[means] = self._width
         near = differ <= np.repeat(np.minimum.reduceat(differ, means) + SLACK, counts)
         near[means] = True
+        titled = np.repeat(means + segment.titles[documents], counts) >= np.arange(len(rows))
+        near |= titled
         cosines = np.full(len(rows), -1.0)
         cosines[near] = _cosines(segment.meaning[rows[near]], vector)
         gists = cosines[means]
         cosines[means] = -1
-        likeness: Scores = np.maximum.reduceat(cosines, means) + self._gist * gists
-        return likeness
+        told = np.maximum.reduceat(cosines, means) + self._gist * gists
+        return Alike(told, np.maximum.reduceat(np.where(titled, cosines, -1.0), means))
 
     def _gather(self, collection: Collection) -> None:
         for place, segment in enumerate(collection.segments):

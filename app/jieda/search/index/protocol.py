@@ -41,10 +41,19 @@ class Postings:
     holders: int
 
 
-Likeness = Callable[[Scores], Scores]
-"""What documents score by words, to how alike each is to what is asked: the cosine of the vector asked for with the
-closest one of the document, and `Weighting.gist` times that with their mean. 0 for documents without vectors, and for
-those that are neither among the closest nor among the best by words. Each shape (size,)."""
+class Alike(NamedTuple):
+    """How alike each document is to what is asked, each shape (size,); 0 for documents without vectors, and for those
+    that are neither among the closest nor among the best by words."""
+
+    told: Scores
+    """The cosine of the vector asked for with the closest one of the document, and `Weighting.gist` times that with
+    their mean."""
+    titled: Scores
+    """The cosine with the closest of its titles and aliases."""
+
+
+Likeness = Callable[[Scores], Alike]
+"""What documents score by words, to how alike they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ slots.separator, slots.place   of each slot: the separator before it; the number
 slots.start   the first slot of each document, and the end of the last one
 meaning.rows, meaning.width, meaning.start   vectors (`meaning.vectors`), how long one is, and the first of each
           document; no rows where nobody embeds
+meaning.titles  how many of a document's, behind the first, are of titles and aliases
 meaning.signs   the signs of each vector, eight to a byte
 """
 
@@ -66,6 +67,8 @@ class Contents:
     slot_starts: Array
     meaning: Sequence[Kept]
     """The vectors of each document."""
+    titles: Sequence[int]
+    """How many of these are of its titles."""
 
 
 def write_contents(directory: Path, contents: Contents) -> str:
@@ -85,6 +88,7 @@ def write_contents(directory: Path, contents: Contents) -> str:
             "slots.place": narrow(contents.slot_places),
             "slots.start": narrow(contents.slot_starts),
             **_vector_arrays(contents.meaning),
+            "meaning.titles": narrow(np.array(contents.titles, dtype=np.int64)),
         },
     )
 
@@ -120,6 +124,7 @@ class Segment:
                 arrays["meaning.signs"].view(np.uint64).reshape(-1, words_of(self.meaning.shape[1]))
             )
             self.meaning_starts = arrays["meaning.start"].astype(np.int64)
+            self.titles = arrays["meaning.titles"].astype(np.int64)
             self._ids = Strings(arrays, "ids")
             self.lengths = arrays["lengths"].reshape(len(ZONES), len(self._ids))
         except (KeyError, ValueError) as error:
@@ -248,9 +253,11 @@ def of_documents(documents: Iterable[Document]) -> Contents:
     slots, lengths = _Slots(), array(COLUMN)
     ids: list[str] = []
     vectors: list[Kept] = []
+    titles: list[int] = []
     for number, document in enumerate(documents):
         ids.append(document.id)
         vectors.append(document.meaning.vectors() if document.meaning else NO_VECTORS)
+        titles.append(document.meaning.titles if document.meaning else 0)
         lengths.extend(sum(document.zones[zone].values()) if zone in document.zones else 0 for zone in ZONES)
         for zone, counts in document.zones.items():
             size = len(counts)
@@ -268,6 +275,7 @@ def of_documents(documents: Iterable[Document]) -> Contents:
         failure_terms=failure.finished(),
         lengths=np.frombuffer(lengths, COLUMN).reshape(len(ids), len(ZONES)).T,
         meaning=vectors,
+        titles=titles,
         **slots.finished(),
     )
 
@@ -289,7 +297,9 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
     ]
     sizes = np.zeros(len(ids), dtype=np.int64)
     lengths = np.zeros((len(ZONES), len(ids)), dtype=np.int64)
+    titles = np.zeros(len(ids), dtype=np.int64)
     for one, new in zip(segments, numbers, strict=True):
+        titles[new[new >= 0]] = one.titles[new >= 0]
         sizes[new[new >= 0]] = np.diff(one.slot_starts.astype(np.int64))[new >= 0]
         lengths[:, new[new >= 0]] = one.lengths[:, new >= 0]
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
@@ -315,6 +325,7 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
         slot_places=slot_places,
         slot_starts=starts,
         meaning=_moved_vectors(segments, numbers, len(ids)),
+        titles=titles.tolist(),
     )
 
 

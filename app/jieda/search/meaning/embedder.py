@@ -61,18 +61,20 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first."""
+    """The vectors of an entry: `rows` of `width` signed bytes each, the mean of its gist first, then `titles`."""
 
     width: int
     rows: bytes
+    titles: int
 
     @classmethod
-    def of(cls, vectors: Vectors, of_gist: int) -> "Meaning":
-        """Keeps the vectors of all that an entry says; the first `of_gist` of them make up its gist."""
+    def of(cls, vectors: Vectors, of_gist: int, titles: int) -> "Meaning":
+        """Keeps the vectors of all that an entry says, its titles first; the first `of_gist` of them make up its
+        gist."""
         mean = vectors[:of_gist].mean(axis=0, keepdims=True)
         whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
         kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
-        return cls(whole.shape[1], kept.tobytes())
+        return cls(whole.shape[1], kept.tobytes(), titles)
 
     def vectors(self) -> Kept:
         """The rows, shape (1 + sayings, width)."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from jieda.content.library import Library
 from jieda.entry import Edition, Entry, Language
-from jieda.search.index.document import Document, body_lines
+from jieda.search.index.document import Document, body_lines, keyed_texts
 from jieda.search.meaning.embedder import Embedder, Meaning
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
@@ -18,9 +18,10 @@ LEAST = {Language.EN: 40, Language.ZH: 14}
 
 def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
     """The vectors of what an entry says, some 60 an edition; each takes a millisecond or less."""
-    told = dict.fromkeys(sayings(entry))
+    titles = dict.fromkeys(keyed_texts(entry))
+    told = titles | dict.fromkeys(sayings(entry))
     alone = [each for each in dict.fromkeys(by_themselves(entry)) if each not in told]
-    return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told))
+    return Meaning.of(embedder.embed([*told, *alone]), of_gist=len(told), titles=len(titles))
 
 
 def with_meaning(
@@ -33,11 +34,9 @@ def with_meaning(
 
 
 def sayings(entry: Entry) -> Iterator[str]:
-    """Titles, aliases, symptoms; of the text the sentences and whole blocks, each behind the title: a sentence by
-    itself seldom says what it is about."""
+    """Symptoms; of the text the sentences and whole blocks, each behind the title: a sentence by itself seldom says
+    what it is about."""
     for edition in entry.editions.values():
-        yield edition.title
-        yield from edition.aliases
         yield from edition.symptoms
         for line in body_lines(edition):
             yield from (f"{edition.title}: {piece}" for piece in (*_sentences(line), line))

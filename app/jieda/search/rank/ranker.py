@@ -11,6 +11,7 @@ import numpy as np
 from jieda.analysis.token import TokenKind
 from jieda.filters import Filters
 from jieda.search.answers import FacetCount, Fit
+from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
     Columns,
     Index,
@@ -232,7 +233,9 @@ class Ranker:
             keys=(
                 query.keys,
                 query.writing.spans if query.literal else (),
-                tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
+                tuple(map(TokenKind.FRAMEWORK.term, (*query.frameworks, ANYWHERE)))
+                if query.frameworks
+                else (),
             ),
             phrase=phrase,
             writing=query.writing.separators if query.literal else (),

@@ -47,6 +47,8 @@ from jieda.search.weights import (
     INSIDE_TIER,
     MEANING_WEIGHT,
     OWN_SHARE,
+    SAME_QUESTION,
+    TITLE_MEANING_WEIGHT,
     UNLIKE,
     UNRELATED,
     WHOLE_TIER,
@@ -256,11 +258,12 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
     """What each document's score gains; zeros where words alone decide.
 
         score(d) = words(d) + lift(d)
-        lift(d)  = MEANING_WEIGHT · prose · max(0, likeness(d) − UNRELATED)
+        lift(d)  = prose · (MEANING_WEIGHT · max(0, told(d) − UNRELATED)
+                            + TITLE_MEANING_WEIGHT · max(0, titled(d) − SAME_QUESTION))
 
-    `words` is what `QueryScorer` makes of the query's words, 0 to about 1, and `likeness` what the index tells of the
-    vectors (`protocol.Likeness`). `prose` falls with the share of the query that is code (`words.prose_of`): an
-    error line names what it is about, and whatever resembles it is another error.
+    `words` is what `QueryScorer` makes of the query's words, 0 to about 1, and `told` and `titled` what the index
+    tells of the vectors (`protocol.Alike`). `prose` falls with the share of the query that is code (`words.prose_of`):
+    an error line names what it is about, and whatever resembles it is another error.
 
     Words come first. Where some entry holds the query word for word, or is it (a tier), nobody is lifted at all, so a
     title, an alias, an identifier, a phrase or a copied error line never loses to what merely means the same.
@@ -271,7 +274,10 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
     prose = prose_in(query, columns)
     if columns.likeness is None or prose <= 0 or tiers.any():
         return np.zeros(columns.size)
-    return MEANING_WEIGHT * prose * np.maximum(0, columns.likeness(words) - UNRELATED)
+    told, titled = columns.likeness(words)
+    by_text = MEANING_WEIGHT * np.maximum(0, told - UNRELATED)
+    by_title = TITLE_MEANING_WEIGHT * np.maximum(0, titled - SAME_QUESTION)
+    return prose * (by_text + by_title)
 
 
 def prose_in(query: Query, columns: Columns) -> float:

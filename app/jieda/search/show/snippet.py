@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import takewhile
 
+from jieda.analysis.english import is_function_word
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import text_of
 from jieda.entry import Edition, Entry, Language
@@ -153,11 +154,13 @@ def reasons(
     *,
     alike: bool = False,
 ) -> tuple[Reason, ...]:
-    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason. An entry that is
-    `alike` was found by its meaning more than by these words: that is its reason, before them."""
+    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason, and one that only
+    serves the sentence where there is no other. An entry that is `alike` was found by its meaning more than by these
+    words: that is its reason, before them."""
     total = sum(one.score for one in contributions)
     best: dict[str, Reason] = {}
-    for one in contributions:
+    telling = [one for one in contributions if not is_function_word(one.label.casefold())]
+    for one in telling if telling or alike else contributions:
         if one.score < WORTH_SAYING * total:
             continue
         reason, word = _reason(one, parsed, concordance), one.label.casefold()
