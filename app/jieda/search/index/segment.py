@@ -297,9 +297,7 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
     ]
     sizes = np.zeros(len(ids), dtype=np.int64)
     lengths = np.zeros((len(ZONES), len(ids)), dtype=np.int64)
-    titles = np.zeros(len(ids), dtype=np.int64)
     for one, new in zip(segments, numbers, strict=True):
-        titles[new[new >= 0]] = one.titles[new >= 0]
         sizes[new[new >= 0]] = np.diff(one.slot_starts.astype(np.int64))[new >= 0]
         lengths[:, new[new >= 0]] = one.lengths[:, new >= 0]
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
@@ -324,8 +322,7 @@ def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
         slot_separators=separator_numbers,
         slot_places=slot_places,
         slot_starts=starts,
-        meaning=_moved_vectors(segments, numbers, len(ids)),
-        titles=titles.tolist(),
+        **_moved_vectors(segments, numbers, len(ids)),
     )
 
 
@@ -358,13 +355,13 @@ def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurr
     )
 
 
-def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> list[Kept]:
-    """The vectors of `size` documents by their new numbers."""
-    vectors = [NO_VECTORS] * size
+def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> dict[str, Any]:
+    """The vectors of `size` documents by their new numbers, and how many are of titles, as `Contents` has them."""
+    vectors, titles = [NO_VECTORS] * size, [0] * size
     for one, new in zip(segments, numbers, strict=True):
         for document in np.flatnonzero(new >= 0).tolist():
-            vectors[new[document]] = one.vectors(document)
-    return vectors
+            vectors[new[document]], titles[new[document]] = one.vectors(document), int(one.titles[document])
+    return {"meaning": vectors, "titles": titles}
 
 
 def _sorted_separators(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
