@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.signature",
         "jieda.anchors",
         "jieda.address",
+        "jieda.colors",
         "jieda.site_texts",
     ),
     ("jieda.taxonomy", "jieda.git", "jieda.log", "jieda.versions"),

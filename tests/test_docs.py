@@ -296,7 +296,7 @@ def test_nothing_names_the_machine_it_was_written_on() -> None:
 
 @pytest.mark.parametrize("name", ["docs/agents.md", "docs/agents.zh-CN.md"])
 def test_every_client_that_the_site_sets_up_is_set_up_in_the_docs(name: str) -> None:
-    example = {"base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}
+    example = {"name": "jieda", "base": "https://faq.example.com", "mcp": "https://faq.example.com/mcp"}
     blocks = {block.strip() for _, block in FENCE.findall(read(name))}
     missing = [setup.client for setup in SETUPS if Template(setup.code).substitute(example) not in blocks]
     assert missing == []

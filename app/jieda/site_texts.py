@@ -8,11 +8,21 @@ Words = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class FooterLink:
+    """A way from every page to somewhere else."""
+
+    name: Words
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class SiteTexts:
     """The block `site` of taxonomy.yaml.
 
     `lead` and `summary` introduce the entries: `{count}` of them about `{frameworks}` in `lead`. `paste` shows what a
-    log to be pasted looks like. `examples` are questions to try.
+    log to be pasted looks like. `examples` are questions to try. `short` is the name in a sentence and in the corner of
+    each page. `logo` and `icon` name files of the folder `site`; `accent` and `accent_dark` are colours, `links` stand
+    in the footer, and `credit` says there what the site is made with.
     """
 
     name: Words = field(default_factory=dict)
@@ -21,3 +31,10 @@ class SiteTexts:
     summary: Words = field(default_factory=dict)
     paste: Words = field(default_factory=dict)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    short: Words = field(default_factory=dict)
+    logo: str = ""
+    icon: str = ""
+    accent: str = ""
+    accent_dark: str = ""
+    links: tuple[FooterLink, ...] = ()
+    credit: bool = True

@@ -15,6 +15,7 @@ from jieda.filters import Window
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import printable
 from jieda.search.answers import SearchRequest
+from jieda.site_texts import SiteTexts
 from jieda.taxonomy import FACETS
 
 MAX_FIX = 6000
@@ -34,10 +35,12 @@ _MARK = re.compile(r"</?mark>")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every answer is made with. `words` gives what translates into a language."""
+    """What every answer is made with. `words` gives what translates into a language, `site` what the content says of
+    itself; a distant server does not tell."""
 
     client: Client
     words: Callable[[Language], Callable[..., str]]
+    site: Callable[[], SiteTexts] = SiteTexts
 
 
 async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answers.AgentDiagnosis:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from jieda.agents import questions, tools
 from jieda.agents.answering import Context
 from jieda.entry import Language
+from jieda.presentation.brand import short_name
 
 Arguments = Mapping[str, str]
 
@@ -37,13 +38,17 @@ async def explain(context: Context, given: Arguments) -> str:
     """The log is diagnosed here; of its text no more goes on than the lines that speak for an entry."""
     asked = questions.DiagnoseQuestion.model_validate({"text": given["log"], "lang": _language(given)})
     outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.spoken.value})
-    return context.words(asked.spoken)("agents.prompt.explain", answer=outcome.text)
+    return context.words(asked.spoken)(
+        "agents.prompt.explain", answer=outcome.text, site=short_name(context.site(), asked.spoken)
+    )
 
 
 async def write(context: Context, given: Arguments) -> str:
     """What an entry is made of, and the commands that check it."""
     asked = questions.SearchQuestion.model_validate({"query": given["question"], "lang": _language(given)})
-    return context.words(asked.spoken)("agents.prompt.write", question=asked.query)
+    return context.words(asked.spoken)(
+        "agents.prompt.write", question=asked.query, site=short_name(context.site(), asked.spoken)
+    )
 
 
 def _language(given: Arguments) -> Language | None:

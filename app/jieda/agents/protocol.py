@@ -22,6 +22,7 @@ from jieda.agents.answers import AnswerSchema
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.presentation import fence
+from jieda.presentation.brand import OURS, handle, short_name
 
 Call = ServerRequestContext[Any, Any]
 Paging = types.PaginatedRequestParams | None
@@ -155,10 +156,8 @@ def server_of(context: Context) -> Server[Any]:
     """The server, whatever it is spoken to over."""
     handlers = Handlers(context)
     server: Server[Any] = Server(
-        "jieda",
+        "",
         version=tools.VERSION,
-        title="Jieda 解答",
-        instructions=tools.INSTRUCTIONS,
         cache_hints={"tools/list": FIXED, "prompts/list": FIXED, "resources/templates/list": FIXED},
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
@@ -171,7 +170,16 @@ def server_of(context: Context) -> Server[Any]:
     )
     # By default the SDK reports every call to whatever collector the environment names.
     server.middleware.clear()
+    introduce(server, context)
     return server
+
+
+def introduce(server: Server[Any], context: Context) -> None:
+    """Gives a server the name that the content has now."""
+    site = context.site()
+    server.name = handle(site)
+    server.title = site.name.get(Language.EN) or OURS
+    server.instructions = tools.INSTRUCTIONS.replace("{site}", short_name(site, Language.EN))
 
 
 async def serve_stdio(context: Context) -> None:
@@ -185,8 +193,9 @@ class HttpEndpoint:
     """Streamable HTTP, stateless, each answer one JSON document: any worker can answer any request."""
 
     def __init__(self, context: Context, most_bytes: int) -> None:
+        self._context, self._server = context, server_of(context)
         self._manager = StreamableHTTPSessionManager(
-            server_of(context), json_response=True, stateless=True, max_request_body_size=most_bytes
+            self._server, json_response=True, stateless=True, max_request_body_size=most_bytes
         )
 
     @asynccontextmanager
@@ -197,4 +206,5 @@ class HttpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request whose host, origin and size have been looked at."""
+        introduce(self._server, self._context)
         await self._manager.handle_request(scope, receive, send)

@@ -35,7 +35,7 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     knowledge = client.service.knowledge
     knowledge.start()
     try:
-        asyncio.run(extra.serve_stdio(Context(client, words)))
+        asyncio.run(extra.serve_stdio(Context(client, words, lambda: knowledge.snapshot.library.site)))
     finally:
         knowledge.stop()
 

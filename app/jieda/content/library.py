@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jieda.byte_cache import ByteCache
 from jieda.content.catalog import Ask, Catalog
+from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.filters import Filters
@@ -98,6 +99,10 @@ class Library(Catalog):
         """The file of `<framework>/<file name>` beside the edition that a reader of `lang` is shown."""
         images = self._holdings.images
         return images.get(f"{lang}/{path}") or images.get(f"{lang.other}/{path}")
+
+    def brand_image(self, name: str) -> Path | None:
+        """The file of an image that stands for the site."""
+        return self._holdings.images.get(f"{BRAND}/{name}")
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
         """Entries that carry a tag, latest change first."""

@@ -30,10 +30,15 @@ class Translations:
         """The text under `key`, its `{names}` filled from `args`; numbers are grouped by thousands.
 
         A text that counts is kept as `key.one` and `key.other` and chosen by the argument `count`; a
-        language without a singular has `key.other` alone. Raises KeyError for an unknown key.
+        language without a singular has `key.other` alone. `site` is the name of the site; a text that has no place for
+        it passes it over. Raises KeyError for an unknown key.
         """
         catalog = self.catalogs[lang]
         text = catalog[key] if key in catalog else catalog[_plural(catalog, key, args.get("count"))]
+        if "{site}" in text:
+            args.setdefault("site", catalog["site.short"])
+        else:
+            args.pop("site", None)
         return filled(text, args)
 
     def words(self, lang: Language) -> Callable[..., str]:

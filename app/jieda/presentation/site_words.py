@@ -8,7 +8,7 @@ from jieda.site_texts import SiteTexts, Words
 SAID: Mapping[str, Callable[[SiteTexts], Words]] = {
     "site.name": lambda site: site.name,
     "site.tagline": lambda site: site.tagline,
-    "opensearch.name": lambda site: site.name,
+    "opensearch.name": lambda site: site.short or site.name,
     "opensearch.description": lambda site: site.tagline,
     "feed.subtitle": lambda site: site.tagline,
     "home.lead": lambda site: site.lead,

@@ -85,6 +85,10 @@ class Urls:
         framework, _, name = path.partition("/")
         return self.path(paths.ENTRY, lang=lang, framework=framework, name=name)
 
+    def brand(self, name: str, version: str) -> str:
+        """The logo, the icon or the colours of the content; another `version` is another address."""
+        return self.path(paths.BRAND, name=name) + _query({"v": version})
+
     def tag(self, lang: Language, facet: str, value: str, **params: Parameter) -> str:
         """The page of a tag, or the search filtered by it where the facet has no pages."""
         if facet not in paths.TAG_PAGES:

@@ -20,6 +20,7 @@ from jieda.presentation.shaper import Shapers
 from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
+from jieda.site_texts import SiteTexts
 from jieda.snapshot.build.helpers import THRESHOLDS
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.service import OncePerGeneration, Service
@@ -76,7 +77,11 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     translations, urls = Translations.load(), Urls.of(settings)
     service = Service.of(settings, knowledge, run_sync, alone=alone)
     client = Local(service, Shapers(urls, translations.words))
-    context = Context(client, translations.words)
+    context = Context(
+        client,
+        translations.words,
+        lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
+    )
     most_bytes = most_json_bytes(settings.max_log_bytes)
     return Site(
         settings=settings,

@@ -1,13 +1,16 @@
 """Another field than ours: whatever the pages say of it comes from its content."""
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
+from pathlib import Path
 
 import httpx
 import pytest
+from jieda.content.check.everything import check_content
 
-from tests.support import server
+from tests.support import server, small_content
 
 OPERATIONS = server.ROOT / "tests" / "fields" / "operations"
 OURS = re.compile(
@@ -15,6 +18,8 @@ OURS = re.compile(
     r"|[Ll]arge (?:language )?model|训练|强化学习|大模型"
 )
 ADDRESS = re.compile(r"<loc>(?:https?://[^/<]+)?(/[^<]*)</loc>")
+TOKEN = "s3cret-s3cret-s3cret"
+OUR_NAME = re.compile(r"\bJieda\b")
 OTHERS = (
     "feed.xml",
     "opensearch.xml",
@@ -33,7 +38,8 @@ OTHERS = (
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    running = server.start(tmp_path_factory.mktemp("operations"), OPERATIONS)
+    token = {"workbench": "1", "workbench_token": TOKEN}
+    running = server.start(tmp_path_factory.mktemp("operations"), OPERATIONS, **token)
     with running.client() as client:
         yield client
     running.stop()
@@ -54,6 +60,61 @@ def test_no_page_speaks_of_anything_but_its_field(client: httpx.Client) -> None:
         if found := set(OURS.findall(answer.text)):
             said[address] = found
     assert not said
+
+
+def test_every_page_has_the_name_of_its_team_and_ours_in_one_line_at_most(client: httpx.Client) -> None:
+    behind = [f"/{lang}/{page}" for lang in ("en", "zh") for page in ("workbench", "maintain")]
+    pages = [client.get(each) for each in (*addresses(client), "/en/nowhere", "/zh/workbench")]
+    pages += [client.get(each, auth=("anybody", TOKEN)) for each in behind]
+    assert {page.status_code for page in pages} == {200, 401, 404}
+    assert "Jieda" not in "".join(page.headers.get("www-authenticate", "") for page in pages)
+    named = {}
+    for page in pages:
+        said = OUR_NAME.findall(re.sub(r'<p class="colophon">.*?</p>', "", page.text))
+        if said or len(OUR_NAME.findall(page.text)) > 1:
+            named[page.url.path] = OUR_NAME.findall(page.text)
+    assert not named
+    home = client.get("/en/").text
+    assert '<a href="https://ops.example.com/rota">Rota</a>' in home
+    assert "<span>Ops</span>" in home
+    assert "claude mcp add --transport http ops " in client.get("/en/agents").text
+
+
+def test_logo_icon_and_colours_are_those_of_the_content(client: httpx.Client) -> None:
+    home = client.get("/en/").text
+    for pattern, kind in (
+        (r'<img class="logo" src="([^"]+)"', "image/svg+xml"),
+        (r'<link rel="icon" href="([^"]+)"', "image/svg+xml"),
+        (r'<link rel="stylesheet" href="([^"]*/brand/[^"]+)"', "text/css; charset=utf-8"),
+    ):
+        (address,) = re.findall(pattern, home)
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+    assert "--jade: #7a2ea0;" in answer.text
+    assert client.get("/brand/taxonomy.yaml").status_code == 404
+
+
+def test_agents_are_told_the_name_of_the_team(client: httpx.Client) -> None:
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    headers = {"Accept": "application/json, text/event-stream"}
+    said = client.post("/mcp", json=message, headers=headers).json()["result"]
+    assert (said["serverInfo"]["name"], said["serverInfo"]["title"]) == ("ops", "Ops answers")
+    assert said["instructions"].startswith("Ops is a knowledge base")
+
+
+def test_the_line_in_the_footer_can_be_switched_off(
+    serve: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    (tmp_path / "taxonomy.yaml").write_text("site:\n  credit: false\n", encoding="utf-8")
+    assert "Jieda" not in serve(f"{OPERATIONS}{os.pathsep}{tmp_path}").get("/en/").text
+
+
+def test_colours_that_are_hard_to_read_are_reported(tmp_path: Path) -> None:
+    site = "site:\n  accent: '#a0d8c0'\n  logo: gone.png\n"
+    content = small_content.write(tmp_path, {"taxonomy.yaml": site + small_content.TAXONOMY})
+    found = check_content([content], small_content.keeps_whole).problems
+    assert [(each.line, each.rule) for each in found] == [(1, "link"), (2, "contrast")]
 
 
 def test_the_commands_to_begin_with_ask_what_the_content_is_asked(client: httpx.Client) -> None:

@@ -13,8 +13,8 @@ from jieda.content.check.glossary import placed_words, split_words, unanswered_g
 from jieda.content.check.rules import check_between, check_entry
 from jieda.content.check.samples import SignatureFinder, Spoken
 from jieda.content.read.corpus import Corpus, newest
-from jieda.content.read.directory import BACKGROUND, SHARED_FILES, list_directory
-from jieda.content.read.gather import GLOSSARY, in_order
+from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
+from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
 from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language, Problem
 from jieda.errors import GitError
@@ -68,6 +68,7 @@ def check_content(
             (
                 *loaded.problems,
                 *_split_words(loaded, keeps_whole),
+                *_missing_images(loaded),
                 *found,
                 *check_between(corpus, spoken, matches),
             )
@@ -124,7 +125,15 @@ def _split_words(loaded: Loaded, keeps_whole: KeepsWhole) -> Iterator[Problem]:
             yield Problem(GLOSSARY, found.line, "split-word", found.message, served=True)
 
 
-_FOLDERS = frozenset({*Language, "samples", BACKGROUND})
+def _missing_images(loaded: Loaded) -> Iterator[Problem]:
+    """Images that the block `site` names and no directory has."""
+    site = loaded.vocabulary.site
+    for name in filter(None, (site.logo, site.icon)):
+        if f"{BRAND}/{name}" not in loaded.corpus.images:
+            yield Problem(TAXONOMY, 1, "link", f"there is no image {BRAND}/{name}", served=True)
+
+
+_FOLDERS = frozenset({*Language, "samples", BACKGROUND, BRAND})
 
 
 @dataclass(frozen=True, slots=True)

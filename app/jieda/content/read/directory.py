@@ -4,6 +4,7 @@
     en|zh/<framework>/<slug>.md            editions, with images beside them
     samples/<framework>/<slug>/*.log       texts that must be diagnosed as that entry
     background/*.log                       texts that no entry explains
+    site/<image>                           logo and icon, which taxonomy.yaml names
 
 Nothing deeper is looked at, so no loop of links can catch it; hidden files are passed over; a link that
 leads out of the directory is refused. Whatever cannot be read is a problem of its own path alone.
@@ -22,7 +23,8 @@ from jieda.content.read.parse import MAX_FILE_BYTES, SourceFile
 from jieda.entry import Language, Problem
 
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
-BACKGROUND = "background"
+BACKGROUND, BRAND = "background", "site"
+BRAND_TYPES = IMAGE_TYPES | {".svg"}
 MAX_OTHER_BYTES = 4 << 20
 """Largest image, log sample or shared file that is read."""
 
@@ -77,7 +79,7 @@ def list_directory(directory: Path, languages: frozenset[Language] = frozenset(L
         root=Path(walk.root),
         shared=shared,
         editions=tuple(file for file in found if file.where.endswith(".md")),
-        images=tuple(file for file in found if not file.where.endswith(".md")),
+        images=(*(file for file in found if not file.where.endswith(".md")), *_sorted(walk.brand())),
         samples=_sorted(walk.samples()),
         background=_sorted(walk.background()),
         problems=tuple(walk.problems),
@@ -152,6 +154,14 @@ class _Walk:
                         yield file
                 else:
                     self._complain(below, "place", "is neither an edition (.md) nor an image that is served")
+
+    def brand(self) -> Iterator[FoundFile]:
+        for item in self._listing(BRAND):
+            below = f"{BRAND}/{item.name}"
+            if os.path.splitext(item.name)[1].lower() not in BRAND_TYPES:  # noqa: PTH122 - as above
+                self._complain(below, "place", "is no image that is served as a logo or an icon")
+            elif file := self._take(item.path, below, link=item.is_symlink()):
+                yield file
 
     def samples(self) -> Iterator[FoundFile]:
         for framework in self._listing("samples"):

@@ -18,6 +18,7 @@ from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile, UnservableError, decode
 from jieda.content.read.shared_files import (
     merge_taxonomies,
+    pale_colors,
     read_dictionary,
     read_glossary,
     read_site,
@@ -29,7 +30,7 @@ from jieda.log_knowledge import LogKnowledge
 from jieda.site_texts import SiteTexts
 from jieda.taxonomy import GlossaryGroup, Taxonomy
 
-GLOSSARY = "glossary.yaml"
+GLOSSARY, TAXONOMY = "glossary.yaml", "taxonomy.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +128,9 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
     for file in shared:
         given[file.where].append((file.path, _text(file)))
-    taxonomies = given["taxonomy.yaml"]
+    taxonomies = given[TAXONOMY]
     if not taxonomies:
-        raise ContentError(root / "taxonomy.yaml", 1, "is missing")
+        raise ContentError(root / TAXONOMY, 1, "is missing")
     groups = (group for each in given[GLOSSARY] for group in read_glossary(*each))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
     repeated = (
@@ -139,8 +140,16 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         taxonomy=merge_taxonomies(read_taxonomy(*each) for each in taxonomies),
         glossary=tuple(dict.fromkeys(groups)),
         dictionary=tuple(dict.fromkeys(lines)),
-        problems=tuple(
-            Problem(each.where, each.line, "repeated-word", each.message, served=True) for each in repeated
+        problems=(
+            *(
+                Problem(each.where, each.line, "repeated-word", each.message, served=True)
+                for each in repeated
+            ),
+            *(
+                Problem(TAXONOMY, line, "contrast", message, served=True)
+                for each in taxonomies
+                for line, message in pale_colors(*each)
+            ),
         ),
         logs=read_log_knowledge(given[PROGRAMS], given[FAILURES]),
         site=read_site(taxonomies),
@@ -177,9 +186,6 @@ def by_place(logs: Iterable[SampleFile]) -> tuple[SampleFile, ...]:
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """Problems as they are shown: by file and line, each once."""
     return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
-
-
-TAXONOMY = "taxonomy.yaml"
 
 
 def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:

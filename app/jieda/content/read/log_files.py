@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jieda.content.read.forms import WrongValueError, text_of, word_of
-from jieda.content.read.shared_files import BUILT_IN, only, read_whole
+from jieda.content.read.shared_files import BUILT_IN, only, read_whole, switched
 from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
 from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
 from jieda.signature.grammar import (
@@ -124,14 +124,6 @@ def _in(grammar: Grammar) -> Callable[[str], object]:
     return lambda text: parts_of(text, grammar)
 
 
-def _switch(fields: Fields, key: str, *, default: bool) -> bool:
-    node = fields.values.get(key)
-    word = word_of(node) if node else str(default).lower()
-    if word not in {"true", "false"}:
-        raise WrongValueError(node or fields, f"`{key}` must be true or false")
-    return word == "true"
-
-
 def _items(fields: Fields, key: str) -> tuple[Fields, ...]:
     node = fields.values.get(key, Items((), fields.line))
     if not isinstance(node, Items) or not all(isinstance(child, Fields) for child in node.items):
@@ -162,7 +154,7 @@ def _program(name: str, node: Node) -> Program:
         role=Role(role),
         names=tuple(dict.fromkeys(each.casefold() for each in names)),
         folders=tuple(dict.fromkeys(each.casefold() for each in folders)),
-        word=_switch(node, "word", default=True),
+        word=switched(node, "word", default=True),
         classes=_words(node, "classes"),
     )
 
@@ -201,7 +193,7 @@ def _name(node: Fields) -> str:
 def _prefix(node: Fields) -> Prefix:
     only(node, ("name", "source", "lines", "examples"))
     lines = _lines(node, "lines", _in(PREFIXES))
-    return Prefix(_name(node), lines, _switch(node, "source", default=False), _lines(node, "examples"))
+    return Prefix(_name(node), lines, switched(node, "source", default=False), _lines(node, "examples"))
 
 
 def _family(node: Fields) -> Family:
@@ -209,5 +201,5 @@ def _family(node: Fields) -> Family:
     lines = _lines(node, "lines", compile_signature_line)
     meaning = text_of(node.values["meaning"]) if "meaning" in node.values else ""
     return Family(
-        _name(node), lines, meaning, _switch(node, "start", default=False), _lines(node, "examples")
+        _name(node), lines, meaning, switched(node, "start", default=False), _lines(node, "examples")
     )

@@ -5,16 +5,17 @@ another, a later one replacing what has the same id or name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import TypeVar
 
+from jieda.colors import COLOR, DARK_GROUNDS, LIGHT_GROUNDS, READABLE, lowest_contrast
 from jieda.content.read.forms import ADDRESS, TAG_ID, WrongValueError, text_of, word_of
 from jieda.content.read.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
-from jieda.site_texts import SiteTexts
+from jieda.site_texts import FooterLink, SiteTexts
 from jieda.taxonomy import GlossaryGroup, Tag, Taxonomy
 
 _LISTS = ("frameworks", "kinds", "topics", "error_types")
@@ -29,8 +30,8 @@ _FILLED = {"lead": {"count", "frameworks"}}
 """What `{…}` in a text stands for."""
 _PLACEHOLDER = re.compile(r"\{(\w*)\}|[{}]")
 
-Block = dict[str, dict[Language, str] | dict[Language, tuple[str, ...]]]
-"""Texts by key and language."""
+Block = dict[str, object]
+"""What a block says, by key."""
 
 BUILT_IN = Path(__file__).parents[2] / "knowledge"
 """What every content directory stands on: the kinds, and what is known of logs whatever the field."""
@@ -137,7 +138,7 @@ def _block(fields: Fields) -> Block:
     if not isinstance(block, Fields):
         raise WrongValueError(block, f"`{SITE}` must have {', '.join(_KEYS)}")
     only(block, _KEYS)
-    return {key: _examples(block) if key == "examples" else _site_texts(block, key) for key in block.values}
+    return {key: _SITE.get(key, _site_texts)(block, key) for key in block.values}
 
 
 def _site_texts(block: Fields, key: str) -> dict[Language, str]:
@@ -150,13 +151,73 @@ def _site_texts(block: Fields, key: str) -> dict[Language, str]:
     return texts
 
 
-def _examples(block: Fields) -> dict[Language, tuple[str, ...]]:
+def _examples(block: Fields, key: str) -> dict[Language, tuple[str, ...]]:
     found: dict[Language, tuple[str, ...]] = {}
-    for lang, value in _in_both(block, "examples").items():
+    for lang, value in _in_both(block, key).items():
         if not isinstance(value, Items):
             raise WrongValueError(value, "`examples` must have a list of questions for each language")
         found[lang] = tuple(text_of(child).strip() for child in value.items)
     return found
+
+
+def _matching(form: re.Pattern[str], what: str) -> Callable[[Fields, str], str]:
+    def read(block: Fields, key: str) -> str:
+        text = text_of(block.values[key]).strip()
+        if not form.fullmatch(text):
+            raise WrongValueError(block.values[key], f"`{key}` must be {what}; it is {text!r}")
+        return text
+
+    return read
+
+
+def _links(block: Fields, key: str) -> tuple[FooterLink, ...]:
+    node = block.values[key]
+    if not isinstance(node, Items) or not all(isinstance(child, Fields) for child in node.items):
+        raise WrongValueError(node, f"`{key}` must be a list of `{{name: {{en, zh}}, url}}`")
+    found = []
+    for child in node.items:
+        assert isinstance(child, Fields)  # noqa: S101 - looked at above, which mypy does not follow
+        only(child, ("name", "url"))
+        url = _matching(ADDRESS, "an http(s) address")(child, "url") if "url" in child.values else ""
+        if not url:
+            raise WrongValueError(child, "needs a `url`")
+        found.append(FooterLink({str(lang): text for lang, text in _texts(child, "name").items()}, url))
+    return tuple(found)
+
+
+_IMAGE = _matching(
+    re.compile(r"[\w-][\w.-]{0,80}\.(?:svg|png|webp|jpe?g|gif)"), "the name of an image in the folder `site`"
+)
+_COLOR = _matching(COLOR, "a colour such as '#0b6b52', in quotes")
+_SITE: Mapping[str, Callable[[Fields, str], object]] = {
+    "examples": _examples,
+    "logo": _IMAGE,
+    "icon": _IMAGE,
+    "accent": _COLOR,
+    "accent_dark": _COLOR,
+    "links": _links,
+    "credit": lambda block, key: switched(block, key, default=True),
+}
+"""How what is not a text in both languages is read."""
+
+
+def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Line and message for each accent colour of a file that is hard to read on the ground of its theme."""
+    block = read_whole(path, text, read_fields, lambda fields: fields.values.get(SITE))
+    for key, grounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
+        if isinstance(block, Fields) and key in block.values:
+            lowest = lowest_contrast(_COLOR(block, key), grounds)
+            if lowest < READABLE:
+                yield block.key_lines[key], f"`{key}` has a contrast of {lowest:.1f}, less than {READABLE}"
+
+
+def switched(fields: Fields, key: str, *, default: bool) -> bool:
+    """Whether a key says true. Raises WrongValueError for anything but true and false."""
+    node = fields.values.get(key)
+    word = word_of(node) if node else str(default).lower()
+    if word not in {"true", "false"}:
+        raise WrongValueError(node or fields, f"`{key}` must be true or false")
+    return word == "true"
 
 
 def only(fields: Fields, known: Iterable[str]) -> None:

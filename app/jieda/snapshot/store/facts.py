@@ -277,6 +277,7 @@ _MODULES = (
     "anchors.py",
     "log_knowledge.py",
     "site_texts.py",
+    "colors.py",
 )
 _LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
 """Libraries whose other release may make something else of the same text."""

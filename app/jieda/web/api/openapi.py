@@ -13,6 +13,7 @@ from fastapi.openapi.utils import get_openapi
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Language
 from jieda.presentation import schemas
+from jieda.presentation.brand import short_name
 from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
@@ -53,7 +54,7 @@ REFERENCE = "#/components/schemas/{model}"
 def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
     document = get_openapi(
-        title="Jieda",
+        title=f"{short_name(snapshot.library.site, Language.EN)} API",
         version=INTERFACE,
         description=ABOUT,
         routes=app.routes,

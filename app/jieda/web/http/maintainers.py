@@ -11,15 +11,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.presentation.brand import handle
 from jieda.settings import Settings
 from jieda.web.http.hosting import names_us
 from jieda.web.http.problems import HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route
-from jieda.web.site import site_of
+from jieda.web.site import Site, site_of
 
-CHALLENGE = 'Basic realm="Jieda", charset="UTF-8"'
-"""Makes a browser ask for a name, which may be any, and the token as the password."""
 PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
 """On every answer behind the guard: drafts and figures are for nobody else's eyes."""
 
@@ -37,7 +36,8 @@ def guarded(handler: Handler) -> Handler:
 
     @wraps(handler)
     async def only_for_maintainers(request: Request) -> Response:
-        check_maintainer(request.headers, site_of(request).settings)
+        site = site_of(request)
+        check_maintainer(request.headers, site.settings, challenge(site))
         response = await handler(request)
         response.headers.update(PRIVATE)
         if "etag" in response.headers:
@@ -47,14 +47,20 @@ def guarded(handler: Handler) -> Handler:
     return only_for_maintainers
 
 
-def check_maintainer(headers: Headers, settings: Settings) -> None:
+def challenge(site: Site) -> str:
+    """Makes a browser ask for a name, which may be any, and the token as the password. A header has ASCII only."""
+    realm = handle(site.knowledge.snapshot.library.site) if site.knowledge.ready else "maintainers"
+    return f'Basic realm="{realm}", charset="UTF-8"'
+
+
+def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
     """Raises Refusal unless a request brings the token, where one is configured. A server that listens on this machine
     alone answers to its own names only: pages of other sites may have had their name pointed at it."""
     if not names_us(headers.get("host", ""), settings):
         raise Refusal(HttpProblem(403, "problem.bad_origin"))
     token = settings.workbench_token.encode()
     if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
-        raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": CHALLENGE}))
+        raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": asks}))
 
 
 def brought(authorization: str) -> bytes:

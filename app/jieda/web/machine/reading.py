@@ -17,7 +17,7 @@ from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import Urls, rewrite
 from jieda.presentation.validity_text import applies_to_text
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.layout import Alternate
+from jieda.web.pages.layout import Alternate, Brand
 from jieda.web.pages.parts import name_of
 from jieda.web.site import Site
 
@@ -125,7 +125,7 @@ def opensearch(context: PageContext) -> str:
         name=context.t("opensearch.name"),
         description=context.t("opensearch.description"),
         lang=lang.tag,
-        icon=urls.absolute(urls.static("icon.svg")),
+        icon=urls.absolute(Brand.of(context).icon),
         search=urls.absolute(urls.search(lang)),
         self=urls.absolute(urls.opensearch(lang)),
     )

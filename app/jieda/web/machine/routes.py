@@ -8,11 +8,12 @@ from starlette.responses import Response
 
 from jieda.entry import Language
 from jieda.presentation import paths
+from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.http.files import own_files, serve, swagger_files
 from jieda.web.http.preferences import Theme
-from jieda.web.http.respond import Resource, respond
+from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
 from jieda.web.http.routing import Handler, Route
 from jieda.web.machine import agents, docs_page, operations
 from jieda.web.machine.reading import (
@@ -26,8 +27,11 @@ from jieda.web.machine.reading import (
     sitemap_part,
 )
 from jieda.web.pages.context import PageContext, context_of
+from jieda.web.pages.entry import IMAGE_TYPES
 from jieda.web.site import Site, site_of
 
+BRAND_TYPES = IMAGE_TYPES | {"svg": "image/svg+xml"}
+"""A logo may be drawn: no script in it runs, as the policy of every answer says."""
 PLAIN, XML = "text/plain", "application/xml"
 
 SiteText = Callable[[Site, Snapshot], str]
@@ -117,6 +121,23 @@ async def llms_whole(request: Request) -> Response:
     return await respond(request, resource)
 
 
+async def send_brand(request: Request) -> Response:
+    """The colours of the content, or an image that stands for it."""
+    site, name = site_of(request), request.path_params["name"]
+    library, version = site.service.current().library, request.query_params.get("v", "")
+    image = library.brand_image(name)
+    cache = FOREVER if version and site.service.current().generation.startswith(version) else REVALIDATE
+    if name == COLORS and library.site.accent:
+        return await respond(request, style_sheet(library.site), "text/css", cache=cache)
+    if image is None:
+        raise HTTPException(404)
+    try:
+        content = await site.service.offload(image.read_bytes)
+    except OSError:
+        raise HTTPException(404) from None
+    return await respond(request, content, BRAND_TYPES[image.suffix[1:].lower()], cache=cache)
+
+
 robots = whole_site(robots_text, PLAIN)
 site_map = whole_site(sitemap_text, XML)
 llms_of_all = whole_site(llms_of_site, PLAIN)
@@ -135,6 +156,7 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.DOCS, docs_page.docs),
         Route(paths.DOCS_FILE, serve(swagger_files())),
         Route(paths.STATIC, serve(own_files(settings.static))),
+        Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
         Route(paths.MCP, agents.no_stream),
         Route(paths.ROBOTS, robots),

@@ -76,7 +76,9 @@ def error_html(context: PageContext, status: int, title: str, detail: str = "") 
 
 def error_page(request: Request, status: int, title: str, detail: str) -> str:
     """`error_html` for a request."""
-    context = PageContext(site_of(request), page_language(request), chosen_theme(request.cookies))
+    site = site_of(request)
+    served = site.service.current() if site.knowledge.ready else None
+    context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
     return error_html(context, status, title, detail)
 
 

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.presentation.brand import handle, short_name
 from jieda.settings import Settings
 from jieda.web.http.respond import respond
 from jieda.web.pages.context import (
@@ -29,7 +30,7 @@ ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - looked up, not listened on
 class Setup:
     """A client and what it is told. `file`: where that is written; empty for a command.
 
-    `code` has `$mcp` where the address for agents belongs, `$base` where that of the site does.
+    `code` has `$mcp` where the address for agents belongs, `$base` where that of the site does, `$name` where its name.
     """
 
     client: str
@@ -37,33 +38,33 @@ class Setup:
     code: str
 
 
-STDIO = '{\n  "mcpServers": {\n    "jieda": { "command": "jieda", "args": ["mcp", "--url", "$base"] }\n  }\n}'
+STDIO = '{\n  "mcpServers": {\n    "$name": { "command": "jieda", "args": ["mcp", "--url", "$base"] }\n  }\n}'
 """For clients that start a program."""
 SETUPS: tuple[Setup, ...] = (
-    Setup("Claude Code", "", "claude mcp add --transport http jieda $mcp"),
+    Setup("Claude Code", "", "claude mcp add --transport http $name $mcp"),
     Setup(
         "Claude Code",
         ".mcp.json",
-        '{\n  "mcpServers": {\n    "jieda": { "type": "http", "url": "$mcp" }\n  }\n}',
+        '{\n  "mcpServers": {\n    "$name": { "type": "http", "url": "$mcp" }\n  }\n}',
     ),
     Setup("Claude Desktop", "claude_desktop_config.json", STDIO),
-    Setup("Cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    "jieda": { "url": "$mcp" }\n  }\n}'),
+    Setup("Cursor", ".cursor/mcp.json", '{\n  "mcpServers": {\n    "$name": { "url": "$mcp" }\n  }\n}'),
     Setup(
         "VS Code",
         ".vscode/mcp.json",
-        '{\n  "servers": {\n    "jieda": { "type": "http", "url": "$mcp" }\n  }\n}',
+        '{\n  "servers": {\n    "$name": { "type": "http", "url": "$mcp" }\n  }\n}',
     ),
-    Setup("Codex CLI", "~/.codex/config.toml", '[mcp_servers.jieda]\nurl = "$mcp"'),
-    Setup("Gemini CLI", "", "gemini mcp add --transport http jieda $mcp"),
+    Setup("Codex CLI", "~/.codex/config.toml", '[mcp_servers.$name]\nurl = "$mcp"'),
+    Setup("Gemini CLI", "", "gemini mcp add --transport http $name $mcp"),
     Setup(
         "Cline",
         "cline_mcp_settings.json",
-        '{\n  "mcpServers": {\n    "jieda": { "type": "streamableHttp", "url": "$mcp" }\n  }\n}',
+        '{\n  "mcpServers": {\n    "$name": { "type": "streamableHttp", "url": "$mcp" }\n  }\n}',
     ),
     Setup(
         "Windsurf",
         "~/.codeium/windsurf/mcp_config.json",
-        '{\n  "mcpServers": {\n    "jieda": { "serverUrl": "$mcp" }\n  }\n}',
+        '{\n  "mcpServers": {\n    "$name": { "serverUrl": "$mcp" }\n  }\n}',
     ),
 )
 SHELL = (
@@ -153,10 +154,13 @@ def file_text(context: PageContext, name: str) -> str:
 
 
 def addresses(context: PageContext) -> Mapping[str, str]:
-    """The address of the site and that for agents, of a server at `origin`."""
+    """What stands for the site in a set-up: its names, its address and that for agents, of a server at `origin`."""
     urls = context.urls
     host = origin(context)
+    content = context.words_of_content
     return {
+        "name": handle(content),
+        "site": short_name(content, context.lang),
         "base": host + urls.root().rstrip("/"),
         "mcp": host + urls.mcp(),
         "page": host + urls.agents(context.lang),

@@ -15,9 +15,11 @@ from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.filters import Filters
 from jieda.locales.translations import filled
+from jieda.presentation.brand import short_name
 from jieda.presentation.site_words import said_by
 from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
+from jieda.site_texts import SiteTexts
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS
 from jieda.usecases.entries import MAX_TAGS
@@ -28,6 +30,7 @@ from jieda.web.http.problems import HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE, Body, respond
 from jieda.web.site import Site, site_of
 
+NO_TEXTS = SiteTexts()
 WHERE_GAPS_ARE_KEPT = {
     "about.privacy_paste": "about.privacy_paste.gaps",
     "about.privacy_search": "about.privacy_search.gaps",
@@ -67,6 +70,11 @@ class PageContext:
         return self.served.library
 
     @property
+    def words_of_content(self) -> SiteTexts:
+        """What the content says about itself: nothing where there is no content yet."""
+        return self.snapshot.library.site if self.snapshot else NO_TEXTS
+
+    @property
     def digest(self) -> str:
         """Names its generation."""
         return self.served.generation
@@ -79,8 +87,11 @@ class PageContext:
         """A text in the reader's language, the content's own where it has one."""
         if self.site.settings.gaps:
             key = WHERE_GAPS_ARE_KEPT.get(key, key)
-        said = said_by(self.library.site, self.lang, key) if self.snapshot else ""
-        return filled(said, args) if said else self.site.translations.translate(self.lang, key, **args)
+        content = self.words_of_content
+        if said := said_by(content, self.lang, key):
+            return filled(said, args)
+        named = {"site": short_name(content, self.lang)} | args
+        return self.site.translations.translate(self.lang, key, **named)
 
     def day(self, value: date) -> str:
         """A date as the reader writes it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from jieda.entry import Language
+from jieda.presentation.brand import COLORS, wordmark
 from jieda.presentation.urls import Urls
 from jieda.version import VERSION
 from jieda.web.http.preferences import Theme
@@ -71,7 +72,6 @@ class Links:
 
     style: str
     scripts: tuple[str, ...]
-    icon: str
     home: str
     search: str
     diagnose: str
@@ -96,7 +96,6 @@ class Links:
         return cls(
             style=urls.static("app.css"),
             scripts=tuple(map(urls.static, scripts)),
-            icon=urls.static("icon.svg"),
             home=urls.home(lang),
             search=urls.search(lang),
             diagnose=urls.diagnose(lang),
@@ -112,6 +111,36 @@ class Links:
             suggest=urls.api_suggest(),
             api_search=urls.api_search(),
             preferences=urls.preferences(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """Whose site it is. `logo` and `style` are addresses, or empty; `links` are names and addresses."""
+
+    wordmark: tuple[tuple[str, str], ...]
+    logo: str
+    icon: str
+    style: str
+    links: tuple[tuple[str, str], ...]
+    credit: bool
+
+    @classmethod
+    def of(cls, context: PageContext) -> "Brand":
+        """That of the content."""
+        site, lang = context.words_of_content, context.lang
+
+        def image(name: str) -> str:
+            held = name and context.snapshot and context.library.brand_image(name)
+            return context.urls.brand(name, context.digest[:12]) if held else ""
+
+        return cls(
+            wordmark(site, lang),
+            image(site.logo),
+            image(site.icon) or context.urls.static("icon.svg"),
+            context.urls.brand(COLORS, context.digest[:12]) if site.accent else "",
+            tuple((each.name[lang], each.url) for each in site.links),
+            site.credit,
         )
 
 
@@ -134,6 +163,7 @@ class Layout:
     """The page's, for style: `home`, `search`, `entry`, …"""
     json_ld: Markup
     links: Links
+    brand: Brand
     here: str
     printed: str
     """The address as it stands on paper; a script that knows the host completes it."""
@@ -183,6 +213,7 @@ def build_layout(context: PageContext, head: Head) -> Layout:
         name=head.name,
         json_ld=data_block(head.data),
         links=Links.of(urls, lang, head.name, workbench=settings.workbench),
+        brand=Brand.of(context),
         here=head.here(lang),
         printed=urls.absolute(head.here(lang)),
         switch=Switch(lang.other, lang.other.tag, lang.other.own_name, head.here(lang.other)),

@@ -1,0 +1,39 @@
+"""Colours as sRGB in hexadecimal digits: how far two are apart, and what lies between them."""
+
+import re
+
+COLOR = re.compile(r"#[0-9a-fA-F]{6}")
+READABLE = 4.5
+"""The contrast that text needs (WCAG 2.2, AA)."""
+LIGHT_GROUNDS = ("#fbfaf7", "#ffffff", "#f2f0eb")
+DARK_GROUNDS = ("#141618", "#1b1e21", "#0f1113")
+"""What text in the accent colour stands on, by theme; the style sheet has the same."""
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours, from 1 to 21."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
+    """The contrast of a colour with that of some grounds on which it is hardest to read."""
+    return min(contrast(color, ground) for ground in grounds)
+
+
+def mixed(color: str, other: str, share: float) -> str:
+    """A colour with `share` of another in it."""
+    pairs = zip(_channels(color), _channels(other), strict=True)
+    return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
+
+
+def _channels(color: str) -> tuple[int, ...]:
+    return tuple(int(color[start : start + 2], 16) for start in (1, 3, 5))
+
+
+def _luminance(color: str) -> float:
+    shares = (value / 255 for value in _channels(color))
+    red, green, blue = (
+        share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,67 @@
+"""Whose site it is: the name in each place that shows one, and the colours of its style sheet."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from jieda.colors import DARK_GROUNDS, READABLE, lowest_contrast, mixed
+from jieda.entry import Language
+from jieda.han import is_han
+from jieda.site_texts import SiteTexts
+
+OURS = "Jieda 解答"
+"""Where the content says no name."""
+COLORS = "colors.css"
+"""The name of the style sheet."""
+BLACK, WHITE = "#000000", "#ffffff"
+
+
+def short_name(site: SiteTexts, lang: Language) -> str:
+    """What a sentence calls the site."""
+    return site.short.get(lang) or site.name.get(lang) or ("Jieda" if lang is Language.EN else OURS)
+
+
+def handle(site: SiteTexts) -> str:
+    """The name for programs, such as that of a server in a client's settings: lower-case letters, digits, hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", short_name(site, Language.EN).lower()).strip("-") or "answers"
+
+
+def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
+    """The short name in runs, each with the class that it is set in: of two scripts one may go where it is narrow."""
+    name = site.short.get(lang) or site.name.get(lang) or OURS
+    runs = ["".join(run) for _, run in groupby(name, key=is_han)]
+    pieces = [run.strip() for run in runs if run.strip()]
+    if len(pieces) != 2:
+        return ((name, ""),)
+    return tuple((piece, "han" if is_han(piece[0]) else "latin") for piece in pieces)
+
+
+def style_sheet(site: SiteTexts) -> str:
+    """The accent colour in the shades that the style sheet has names for; empty where the content has none."""
+    if not site.accent:
+        return ""
+    light = _tokens(_shades(site.accent, toward=BLACK, ground=WHITE, on=WHITE))
+    accent = site.accent_dark or _lightened(site.accent)
+    dark = _tokens(_shades(accent, toward=WHITE, ground=DARK_GROUNDS[1], on=BLACK))
+    return (
+        f":root {{ {light} }}\n"
+        f'@media screen {{ :root[data-theme="dark"] {{ {dark} }} }}\n'
+        f'@media screen and (prefers-color-scheme: dark) {{ :root[data-theme="system"] {{ {dark} }} }}\n'
+    )
+
+
+def _shades(accent: str, *, toward: str, ground: str, on: str) -> Iterator[tuple[str, str]]:
+    yield "--jade", accent
+    yield "--jade-deep", mixed(accent, toward, 0.3)
+    yield "--jade-wash", mixed(ground, accent, 0.08)
+    yield "--on-jade", on
+
+
+def _tokens(shades: Iterator[tuple[str, str]]) -> str:
+    return " ".join(f"{name}: {value};" for name, value in shades)
+
+
+def _lightened(accent: str) -> str:
+    """The accent as it can be read on dark ground."""
+    tries = (mixed(accent, WHITE, share / 10) for share in range(10))
+    return next((each for each in tries if lowest_contrast(each, DARK_GROUNDS) >= READABLE + 1), WHITE)
