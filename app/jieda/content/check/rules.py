@@ -55,7 +55,7 @@ def unfit_for_kind(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 def dependent_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """Fixes that cannot be followed without the rest of their page, as far as a program can see."""
     for file in corpus.by_id[entry_id].values():
-        for line, message in file.file.leanings:
+        for line, message in file.leanings:
             yield RuleFinding(file.where, line, message)
 
 
@@ -65,11 +65,9 @@ MAX_FIX_WORDS = 120
 def long_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """Fixes with more words than somebody reads whose run has just failed."""
     for file in corpus.by_id[entry_id].values():
-        if (words := file.file.fix_words) > MAX_FIX_WORDS:
+        if (words := file.fix_words) > MAX_FIX_WORDS:
             line = next(
-                placed.line
-                for placed in file.file.headings
-                if placed.section and placed.heading.anchor == "fix"
+                placed.line for placed in file.headings if placed.section and placed.heading.anchor == "fix"
             )
             message = f"the fix has {words} words outside code blocks and tables, more than {MAX_FIX_WORDS}"
             yield RuleFinding(file.where, line, message)
@@ -80,7 +78,7 @@ def unfinished(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     for file in corpus.by_id[entry_id].values():
         if file.front.draft:
             continue
-        for number in file.file.unfinished:
+        for number in file.unfinished:
             message = "has text of the skeleton: write it, or keep the file a draft (`draft: true`)"
             yield RuleFinding(file.where, number, message)
 
@@ -96,9 +94,9 @@ def odd_headings(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """H1, H2 titles outside the closed table or used twice, text in front of the first section."""
     for file in corpus.by_id[entry_id].values():
         seen: set[str] = set()
-        if not file.file.starts_with_section:
-            yield RuleFinding(file.where, file.file.first_line, "the body must start with a section (## …)")
-        for placed in file.file.headings:
+        if not file.starts_with_section:
+            yield RuleFinding(file.where, file.first_line, "the body must start with a section (## …)")
+        for placed in file.headings:
             text = placed.heading.text
             if placed.level == 1:
                 yield RuleFinding(file.where, placed.line, f"# {text}: the title is the H1; sections are ##")
@@ -113,7 +111,7 @@ def odd_headings(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 def broken_links(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """Links, anchors and images that lead nowhere or may not be written."""
     for file in corpus.by_id[entry_id].values():
-        for link in file.file.links:
+        for link in file.links:
             if fault := link_fault(corpus, file, link):
                 yield RuleFinding(file.where, link.line, fault)
 
@@ -150,7 +148,7 @@ def unequal_twins(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     for newer, older in _twins(corpus.by_id[entry_id]):
         for name, value in AGREED:
             if value(newer) != value(older):
-                line = older.file.first_line if name == "sections" else older.line(name)
+                line = older.first_line if name == "sections" else older.line(name)
                 yield RuleFinding(older.where, line, f"`{name}` must be equal to that of {newer.where}")
 
 
@@ -158,11 +156,11 @@ def lost_identifiers(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
     """What stands in backticks in one edition and in no code of the other."""
     for newer, older in _twins(corpus.by_id[entry_id]):
         for file, twin in ((newer, older), (older, newer)):
-            there = "\n".join(twin.file.code)
-            for span in sorted(set(file.file.code_spans)):
+            there = "\n".join(twin.code)
+            for span in sorted(set(file.code_spans)):
                 if span not in there:
                     message = f"`{span}` stands in {file.where}, but in no code here"
-                    yield RuleFinding(twin.where, twin.file.first_line, message)
+                    yield RuleFinding(twin.where, twin.first_line, message)
 
 
 def unsynced_twins(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
@@ -237,7 +235,7 @@ def _shared_names(corpus: Corpus) -> frozenset[str]:
         name
         for entry_id, editions in corpus.by_id.items()
         for file in editions.values()
-        for name in map(_fold, (file.file.front.title, *file.file.front.aliases))
+        for name in map(_fold, (file.front.title, *file.front.aliases))
         if owner.setdefault(name, entry_id) != entry_id
     )
 

@@ -98,7 +98,7 @@ def _only(values: Iterable[str], wanted: Callable[[str], bool]) -> tuple[str, ..
 def decide_links(corpus: Corpus, file: Outline) -> Decisions:
     """What becomes of the links of a published edition, each distinct one once."""
     inner = (LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE)
-    links = dict.fromkeys(link for link in file.file.links if link.kind in inner)
+    links = dict.fromkeys(link for link in file.links if link.kind in inner)
     return tuple((link, _kept(corpus, file, link)) for link in links)
 
 

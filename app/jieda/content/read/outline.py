@@ -1,8 +1,7 @@
 """What one edition's file says by itself, without its text: what twins, links and checks need of it."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -44,10 +43,9 @@ class FileOutline:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """An edition's file: its outline and where it lies. `modified` is the file time in seconds since the epoch."""
+class Outline(FileOutline):
+    """An edition's file: what it says and where it lies. `modified` is the file time in seconds since the epoch."""
 
-    file: FileOutline
     path: Path
     modified: float
     content: str
@@ -58,47 +56,18 @@ class Outline:
     @classmethod
     def of(cls, file: FileOutline, path: Path, modified: float, content: str) -> "Outline":
         """The outline of a file that lies at `path`."""
+        said = {each.name: getattr(file, each.name) for each in fields(file)}
         anchors = frozenset(placed.heading.anchor for placed in file.headings)
-        return cls(file, path, modified, content, anchors)
-
-    @property
-    def id(self) -> str:
-        """The entry it belongs to."""
-        return self.file.id
-
-    @property
-    def lang(self) -> Language:
-        """Its language."""
-        return self.file.lang
-
-    @property
-    def where(self) -> str:
-        """Its path below the content directory."""
-        return self.file.where
-
-    @property
-    def front(self) -> FrontMatter:
-        """Its front matter."""
-        return self.file.front
-
-    @property
-    def digest(self) -> str:
-        """The digest that its twin is synced with."""
-        return self.file.digest
-
-    @property
-    def lines(self) -> Mapping[str, int]:
-        """The line of every front matter field."""
-        return self.file.lines
+        return cls(**said, path=path, modified=modified, content=content, anchors=anchors)
 
     def line(self, name: str) -> int:
         """The line of a front matter field; the first line where it is absent."""
-        return self.file.lines.get(name, 1)
+        return self.lines.get(name, 1)
 
     @property
     def section_keys(self) -> tuple[str, ...]:
         """The anchors of the sections, in order."""
-        return tuple(placed.heading.anchor for placed in self.file.headings if placed.section)
+        return tuple(placed.heading.anchor for placed in self.headings if placed.section)
 
     @property
     def updated(self) -> date:

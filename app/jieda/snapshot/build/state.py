@@ -242,7 +242,7 @@ def _refs(corpus: Corpus, entry_id: str) -> frozenset[str]:
     found: set[str] = set()
     for file in corpus.by_id[entry_id].values():
         found.update(file.front.related)
-        for link in file.file.links:
+        for link in file.links:
             if link.kind is LinkKind.ENTRY:
                 found.add(link.target)
             elif link.kind is LinkKind.IMAGE:

@@ -89,7 +89,7 @@ def _broken_elsewhere(before: Corpus, after: Corpus, entry_id: str) -> Iterator[
     linking = {
         file.id
         for file in before.files
-        if file.id != entry_id and any(link.target == entry_id for link in file.file.links)
+        if file.id != entry_id and any(link.target == entry_id for link in file.links)
     }
     for other in sorted(linking):
         yield from set(check_entry(after, other)) - set(check_entry(before, other))
