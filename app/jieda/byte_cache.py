@@ -29,7 +29,6 @@ class ByteCache(Generic[Key, Value]):
         return found
 
     def find(self, key: Key) -> Value | None:
-        """The value of a key; None where it is not kept."""
         with self._lock:
             if (found := self._kept.get(key)) is None:
                 return None

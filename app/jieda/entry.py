@@ -25,7 +25,6 @@ class Language(StrEnum):
 
     @property
     def other(self) -> "Language":
-        """The language of the twin."""
         return Language.EN if self is Language.ZH else Language.ZH
 
 
@@ -173,7 +172,6 @@ class Entry:
 
     @property
     def signature_lines(self) -> tuple[str, ...]:
-        """The lines of all its signatures, in order."""
         return tuple(line for signature in self.signatures for line in signature.lines)
 
     def edition(self, lang: Language) -> Edition:

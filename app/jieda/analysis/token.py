@@ -97,7 +97,6 @@ class Atom(NamedTuple):
 
     @property
     def is_han(self) -> bool:
-        """Whether this is a Han character."""
         return self.kind is RunKind.HAN
 
 
@@ -131,7 +130,6 @@ class Parts(NamedTuple):
 
     @property
     def tokens(self) -> Iterator[Token]:
-        """The tokens."""
         starts, ends = self.offsets[::2], self.offsets[1::2]
         return map(make_token, zip(self.texts, starts, ends, self.kinds, strict=True))
 
@@ -147,17 +145,14 @@ class Piece(NamedTuple):
 
     @property
     def kind(self) -> RunKind:
-        """What it is."""
         return self.parts.kind
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """Its tokens, where they stand."""
         return self._moved(self.parts.tokens)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """Its atoms, where they stand."""
         parts, at, starts, ends = self
         return tuple(
             [
@@ -167,7 +162,6 @@ class Piece(NamedTuple):
         )
 
     def of_kind(self, kind: TokenKind) -> tuple[Token, ...]:
-        """Its tokens of one kind."""
         return self._moved(token for token in self.parts.tokens if token.kind is kind)
 
     def _moved(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
@@ -190,12 +184,10 @@ class Analysis:
 
     @property
     def tokens(self) -> Iterator[Token]:
-        """The tokens of all pieces."""
         return chain.from_iterable(piece.tokens for piece in self.pieces)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """The atoms of all pieces."""
         return tuple(chain.from_iterable(piece.atoms for piece in self.pieces))
 
     # Columns of these: where there are many texts, values by the thousand are not made one by one.
@@ -212,7 +204,6 @@ class Analysis:
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """The stems of the atoms."""
         return tuple(chain.from_iterable([piece.parts.stems for piece in self.pieces]))
 
     @property

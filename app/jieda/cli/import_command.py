@@ -42,7 +42,6 @@ class Options:
     directories: tuple[Path, ...]
 
     def shown(self) -> Language:
-        """The language of the messages."""
         return Language(self.lang) if self.lang else terminal_language()
 
     def request(self) -> ImportRequest:

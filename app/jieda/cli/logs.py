@@ -15,7 +15,6 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text."""
         return "\n    ".join(super().format(record).splitlines())
 
 
@@ -23,7 +22,6 @@ class JsonFormatter(logging.Formatter):
     """One JSON object on one line for a record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON."""
         fields = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname,

@@ -148,15 +148,12 @@ class ClusterEngine:
 
     @property
     def failure(self) -> str:
-        """Why the cluster could not be asked last time, without an address; empty where it could."""
         return self._cluster.failure
 
     def open(self, directory: Path) -> ClusterIndex:
-        """The index of a generation; asks the cluster for nothing yet. Raises IndexUnreadable."""
         return ClusterIndex(directory, WEIGHTING, self._cluster)
 
     def is_whole(self, directory: Path) -> bool:
-        """Whether the cluster has all that a generation says. Raises ClusterUnavailable."""
         try:
             return self._told(lambda: self._indexes.is_whole(read_index_name(directory)))
         except IndexUnreadable:
@@ -165,8 +162,6 @@ class ClusterEngine:
     def update(
         self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
-        """Has the cluster hold an index of all documents, and writes into the empty `target` what processes know of
-        it. `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""
         update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
         index = self._indexes.named(wanted.digest)
         write_index_name(target, index)

@@ -149,7 +149,6 @@ class Indexes:
         return f"{self._prefix}-current"
 
     def named(self, digest: str) -> str:
-        """The name of an index."""
         return f"{self._prefix}-{digest}"
 
     def is_whole(self, index: str) -> bool:

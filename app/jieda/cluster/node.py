@@ -196,7 +196,6 @@ class Node:
         self.close()
 
     def close(self) -> None:
-        """Closes what is idle."""
         with self._lock:
             idle, self._idle = self._idle, []
         for connection, _ in idle:

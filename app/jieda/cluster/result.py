@@ -94,7 +94,6 @@ class ClusterResult:
             self._count(_asked_for(self._wanted.filters))
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """What the terms of a pool brought, zone by zone, for each of some documents."""
         return self._pools[pool].shares(self._window.numbers[list(numbers)].tolist())
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:

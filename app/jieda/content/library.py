@@ -77,7 +77,6 @@ class Library(Catalog):
         return len(self.ids)
 
     def entry(self, entry_id: str) -> Entry | None:
-        """The whole entry, or None for an id that is none."""
         if entry_id not in self:
             return None
         return self._recent.get(entry_id, lambda: self._holdings.read(entry_id))

@@ -283,7 +283,6 @@ class Completer:
     def _inside(
         self, strings: WordStarts, wanted: str, typed: str, loose: str, lang: Language
     ) -> Iterator[int]:
-        """Candidates that have what is typed inside a word only."""
         bounds = [(self._groups[g], self._groups[g + 1]) for g in map(GROUPS.index, (None, lang, lang.other))]
         neutral, own, foreign = (
             (

@@ -113,11 +113,9 @@ class MappedDictionary:
         self._english = Table(arrays, ENGLISH, 2)
 
     def english(self, word: str) -> Sequence[Stems]:
-        """What a folded Chinese word means, the usual first."""
         return [tuple(phrase.split(" ")) for phrase in _others(self._chinese, self._english, word)]
 
     def chinese(self, stems: Stems) -> Sequence[str]:
-        """Words that mean just this, those first that mean it first."""
         return _others(self._english, self._chinese, " ".join(stems))
 
 

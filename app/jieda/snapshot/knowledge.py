@@ -112,7 +112,6 @@ class Knowledge:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a snapshot."""
         return self._follower.opened is not None
 
     def health(self) -> Health:

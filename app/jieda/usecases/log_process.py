@@ -54,7 +54,6 @@ class LogProcess:
             return None
 
     def end(self) -> None:
-        """End the process, if there is one."""
         if self._process is not None and self._line is not None:
             self._line.close()
             self._process.kill()

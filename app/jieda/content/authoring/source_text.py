@@ -56,12 +56,10 @@ class SourceText:
 
     @property
     def line_end(self) -> str:
-        """That of the first line."""
         return self.opening.lstrip("-").lstrip(" \t")
 
     @property
     def body_line(self) -> int:
-        """The line that the body starts on."""
         return len(_LINES.findall(self.opening + self.front + self.closing)) + 1
 
     @property

@@ -22,7 +22,6 @@ class EntryHead:
     applies_anywhere: bool = False
 
     def entry(self, editions: Mapping[Language, Edition]) -> Entry:
-        """The whole entry."""
         summary = self.summary
         stale = frozenset(lang for lang, edition in summary.editions.items() if edition.stale)
         return Entry(

@@ -65,7 +65,6 @@ class DirectoryListing:
 
     @property
     def files(self) -> tuple[FoundFile, ...]:
-        """All of them."""
         return (*self.shared, *self.editions, *self.images, *self.samples, *self.background)
 
 

@@ -176,7 +176,6 @@ class Strings:
         return self.bytes_at(number).decode("utf-8", ERRORS)
 
     def find(self, text: str) -> int | None:
-        """The number of a string."""
         wanted = encoded(text)
         number = self._place(wanted)
         return number if number < len(self) and self.bytes_at(number) == wanted else None
@@ -187,7 +186,6 @@ class Strings:
         return range(self._place(wanted), self._place(wanted + LAST))
 
     def slice(self, numbers: range) -> list[str]:
-        """Strings of neighboring numbers."""
         if not numbers:
             return []
         offsets = self._offsets[numbers.start : numbers.stop + 1].tolist()
@@ -198,7 +196,6 @@ class Strings:
         ]
 
     def all(self) -> list[str]:
-        """Every string."""
         return self.slice(range(len(self)))
 
     def _place(self, wanted: bytes) -> int:
@@ -235,7 +232,6 @@ class Table:
         self.columns = tuple(arrays[f"{name}.{number}"] for number in range(columns))
 
     def rows(self, text: str) -> slice | None:
-        """Where the rows of a string are in each column."""
         number = self.strings.find(text)
         return None if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
 

@@ -60,11 +60,9 @@ class Collection:
         return numbers[numbers >= 0]
 
     def live(self, segment: int) -> Array:
-        """Which documents of a segment are live."""
         return self.numbers[segment] >= 0
 
     def placed(self, segment: int, numbers: Array) -> Array:
-        """Of some documents those that a segment has, by their numbers there."""
         segments, places = self.places[:, numbers]
         here: Array = places[segments == segment]
         return here
@@ -264,7 +262,6 @@ class EmbeddedLexicon:
         return [term for term, _ in groupby(found)]
 
     def has_key(self, key: str) -> bool:
-        """Whether any document has a key."""
         for place, segment in enumerate(self._collection.segments):
             rows = segment.keys.rows(key)
             if rows is not None and len(self._collection.renumbered(place, segment.keys.columns[0][rows])):
@@ -315,7 +312,6 @@ class FailureTerms:
         """How many have any."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
-        """The documents that have a word, ascending, and in how many texts each has it."""
         found = [
             (numbers[numbers >= 0], counts[numbers >= 0])
             for place, segment in enumerate(self._collection.segments)

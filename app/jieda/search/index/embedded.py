@@ -53,13 +53,11 @@ class PoolRows(NamedTuple):
     amounts: Scores
 
     def ordered(self) -> "PoolRows":
-        """By document."""
         order = np.argsort(self.documents, kind="stable")
         return PoolRows(*(column[order] for column in self))
 
     @property
     def size(self) -> int:
-        """Bytes."""
         return sum(column.nbytes for column in self)
 
 
@@ -190,11 +188,9 @@ class EmbeddedResult:
         self.near = self._best(near, passing, wanted.near)
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """What the terms of a pool brought, zone by zone, for each of some documents."""
         return self._pools[pool].shares(numbers)
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        """How many documents answer and pass, for each of some filters."""
         passing = (self._facets.passing(one) for one in filters)
         return tuple(
             int(np.count_nonzero(self._answering if mask is None else self._answering & mask))

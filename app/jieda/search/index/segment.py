@@ -139,7 +139,6 @@ class Segment:
         return tuple(self._ids.all())
 
     def number(self, document_id: str) -> int | None:
-        """The number of a document."""
         return self._ids.find(document_id)
 
     def vectors(self, document: int) -> Kept:
@@ -206,11 +205,9 @@ class RowCollector:
             column.extend(values)
 
     def numbers(self, texts: Iterable[str]) -> Iterable[int]:
-        """The numbers that strings have here."""
         return map(self._numbers.__getitem__, texts)
 
     def finished(self) -> Occurrences:
-        """All rows."""
         columns = tuple(np.frombuffer(column, COLUMN) for column in self._columns)
         return Occurrences(tuple(self._numbers), np.frombuffer(self._rows, COLUMN), columns)
 

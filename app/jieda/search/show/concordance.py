@@ -42,7 +42,6 @@ class MarkedTerms:
 
     @classmethod
     def of(cls, weights: Mapping[str, float]) -> "MarkedTerms":
-        """Terms by name."""
         return cls(tuple(weights.values()), _digests(weights))
 
 
@@ -60,7 +59,6 @@ class Places:
 
     @property
     def size(self) -> int:
-        """Bytes."""
         return len(self._data)
 
     def standing(self, wanted: MarkedTerms) -> Iterator[tuple[float, list[Place]]]:
@@ -72,7 +70,6 @@ class Places:
             yield wanted.weights[number], self._of(int(at[number]))
 
     def first(self, term: str) -> Place | None:
-        """Where a term stands first."""
         found = next(self.standing(MarkedTerms.of({term: 1.0})), None)
         return found[1][0] if found else None
 
@@ -193,7 +190,6 @@ class Concordances:
         self._kept: ByteCache[tuple[str, Language], Concordance] = ByteCache(ROOM, _size)
 
     def of(self, entry_id: str, edition: Edition) -> Concordance:
-        """The concordance of an edition."""
         return self._kept.get((entry_id, edition.lang), lambda: self._made(entry_id, edition))
 
     def _made(self, entry_id: str, edition: Edition) -> Concordance:

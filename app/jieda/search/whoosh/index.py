@@ -75,7 +75,6 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         self._held = lru_cache(len(TEXTS) * max(1, len(self._collection.segments)))(self._held_atoms)
 
     def indexed_field_names(self) -> list[str]:
-        """The names of all fields."""
         return sorted(self.schema.names())
 
     def has_deletions(self) -> bool:
@@ -87,7 +86,6 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return False
 
     def doc_count_all(self) -> int:
-        """How many documents there are."""
         return len(self._collection)
 
     doc_count = doc_count_all
@@ -119,7 +117,6 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return ((name, term) for name in self.indexed_field_names() for term in self.lexicon(name))
 
     def terms_from(self, fieldname: str, prefix: bytes) -> Iterator[tuple[str, bytes]]:
-        """The terms from one on."""
         names = (name for name in self.indexed_field_names() if name >= fieldname)
         return (
             (name, term)
@@ -312,11 +309,9 @@ class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
         self._reader = IndexColumns(embedded, self.schema)
 
     def reader(self, **_: object) -> IndexColumns:
-        """The one reader there is: the index does not change."""
         return self._reader
 
     def is_empty(self) -> bool:
-        """Whether there are no documents."""
         return self._reader.doc_count() == 0
 
     def days(self) -> list[str]:

@@ -63,16 +63,13 @@ class AtomPositions(formats.Positions):  # type: ignore[misc] # it ships no type
     """Positions as whole numbers one behind the other; Whoosh's own are pickled."""
 
     def encode(self, positions: ArrayLike) -> bytes:
-        """Positions, ascending."""
         return np.asarray(positions, "<u4").tobytes()
 
     def decode_positions(self, value: bytes) -> list[int]:
-        """What was encoded."""
         found: list[int] = np.frombuffer(value, "<u4").tolist()
         return found
 
     def decode_frequency(self, value: bytes) -> int:
-        """How many they are."""
         return len(value) // 4
 
 

@@ -77,7 +77,6 @@ class Tools:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, analyzers: Analyzers) -> "Tools":
-        """For the words of a vocabulary."""
         analyzer = analyzers.of(vocabulary.dictionary)
         glossary = analyzers.glossary(vocabulary.dictionary, vocabulary.glossary)
         words = WordReader(analyzer, glossary)
@@ -207,7 +206,6 @@ class EntryFacts:
 
     @cached_property
     def tools(self) -> Tools:
-        """What entries are analyzed with."""
         return Tools.of(self._vocabulary, self._shop.analyzers)
 
     def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:

@@ -49,7 +49,6 @@ class KnownFile:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
         return Path(self.found.path)
 
     @property

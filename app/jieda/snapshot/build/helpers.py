@@ -65,7 +65,6 @@ class Helpers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends them all, now."""
         for helper in self._all:
             helper.end()
         self._all, self._idle = [], SimpleQueue()

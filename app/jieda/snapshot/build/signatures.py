@@ -51,7 +51,6 @@ class KnownMatches:
     found: Mapping[str, tuple[tuple[int, bool], ...]]
 
     def of(self) -> dict[str, frozenset[Signature]]:
-        """The signatures themselves."""
         return {
             content: frozenset(self.tried[place] for place, _ in events)
             for content, events in self.found.items()

@@ -99,7 +99,6 @@ class FactStore:
         return self._identity is not None and _identity(path) == self._identity
 
     def get(self, key: bytes) -> bytes | None:
-        """A fact, or None where it is not known."""
         with self._lock, explained():
             row = self._connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
             return zlib.decompress(row[0]) if row else None
@@ -119,7 +118,6 @@ class FactStore:
             yield from found
 
     def known(self, keys: Iterable[bytes]) -> frozenset[bytes]:
-        """Those of many keys that have a fact."""
         wanted, found = list(keys), set[bytes]()
         for start in range(0, len(wanted), BATCH):
             batch = wanted[start : start + BATCH]

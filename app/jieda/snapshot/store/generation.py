@@ -138,7 +138,6 @@ class Generation:
         return (self._read_row(entry_id) for (entry_id,) in self.ask("SELECT id FROM entries ORDER BY id"))
 
     def digests(self) -> dict[str, bytes]:
-        """The digest of each row."""
         return dict(self.ask("SELECT id, digest FROM entries"))
 
     def texts(self) -> set[bytes]:

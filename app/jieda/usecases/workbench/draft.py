@@ -23,7 +23,6 @@ class Draft:
 
     @property
     def is_named(self) -> bool:
-        """Whether its id is one."""
         return ENTRY_ID.fullmatch(self.id) is not None
 
     def files(self) -> dict[str, str]:
@@ -43,7 +42,6 @@ class Draft:
         )
 
     def samples(self, directory: Path, modified: float) -> tuple[SourceFile, ...]:
-        """The sample as a file of a directory, if there is one."""
         return (source(directory, self.sample_place, self.sample, modified),) if self.sample else ()
 
     def shown(self) -> "Draft":

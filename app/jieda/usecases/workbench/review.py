@@ -41,7 +41,6 @@ class Checked:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """All of them."""
         return (*(each for found in self.own.values() for each in found), *self.others)
 
     @property
