@@ -5,40 +5,27 @@ A server opens a generation instead (`jieda.snapshot`), which is built from the 
 
 import copy
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
-from jieda.content.read.assemble import EntryHead, claimed_ids, decide_links, make_head, old_ids
-from jieda.content.read.corpus import Corpus, Editions, Image, SampleFile, draft_files, published
+from jieda.content.read.corpus import Corpus, draft_files
 from jieda.content.read.directory import (
     DirectoryListing,
     FoundFile,
-    image_size,
+    Stamp,
     list_directory,
     read_file,
     unreadable,
 )
-from jieda.content.read.gather import (
-    GLOSSARY,
-    ReadFile,
-    Vocabulary,
-    by_place,
-    choose,
-    collisions,
-    encoding_fault,
-    entry_id_of,
-    in_order,
-    make_vocabulary,
-    not_utf8,
-    sample_owner,
-)
+from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_of, in_order, make_vocabulary
 from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile, parse_file
+from jieda.content.read.reading import DirectoryReading, KnownFile, Reading, content_hash, note_of
+from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
 from jieda.log_knowledge import Background
 
@@ -48,32 +35,29 @@ class Loaded:
     glossary or dictionary is broken."""
 
     def __init__(self, directories: Sequence[Path], languages: frozenset[Language]) -> None:
-        self._problems: list[Problem] = []
-        self._contents = hashlib.sha256(",".join(sorted(languages)).encode())
+        self._languages = languages
         self._sources: dict[Path, SourceFile] = {}
+        self._unreadable: list[Problem] = []
         listings = [list_directory(directory, languages) for directory in directories]
-        files = [self._read(number, listing) for number, listing in enumerate(listings)]
-        shared = [file for by_kind in files for file in by_kind["shared"]]
+        read = tuple(map(self._read, listings))
+        problems = (*(problem for each in listings for problem in each.problems), *self._unreadable)
+        shared = [self._sources[file.path] for each in read for file in each.shared]
         self.vocabulary: Vocabulary = make_vocabulary(listings[0].root, shared)
         self.glossaries: tuple[str, ...] = tuple(
             file.content.decode() for file in shared if file.where == GLOSSARY
         )
-        self._problems += self.vocabulary.problems
-        by_id = self._choose([by_kind["editions"] for by_kind in files])
-        self.sample_texts: dict[Path, str] = {}
-        self.corpus = Corpus(
-            by_id=by_id,
-            published={entry_id: shown for entry_id, each in by_id.items() if (shown := published(each))},
-            taxonomy=self.vocabulary.taxonomy,
-            samples=self._samples([by_kind["samples"] for by_kind in files]),
-            images={file.where: _image(file) for by_kind in files for file in by_kind["images"]},
-            background=self._background([by_kind["background"] for by_kind in files]),
-        )
+        self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parsed)
+        self.sample_texts = self._texts()
+
+    @property
+    def corpus(self) -> Corpus:
+        """Everything that was read."""
+        return self.state.corpus
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What was wrong with single files; what `jieda.content.check` finds comes on top."""
-        return tuple(self._problems)
+        return self.state.file_problems
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -91,21 +75,18 @@ class Loaded:
 
     def library(self, problems: Iterable[Problem] | None = None) -> Library:
         """The entries that are served; `problems` are those of a whole check, if there was one."""
-        corpus = self.corpus
-        claims = claimed_ids(corpus)
-        held = old_ids(claims)
-        heads = {each: make_head(corpus, each, held.get(each, ())) for each in corpus.published}
-        summaries = {entry_id: head.summary for entry_id, head in heads.items()}
+        corpus, entries = self.corpus, self.state.entries
+        summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
             Holdings(
                 ask=in_memory(summaries.values(), corpus.taxonomy),
                 summary=summaries.__getitem__,
-                read=lambda entry_id: self._entry(heads[entry_id]),
+                read=lambda entry_id: self._entry(entries[entry_id]),
                 vocabulary=self.vocabulary,
-                problems=in_order(self._problems if problems is None else problems),
-                formerly=claims,
+                problems=in_order(self.problems if problems is None else problems),
+                formerly=self.state.claims,
                 images={where: image.path for where, image in corpus.images.items()},
-                sampled=frozenset(corpus.samples) & heads.keys(),
+                sampled=frozenset(corpus.samples) & entries.keys(),
                 samples_of=lambda entry_id: tuple(
                     Sample(entry_id, file.path, self.sample_texts[file.path])
                     for file in corpus.samples[entry_id]
@@ -113,7 +94,7 @@ class Loaded:
                 background=lambda: tuple(
                     Background(file.where, self.sample_texts[file.path]) for file in corpus.background
                 ),
-                digest=self._digest(heads),
+                digest=self._digest(),
                 drafts=draft_files(corpus.by_id),
             )
         )
@@ -125,118 +106,88 @@ class Loaded:
         return other
 
     def _put(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> None:
-        places = {file.where for file in (*sources, *samples)}
-        self._sources, self.sample_texts = dict(self._sources), dict(self.sample_texts)
-        self._problems = [problem for problem in self._problems if problem.path not in places]
-        corpus = self.corpus
-        by_id = {each: editions for each, editions in corpus.by_id.items() if each != entry_id}
-        files = [self._parse(source) for source in sources]
-        chosen = choose([files], corpus.taxonomy, collisions([*by_id, entry_id]))
-        self._problems += chosen.problems
-        if chosen.editions:
-            by_id[entry_id] = chosen.editions
-        logs = dict(corpus.samples)
-        if more := tuple(log for source in samples if (log := self._log(source, entry_id))):
-            logs[entry_id] = corpus.samples.get(entry_id, ()) + more
-        self.corpus = replace(
-            corpus,
-            by_id=dict(sorted(by_id.items())),
-            published={each: shown for each, editions in by_id.items() if (shown := published(editions))},
-            samples=logs,
+        self._sources = self._sources | {source.path: source for source in (*sources, *samples)}
+        places = {source.where for source in (*sources, *samples)}
+        reading = self.state.read.reading
+        held = {log.path for log in self.corpus.samples.get(entry_id, ())}
+        directories = [
+            replace(
+                each, editions=tuple(file for file in each.editions if entry_id_of(file.where) != entry_id)
+            )
+            for each in reading.directories
+        ]
+        # Beside those that are there: samples of a later directory would replace them.
+        beside = (n for n, each in enumerate(directories) if any(file.path in held for file in each.samples))
+        home = next(beside, -1)
+        directories[home] = replace(
+            directories[home], samples=_sorted((*directories[home].samples, *map(_known, samples)))
         )
+        directories[-1] = replace(
+            directories[-1], editions=_sorted((*directories[-1].editions, *map(_known, sources)))
+        )
+        problems = tuple(problem for problem in reading.problems if problem.path not in places)
+        changed = Reading(tuple(directories), problems, reading.folders)
+        self.state = advance(self.state, changed, self.vocabulary, self._parsed)
+        self.sample_texts = self._texts()
 
-    def _read(self, number: int, listing: DirectoryListing) -> dict[str, list[SourceFile]]:
-        self._problems += listing.problems
-        return {
-            kind: [source for file in getattr(listing, kind) if (source := self._take(number, file))]
+    def _read(self, listing: DirectoryListing) -> DirectoryReading:
+        shared, editions, images, samples, background = (
+            tuple(known for file in getattr(listing, kind) if (known := self._take(file)))
             for kind in ("shared", "editions", "images", "samples", "background")
-        }
+        )
+        return DirectoryReading(listing.root, shared, editions, images, samples, background)
 
-    def _take(self, number: int, file: FoundFile) -> SourceFile | None:
+    def _take(self, file: FoundFile) -> KnownFile | None:
         try:
-            source = read_file(file)
+            source = self._sources[Path(file.path)] = read_file(file)
         except OSError as error:
-            self._problems.append(unreadable(file, error))
+            self._unreadable.append(unreadable(file, error))
             return None
-        self._contents.update(f"\n{number} {file.where} {content_hash(source.content)}".encode())
-        return source
+        return KnownFile(file, content_hash(source.content), note_of(source))
 
-    def _choose(self, directories: Sequence[Sequence[SourceFile]]) -> dict[str, Editions]:
-        by_id: dict[str, list[list[ReadFile]]] = defaultdict(lambda: [[] for _ in directories])
-        for number, sources in enumerate(directories):
-            for source in sources:
-                by_id[entry_id_of(source.where)][number].append(self._parse(source))
-        colliding = collisions(by_id)
-        found: dict[str, Editions] = {}
-        for entry_id in sorted(by_id):
-            chosen = choose(by_id[entry_id], self.vocabulary.taxonomy, colliding)
-            self._problems += chosen.problems
-            if chosen.editions:
-                found[entry_id] = chosen.editions
+    def _parsed(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
+        found = {}
+        for file in files:
+            parsed, problems = parse_file(self._sources[file.path])
+            outline = Outline.of(parsed.outline, file.path, file.modified, file.content) if parsed else None
+            found[file] = ReadFile(file.where, outline, problems)
         return found
 
-    def _parse(self, source: SourceFile) -> ReadFile:
-        parsed, problems = parse_file(source)
-        if parsed is None:
-            return ReadFile(source.where, None, problems)
-        self._sources[source.path] = source
-        content = content_hash(source.content)
-        return ReadFile(
-            source.where, Outline.of(parsed.outline, source.path, source.modified, content), problems
-        )
+    def _texts(self) -> dict[Path, str]:
+        logs = (*self.corpus.samples.values(), self.corpus.background)
+        return {log.path: self._sources[log.path].content.decode() for each in logs for log in each}
 
-    def _samples(self, directories: Iterable[Sequence[SourceFile]]) -> dict[str, tuple[SampleFile, ...]]:
-        chosen: dict[str, tuple[SampleFile, ...]] = {}
-        for sources in directories:
-            here: dict[str, list[SampleFile]] = defaultdict(list)
-            for source in sources:
-                owner = sample_owner(source.where)
-                if log := self._log(source, owner):
-                    here[owner].append(log)
-            chosen |= {owner: tuple(files) for owner, files in here.items()}
-        return dict(sorted(chosen.items()))
-
-    def _background(self, directories: Iterable[Sequence[SourceFile]]) -> tuple[SampleFile, ...]:
-        logs = (self._log(source, "") for sources in directories for source in sources)
-        return by_place(log for log in logs if log)
-
-    def _log(self, source: SourceFile, owner: str) -> SampleFile | None:
-        if line := encoding_fault(source.content):
-            self._problems.append(not_utf8(source.where, line))
-            return None
-        self.sample_texts[source.path] = source.content.decode()
-        return SampleFile(owner, source.where, source.path, content_hash(source.content))
-
-    def _entry(self, head: EntryHead) -> Entry:
+    def _entry(self, prepared: Prepared) -> Entry:
         editions = {}
-        for lang, file in self.corpus.published[head.summary.id].items():
-            kept = dict(decide_links(self.corpus, file))
+        for lang, file in self.corpus.published[prepared.head.summary.id].items():
             parsed, _ = parse_file(self._sources[file.path])
             if parsed:
+                kept = dict(prepared.decisions[lang])
                 editions[lang] = parsed.edition(kept.__getitem__, file.path, file.updated)
-        return head.entry(editions)
+        return prepared.head.entry(editions)
 
-    def _digest(self, heads: Mapping[str, EntryHead]) -> str:
-        return finished_digest(self._contents.copy(), (head.summary.stale for head in heads.values()), heads)
-
-
-def finished_digest(
-    contents: "hashlib._Hash", stale: Iterable[frozenset[Language]], ids: Iterable[str]
-) -> str:
-    """The digest of a library: of every file, and of which editions are stale, for that may hang on file times."""
-    for entry_id, languages in zip(ids, stale, strict=True):
-        if languages:
-            contents.update(f"\n{entry_id} {','.join(sorted(languages))}".encode())
-    return contents.hexdigest()
+    def _digest(self) -> str:
+        """Of every file, and of which editions are stale, for that may hang on file times."""
+        total = hashlib.sha256(",".join(sorted(self._languages)).encode())
+        for number, each in enumerate(self.state.read.reading.directories):
+            for file in (*each.shared, *each.editions, *each.images, *each.samples, *each.background):
+                total.update(f"\n{number} {file.where} {file.content}".encode())
+        for entry_id, prepared in self.state.entries.items():
+            if stale := prepared.head.summary.stale:
+                total.update(f"\n{entry_id} {','.join(sorted(stale))}".encode())
+        return total.hexdigest()
 
 
-def content_hash(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
+def _known(source: SourceFile) -> KnownFile:
+    """A file that is not on disk, or is otherwise there."""
+    stamp = Stamp(len(source.content), int(source.modified * 1e9), 0, 0)
+    root = str(source.path)[: -len(source.where) - 1]
+    found = FoundFile(root, source.where, str(source.path), stamp)
+    return KnownFile(found, content_hash(source.content), note_of(source))
 
 
-def _image(source: SourceFile) -> Image:
-    return Image(source.path, content_hash(source.content), image_size(source.content))
+def _sorted(files: Iterable[KnownFile]) -> tuple[KnownFile, ...]:
+    return tuple(sorted(files, key=lambda file: file.where))
 
 
 def load_library(

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from jieda.content.check.rules import check_between
@@ -11,16 +12,17 @@ from jieda.content.check.samples import Matches, Spoken
 from jieda.content.read.corpus import SampleFile, draft_files
 from jieda.content.read.directory import read_file
 from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
+from jieda.content.read.reading import Reading
+from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
 from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.build.entries import EntryFacts, read_files
-from jieda.snapshot.build.files import ContentMoved, FileReader, Reading, same
+from jieda.snapshot.build.files import ContentMoved, FileReader, same
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
-from jieda.snapshot.build.state import ContentState, advance
 from jieda.snapshot.build.workshop import Last, Workshop, discard_facts
 from jieda.snapshot.store.facts import FactsUnreadable, code_version
 from jieda.snapshot.store.generation import (
@@ -157,7 +159,7 @@ class Builder:
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        plan = self._plan(means, state, reading, rows)
+        plan = self._plan(means, state, rows)
         if self._publish(means, state, plan, previous) or plan.name != before or moved:
             # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
             point_to(self._data, plan.name, self._content)
@@ -224,9 +226,7 @@ class Builder:
             )
         return rows
 
-    def _plan(
-        self, means: Means, state: ContentState, reading: Reading, rows: Mapping[str, EntryRow]
-    ) -> GenerationPlan:
+    def _plan(self, means: Means, state: ContentState, rows: Mapping[str, EntryRow]) -> GenerationPlan:
         spoken = Spoken.of(state.corpus)
         matches = means.signatures.matches(state, spoken)
         heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
@@ -246,19 +246,17 @@ class Builder:
             else row_digest(row)
             for entry_id, row in rows.items()
         }
-        return GenerationPlan(header, _lists(state, reading, spoken, matches), rows, digests)
+        return GenerationPlan(header, _lists(state, spoken, matches), rows, digests)
 
     def _kept_generations(self) -> Iterator[Generation]:
         found = (read_generation(self._data, name) for name in generation_names(self._data))
         return (generation for generation in found if generation)
 
 
-def _lists(state: ContentState, reading: Reading, spoken: Spoken, matches: Matches) -> Lists:
+def _lists(state: ContentState, spoken: Spoken, matches: Matches) -> Lists:
     """What stands beside the entries."""
     corpus = state.corpus
-    found = [problem for each in state.chosen.values() for problem in each.problems]
-    found += [problem for problems in state.checks.values() for problem in problems]
-    found += [*reading.problems, *state.vocabulary.problems, *state.file_problems]
+    found = [*state.file_problems, *chain.from_iterable(state.checks.values())]
     samples = (log for entry_id, logs in corpus.samples.items() if entry_id in state.entries for log in logs)
     return Lists(
         samples=tuple(map(_sample_row, (*samples, *corpus.background))),

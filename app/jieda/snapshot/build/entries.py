@@ -13,6 +13,8 @@ from jieda.content.read.directory import read_file
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.outline import Outline
 from jieda.content.read.parse import ParsedFile, parse_file
+from jieda.content.read.reading import KnownFile
+from jieda.content.read.state import Prepared
 from jieda.diagnosis.collect import FactReader
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Edition, Entry, Language
@@ -24,8 +26,7 @@ from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.show.concordance import lines_of, places_of
 from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.build.files import KnownFile, same, sample_text, source_of
-from jieda.snapshot.build.state import Prepared
+from jieda.snapshot.build.files import same, sample_text, source_of
 from jieda.snapshot.build.workshop import Workshop
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (

@@ -6,7 +6,6 @@ within the last moments is read again next time: it could change once more witho
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from jieda.content.read.corpus import Image, SampleFile
@@ -14,15 +13,13 @@ from jieda.content.read.directory import (
     DirectoryListing,
     FoundFile,
     Stamp,
-    image_size,
     list_directory,
     read_file,
     unreadable,
 )
-from jieda.content.read.gather import encoding_fault
-from jieda.content.read.load import content_hash
 from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile
+from jieda.content.read.reading import DirectoryReading, KnownFile, Reading, content_hash, note_of
 from jieda.entry import Problem
 from jieda.snapshot.build.workshop import Workshop
 from jieda.snapshot.store.facts import FileRow
@@ -31,52 +28,6 @@ SETTLED = 2_000_000_000
 """Nanoseconds after which a file's times are believed: some file systems count in whole or even seconds."""
 BATCH = 500
 """Files that are read between two writes to the store."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFile:
-    """A file and the SHA-256 of its content. `note`: of an image its size as `640x480`, of a log the line where
-    it stops being UTF-8; otherwise empty."""
-
-    found: FoundFile
-    content: str
-    note: str
-
-    @property
-    def where(self) -> str:
-        """Its path below the content directory."""
-        return self.found.where
-
-    @property
-    def path(self) -> Path:
-        return Path(self.found.path)
-
-    @property
-    def modified(self) -> float:
-        """Its time in seconds since the epoch."""
-        return self.found.stamp.modified / 1e9
-
-
-@dataclass(frozen=True, slots=True)
-class DirectoryReading:
-    """The files of one content directory, each list sorted by `where`."""
-
-    root: Path
-    shared: tuple[KnownFile, ...]
-    editions: tuple[KnownFile, ...]
-    images: tuple[KnownFile, ...]
-    samples: tuple[KnownFile, ...]
-    background: tuple[KnownFile, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """All content directories in their order. `problems` are about files that were passed over; `folders` are those
-    that a change may happen in."""
-
-    directories: tuple[DirectoryReading, ...]
-    problems: tuple[Problem, ...]
-    folders: frozenset[str]
 
 
 class FileReader:
@@ -139,7 +90,7 @@ class FileReader:
             self._problems.append(unreadable(file, error))
             return None
         content = content_hash(source.content)
-        note = row[7] if row and row[6] == content else _note(source)
+        note = row[7] if row and row[6] == content else note_of(source)
         if max(file.stamp.modified, file.stamp.changed) < now - SETTLED:
             self._remember(file, content, note)
         return KnownFile(file, content, note)
@@ -173,16 +124,6 @@ class FileReader:
 
 def _stamp_of(row: FileRow) -> Stamp:
     return Stamp(row[2], row[3], row[4], row[5])
-
-
-def _note(source: SourceFile) -> str:
-    if source.where.endswith(".log"):
-        line = encoding_fault(source.content)
-        return str(line) if line else ""
-    if source.where.endswith((".md", ".yaml", ".txt")):
-        return ""
-    size = image_size(source.content)
-    return f"{size[0]}x{size[1]}" if size else ""
 
 
 class ContentMoved(Exception):

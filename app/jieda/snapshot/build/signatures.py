@@ -7,13 +7,13 @@ from itertools import chain
 
 from jieda.content.check.samples import Matches, SignatureFinder, Spoken
 from jieda.content.read.corpus import Corpus, SampleFile
+from jieda.content.read.state import ContentState
 from jieda.diagnosis.collect import Events, count_signatures, event_finder
 from jieda.diagnosis.facts import SignatureCount
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
 from jieda.snapshot.build.files import sample_text
-from jieda.snapshot.build.state import ContentState
 from jieda.snapshot.build.workshop import Last, Workshop
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key
 from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json

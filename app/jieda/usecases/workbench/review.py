@@ -8,13 +8,13 @@ from itertools import islice
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.normalize import within
 from jieda.analysis.pipeline import Analyzer
-from jieda.content.check.rules import check_between, check_entry
+from jieda.content.check.rules import check_between
 from jieda.content.check.samples import Spoken
 from jieda.content.library import Library
-from jieda.content.read.corpus import Corpus
 from jieda.content.read.gather import in_order
 from jieda.content.read.load import Loaded
 from jieda.content.read.outline import LEFT_TO_WRITE
+from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
 from jieda.diagnosis.collect import FactReader, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser
@@ -51,11 +51,12 @@ class Checked:
 
 def check(material: Material, edited: Loaded, draft: Draft) -> Checked:
     """`edited` is the content with the draft in place."""
-    corpus = edited.corpus
-    found = [*_of_draft(edited.problems, draft), *_between(material, edited, draft)]
-    if draft.id in corpus.by_id:
-        found += check_entry(corpus, draft.id)
-    broken = _broken_elsewhere(material.loaded.corpus, corpus, draft.id)
+    found = [
+        *_of_draft(edited.problems, draft),
+        *_between(material, edited, draft),
+        *edited.state.checks.get(draft.id, ()),
+    ]
+    broken = _broken_elsewhere(material.loaded.state, edited.state, draft.id)
     by_lang = {
         lang: in_order(each for each in found if each.path == where_of(draft.id, lang)) for lang in Language
     }
@@ -83,15 +84,11 @@ def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Probl
     return _of_draft(check_between(corpus, Spoken.of(corpus), matches), draft)
 
 
-def _broken_elsewhere(before: Corpus, after: Corpus, entry_id: str) -> Iterator[Problem]:
-    """What is wrong with entries that link to the draft, and was not before."""
-    linking = {
-        file.id
-        for file in before.files
-        if file.id != entry_id and any(link.target == entry_id for link in file.links)
-    }
-    for other in sorted(linking):
-        yield from set(check_entry(after, other)) - set(check_entry(before, other))
+def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) -> Iterator[Problem]:
+    """What is wrong with other entries, and was not before."""
+    for other, found in after.checks.items():
+        if other != entry_id:
+            yield from set(found) - set(before.checks.get(other, ()))
 
 
 MOST_QUERIES = 24

@@ -32,8 +32,8 @@ from jieda.content.read.gather import (
     not_utf8,
     sample_owner,
 )
+from jieda.content.read.reading import KnownFile, Reading
 from jieda.entry import Language, Problem
-from jieda.snapshot.build.files import KnownFile, Reading
 from jieda.taxonomy import Taxonomy
 
 
@@ -150,8 +150,10 @@ class ContentState:
 
     @property
     def file_problems(self) -> tuple[Problem, ...]:
-        """Those of logs; those of editions are in `chosen`."""
-        return self.read.sample_problems + self.read.background_problems
+        """What is wrong with single files; what is wrong with entries is in `checks`."""
+        logs = self.read.sample_problems + self.read.background_problems
+        editions = (problem for each in self.chosen.values() for problem in each.problems)
+        return (*self.read.reading.problems, *self.vocabulary.problems, *editions, *logs)
 
 
 def advance(
