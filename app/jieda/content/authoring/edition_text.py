@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -182,40 +182,26 @@ def known_skeletons(
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
     bodies = {}
     for lang in Language:
-        body = skeleton(taxonomy, framework, known.kind, lang, today).partition("\n---\n\n")[2]
         todo = _BODY[lang]["symptom"]
-        bodies[lang] = body.replace(todo, f"{todo}\n\n{fence}text\n{known.text}\n{fence}", 1)
-    return {lang: _known_skeleton(taxonomy, framework, known, lang, today, bodies) for lang in Language}
-
-
-def _known_skeleton(  # noqa: PLR0913, PLR0917 - what an edition is made of
-    taxonomy: Taxonomy,
-    framework: str,
-    known: KnownFailure,
-    lang: Language,
-    today: date,
-    bodies: Mapping[Language, str],
-) -> str:
-    front = skeleton(taxonomy, framework, known.kind, lang, today).partition("\n---\n\n")[0]
-    signatures = listed("signatures", known.signatures)
-    symptom = f"symptoms:\n  - '{_SYMPTOM[lang]}'\n"
-    described = listed("symptoms", known.symptoms) if known.symptoms else "" if known.signatures else symptom
-    for old, new in (
-        (f"title: '{_TITLE[lang][known.kind]}'\n", f"title: {quoted(known.title)}\n"),
-        ("topics: []\n", listed("topics", known.topics)),
-        ("error_types: []\n", listed("error_types", known.error_types)),
-        ("signatures: []\n", signatures),
-        (symptom, described),
-        (
-            "draft: true",
-            f"synced_with: '{edition_digest(known.title, bodies[lang.other])}'\ndraft: true\n"
-            + listed("doubts", known.doubts[lang]).rstrip("\n"),
-        ),
-    ):
-        front = front.replace(old, new, 1)
-    if known.sources:
-        front = re.sub(r"source:\n(?:  .*\n)+", lambda _: _sources(known.sources), front, count=1)
-    return f"{front}\n---\n\n{bodies[lang]}"
+        log = f"{todo}\n\n{fence}text\n{known.text}\n{fence}"
+        bodies[lang] = _body(known.kind, lang).replace(todo, log, 1)
+    signatures = tuple(Signature((line,)) for line in known.signatures)
+    found = {}
+    for lang, body in bodies.items():
+        front = _front(taxonomy, framework, known.kind, lang, today)
+        front = replace(
+            front,
+            title=known.title,
+            topics=known.topics,
+            error_types=known.error_types,
+            signatures=signatures,
+            symptoms=known.symptoms or (() if signatures else front.symptoms),
+            source=known.sources or front.source,
+            synced_with=edition_digest(known.title, bodies[lang.other]),
+            doubts=known.doubts[lang],
+        )
+        found[lang] = edition_text(front, body)
+    return found
 
 
 def write_skeletons(
@@ -242,26 +228,23 @@ def write_skeletons(
 
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
     """The text of one edition: front matter with every field of use, and the sections its kind needs."""
+    return edition_text(_front(taxonomy, framework, kind, lang, today), _body(kind, lang))
+
+
+def _front(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> FrontMatter:
     tag = taxonomy.framework[framework]
-    name = tag.name[lang].replace("'", "''")
-    symptoms = f"symptoms:\n  - '{_SYMPTOM[lang]}'\n" if kind is Kind.ERROR else ""
-    front = (
-        f"title: '{_TITLE[lang][kind]}'\n"
-        f"kind: {kind}\n"
-        "topics: []\n"
-        "error_types: []\n"
-        f"{'signatures: []' + chr(10) if kind is Kind.ERROR else ''}"
-        f"{symptoms}"
-        "aliases: []\n"
-        f"applies_to: '{name}'\n"
-        "related: []\n"
-        "source:\n"
-        f"  - title: '{name}'\n"
-        f"    url: '{tag.repository or tag.homepage or 'https://example.com/'}'\n"
-        "    license: 'TODO'\n"
-        f"updated: {today.isoformat()}\n"
-        "draft: true\n"
+    address = tag.repository or tag.homepage or "https://example.com/"
+    return FrontMatter(
+        title=_TITLE[lang][kind],
+        kind=kind,
+        symptoms=(_SYMPTOM[lang],) if kind is Kind.ERROR else (),
+        applies_to=tag.name[lang],
+        source=(Source(tag.name[lang], address, "TODO"),),
+        updated=today,
+        draft=True,
     )
+
+
+def _body(kind: Kind, lang: Language) -> str:
     titles = {row.key: row.title(lang) for row in SECTIONS}
-    body = "\n".join(f"## {titles[key]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])
-    return f"---\n{front}---\n\n{body}"
+    return "\n".join(f"## {titles[key]}\n\n{_BODY[lang][key]}\n" for key in SKELETON_SECTIONS[kind])
