@@ -84,7 +84,7 @@ def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
         file = newest(editions)
         if file.front.kind is not Kind.ERROR or "applies_anywhere" in file.lines:
             continue
-        if all(each.file.fix_names_no_option for each in editions.values()):
+        if all(each.fix_names_no_option for each in editions.values()):
             message = (
                 f"the fix names no option of {file.id.partition('/')[0]}: say `applies_anywhere: true` if it holds "
                 "for the logs of any program, `false` if not"
