@@ -16,6 +16,7 @@ from urllib.error import URLError
 
 import pytest
 import yaml
+from jieda.settings import OPTIONS
 from jieda.version import VERSION
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -219,3 +220,32 @@ def test_compose_mounts_what_the_image_declares_and_takes_every_privilege_away()
     assert service["cap_drop"] == ["ALL"]
     assert "no-new-privileges:true" in service["security_opt"]
     assert service["tmpfs"] == ["/tmp"]
+
+
+def test_compose_passes_every_setting_with_the_defaults_of_the_image() -> None:
+    service = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["jieda"]
+    image = dict(re.findall(r"(JIEDA_\w+)=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8")))
+    decided = {"JIEDA_HOST", "JIEDA_PORT", "JIEDA_DATA"}
+    passed = {name: value for name, value in service["environment"].items() if name.startswith("JIEDA_")}
+    assert set(passed) == {option.env for option in OPTIONS} - decided
+    # What is passed as nothing is not set, but takes the place of what the image says.
+    wanted = {name: image.get(name, "") for name in passed} | {"JIEDA_RELOAD_CONTENT": "1"}
+    assert passed == {name: f"${{{name}:-{value}}}" for name, value in wanted.items()}
+
+
+def test_the_systemd_unit_is_one_and_starts_the_installed_command(tmp_path: Path) -> None:
+    unit = (ROOT / "deploy" / "jieda.service").read_text(encoding="utf-8")
+    known = {option.env for option in OPTIONS}
+    assert set(re.findall(r"^Environment=(\w+)=", unit, re.MULTILINE)) <= known
+    (command,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    assert command == "/opt/jieda/bin/jieda serve"
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd is not installed")
+    (tmp_path / "jieda.service").write_text(
+        unit.replace("/opt/jieda/bin/jieda", sys.executable), encoding="utf-8"
+    )
+    judged = subprocess.run(
+        [analyze, "verify", tmp_path / "jieda.service"], capture_output=True, text=True, check=False
+    )
+    assert (judged.returncode, judged.stderr) == (0, "")
