@@ -27,7 +27,6 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.evaluation.figures import read_judged
-from jieda.filters import Filters
 from jieda.search.answers import SearchRequest
 from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
@@ -37,6 +36,7 @@ from jieda.search.query.types import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
+from jieda.taxonomy import Filters
 from whoosh.filedb.filestore import FileStorage
 from whoosh.scoring import BM25F
 

@@ -32,7 +32,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.site_texts",
     ),
     ("jieda.taxonomy", "jieda.git", "jieda.log", "jieda.versions"),
-    ("jieda.filters",),
     ("jieda.settings",),
     ("jieda.feedback",),
     ("jieda.analysis", "jieda.content", "jieda.metrics", "jieda.locales"),
@@ -93,7 +92,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "jieda.snapshot.store.generation",
     ),
     "whoosh": ("jieda.search.whoosh.",),
-    "watchfiles": ("jieda.snapshot.watch.watch",),
+    "watchfiles": ("jieda.snapshot.watch.keep",),
 }
 """Who may import a third party: a module, or a package that ends in a dot. What is not here nobody imports."""
 

@@ -12,7 +12,6 @@ from typing import Any, Self, TypeVar
 from jieda.client.local import Local
 from jieda.entry import Language
 from jieda.errors import JiedaError, RequestError, UnknownEntry
-from jieda.filters import Filters
 from jieda.han import has_han
 from jieda.locales.translations import Translations
 from jieda.presentation.schemas import ApiDiagnosis, ApiEntry, SearchResult
@@ -21,6 +20,7 @@ from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
+from jieda.taxonomy import Filters
 from jieda.usecases.service import Service
 
 __all__ = (

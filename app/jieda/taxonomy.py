@@ -1,9 +1,11 @@
-"""The words that entries are sorted and found by: tags, their closed lists, and groups of the glossary."""
+"""The words that entries are sorted and found by: tags, their closed lists, groups of the glossary, and filters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from jieda.entry import Entry, Language, Summary
+from jieda.errors import UnknownTag
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +63,69 @@ class GlossaryGroup:
     def words(self) -> tuple[str, ...]:
         """All members, English first."""
         return self.en + self.zh
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Or within one facet, and between facets. `edition` keeps entries that have that edition."""
+
+    framework: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    topic: tuple[str, ...] = ()
+    error_type: tuple[str, ...] = ()
+    edition: Language | None = None
+
+    def facet(self, name: str) -> tuple[str, ...]:
+        """The values asked for in one of `entry.FACETS`."""
+        return {
+            "framework": self.framework,
+            "kind": self.kind,
+            "topic": self.topic,
+            "error_type": self.error_type,
+        }[name]
+
+    def without(self, name: str) -> "Filters":
+        """These filters without the facet `name` (or `edition`)."""
+        kept = {facet: self.facet(facet) for facet in FACETS if facet != name}
+        return Filters(**kept, edition=None if name == "edition" else self.edition)
+
+    def with_only(self, name: str, *values: str) -> "Filters":
+        """These filters with the facet `name` narrowed to some values."""
+        kept = {facet: self.facet(facet) for facet in FACETS}
+        return Filters(**kept | {name: values}, edition=self.edition)
+
+    def admit(self, entry: Entry | Summary) -> bool:
+        """Whether an entry has a value of each facet that is filtered by, and the edition."""
+        values = facet_values(entry)
+        tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
+        return tagged and (self.edition is None or self.edition in entry.editions)
+
+    def check(self, taxonomy: Taxonomy) -> None:
+        """Raises UnknownTag for the first value that the taxonomy lacks."""
+        for facet in FACETS:
+            for value in self.facet(facet):
+                check_tag(facet, value, taxonomy)
+
+    def __bool__(self) -> bool:
+        return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)
+
+
+def check_tag(facet: str, value: str, taxonomy: Taxonomy) -> None:
+    """Raises UnknownTag where the taxonomy lacks the value."""
+    if value not in taxonomy.facet(facet):
+        raise UnknownTag(facet=facet, value=value[:100])
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """At most `limit` items after the first `offset`."""
+
+    limit: int
+    offset: int
+
+    def of(self, items: Sequence[Item]) -> Sequence[Item]:
+        """That part of `items`."""
+        return items[self.offset : self.offset + self.limit]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from jieda.content.check.everything import check_content
+from jieda.content.read.corpus import Outline
 from jieda.content.read.load import load_corpus
-from jieda.content.read.outline import Outline
 from jieda.entry import Language
 
 from tests.support import shipped

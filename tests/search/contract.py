@@ -14,14 +14,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.search.index.document import END, START, Document, IndexedText
 from jieda.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
 from jieda.search.index.protocol import Index, ScoredDocument, Within
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.rank.ranker import Contribution, Ranker
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 from tests.support.engines import DictionaryIndex, ListScan, Results, answer_threshold, passes
 from tests.support.examples import examples

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.search.answers import Hit, SearchAnswer, SearchRequest
 from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import Filters
 
 from tests.support import small_content
 

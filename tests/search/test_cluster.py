@@ -15,7 +15,6 @@ from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes, Load
 from jieda.cluster.node import Access
 from jieda.cluster.source import Shape
-from jieda.filters import Filters
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.fields import BODIES
@@ -24,6 +23,7 @@ from jieda.search.index.writer import update_index
 from jieda.search.query.types import Query, Writing
 from jieda.search.rank.ranker import Ranker
 from jieda.search.weights import WEIGHTING
+from jieda.taxonomy import Filters
 
 from tests.search.contract import TAGS, IndexContract, document, ids, passage, search, word
 from tests.support.engines import DictionaryIndex

@@ -9,7 +9,7 @@ from jieda.settings import Settings
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.generation import current_name
-from jieda.snapshot.watch.watch import Watch
+from jieda.snapshot.watch.keep import Watch
 
 from tests.support.server import until
 from tests.support.small_content import edition, write

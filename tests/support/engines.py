@@ -12,7 +12,6 @@ from itertools import chain
 from math import log
 
 import numpy as np
-from jieda.filters import Filters
 from jieda.search import weights
 from jieda.search.answers import FacetCount
 from jieda.search.index.document import Document, IndexedText, held
@@ -21,7 +20,7 @@ from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings,
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
 from jieda.search.weights import K1, WEIGHTING
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 

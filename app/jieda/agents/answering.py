@@ -11,12 +11,11 @@ from jieda.client.client import Client
 from jieda.diagnosis.answers import Confidence, Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter
-from jieda.filters import Window
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import printable
 from jieda.search.answers import SearchRequest
 from jieda.site_texts import SiteTexts
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Window
 
 MAX_FIX = 6000
 """Characters of a fix. The longest shipped one has a third of that."""

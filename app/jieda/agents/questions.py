@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.han import has_han, is_han
+from jieda.taxonomy import Filters
 
 RESOURCES = "jieda://entry/"
 """How the addresses of resources begin; what follows is the id."""

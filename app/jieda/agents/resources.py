@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from jieda.agents.answering import Context
 from jieda.client.client import Client
 from jieda.entry import Language
-from jieda.filters import Filters, Window
 from jieda.presentation import schemas
+from jieda.taxonomy import Filters, Window
 
 TEMPLATE = "jieda://entry/{framework}/{slug}{?lang}"
 DESCRIPTION = (

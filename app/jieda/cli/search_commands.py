@@ -12,14 +12,13 @@ from jieda.cli.asking import ask, client_of, lang_option, settings_of, url_optio
 from jieda.cli.running import content_option, run, terminal_language
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
-from jieda.filters import Filters
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
 from jieda.presentation.validity_text import applies_to_text
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import SHOWN
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 MARKS = re.compile(r"<(/?)mark>")
 BOLD = {"": "\033[1m", "/": "\033[0m"}

@@ -19,12 +19,12 @@ from jieda.diagnosis.words import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import Slugs, finders_of, shape_of
 from jieda.entry import Kind, Language, Sample, Source
-from jieda.filters import Filters
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
 from jieda.search.meaning.likeness import alike
 from jieda.signature.line import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import Filters
 from jieda.usecases.from_log import clues_of, draft_files
 from jieda.usecases.gaps.grouping import ALIKE, meaning
 from jieda.usecases.secrets import masked_for_others

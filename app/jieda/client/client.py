@@ -4,9 +4,9 @@ from datetime import date
 from typing import Protocol
 
 from jieda.entry import Language
-from jieda.filters import Filters, Window
 from jieda.presentation import schemas
 from jieda.search.answers import SearchRequest
+from jieda.taxonomy import Filters, Window
 
 
 class Client(Protocol):

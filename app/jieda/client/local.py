@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from jieda.entry import Language
-from jieda.filters import Filters, Window
 from jieda.presentation import schemas
 from jieda.presentation.shaper import Shapers
 from jieda.search.answers import SearchRequest
+from jieda.taxonomy import Filters, Window
 from jieda.usecases.diagnose import check_size
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.entries import MovedTo, all_tags, list_entries

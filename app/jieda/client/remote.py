@@ -16,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from jieda.entry import Language
 from jieda.errors import RemoteError, RemoteRefusal
-from jieda.filters import Filters, Window
 from jieda.presentation import schemas
 from jieda.presentation.urls import Urls, filter_parameters
 from jieda.search.answers import SearchRequest
+from jieda.taxonomy import Filters, Window
 
 SECONDS = 60.0
 JSON = "application/json"

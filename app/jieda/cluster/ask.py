@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from jieda.cluster.source import feature, spelled
-from jieda.filters import Filters
 from jieda.search.index.fields import EDITION
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.types import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import idf
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 Body = dict[str, Any]
 MOST_CLAUSES = 900

@@ -10,8 +10,8 @@ from jieda.content.catalog import Ask, Catalog
 from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
 from jieda.entry import Entry, Language, Problem, Sample, Summary
-from jieda.filters import Filters
 from jieda.log_knowledge import Background
+from jieda.taxonomy import Filters
 
 RECENT_CHARACTERS = 8 << 20
 """Source text of the entries that are kept after they were read; what is made of it takes some six times that."""

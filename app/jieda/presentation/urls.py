@@ -11,9 +11,9 @@ from typing import Self
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.presentation import paths
 from jieda.settings import Settings
+from jieda.taxonomy import Filters
 
 Parameter = str | int | bool | Iterable[str] | None
 

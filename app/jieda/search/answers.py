@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry, Language
-from jieda.filters import Filters
+from jieda.taxonomy import Filters
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import TokenKind, text_of
 from jieda.content.library import Library
 from jieda.entry import Entry
-from jieda.filters import Filters
 from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, Vector
@@ -31,7 +30,7 @@ from jieda.search.show.snippet import (
 from jieda.search.translation import Dictionary
 from jieda.search.weights import EXACT_TIER
 from jieda.search.whoosh.language import QueryLanguage, TypedQuery
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 NOT_MARKED_BELOW = 0.2
 """What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""

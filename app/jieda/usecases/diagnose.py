@@ -11,9 +11,9 @@ from jieda.diagnosis.answers import Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
 from jieda.errors import TooBusy, TooLarge
-from jieda.filters import check_tag
 from jieda.log.lines import PIECE, physical_lines, strip_codes
 from jieda.snapshot.snapshot import Snapshot
+from jieda.taxonomy import check_tag
 from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
 from jieda.usecases.secrets import masked_for_others, without_secrets
 from jieda.usecases.service import LARGE_LOG, Service

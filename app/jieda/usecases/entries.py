@@ -9,9 +9,8 @@ from jieda.content.library import Library
 from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownEntry
 from jieda.feedback import FeedbackStore, FeedbackUnusable, VoteCount
-from jieda.filters import Filters, Window
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS, Tag
+from jieda.taxonomy import FACETS, Filters, Tag, Window
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
 from jieda.usecases.service import Service
 

@@ -9,11 +9,10 @@ from jieda.content.library import Library
 from jieda.diagnosis.answers import Match
 from jieda.entry import Language, Summary
 from jieda.errors import ClusterUnavailable
-from jieda.filters import Filters
 from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
 from jieda.search.show.snippet import joined
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search
 from jieda.usecases.secrets import without_secrets
 from jieda.usecases.service import Service

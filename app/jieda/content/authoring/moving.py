@@ -15,12 +15,11 @@ from jieda.content.authoring.source_text import Blocks, SourceText, canonical_or
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
-from jieda.content.read.corpus import Corpus
+from jieda.content.read.corpus import Corpus, FileOutline
 from jieda.content.read.directory import DirectoryListing, list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.front_matter import FrontMatter
 from jieda.content.read.gather import entry_id_of
-from jieda.content.read.outline import FileOutline
 from jieda.content.read.parse import SourceFile, parse_file
 from jieda.content.read.yaml_reader import Items, Node, Scalar
 from jieda.entry import Language

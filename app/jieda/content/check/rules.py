@@ -21,8 +21,7 @@ from jieda.content.check.samples import (
     unhelpful_samples,
 )
 from jieda.content.markdown.sections import allowed_titles, missing_section
-from jieda.content.read.corpus import Corpus, Editions, link_fault, newest, stale_languages
-from jieda.content.read.outline import Outline
+from jieda.content.read.corpus import Corpus, Editions, Outline, link_fault, newest, stale_languages
 from jieda.entry import Kind, Problem
 
 

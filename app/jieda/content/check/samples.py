@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from jieda.anchors import AnchorIndex
 from jieda.content.check.finding import RuleFinding
-from jieda.content.read.corpus import Corpus, SampleFile, newest
-from jieda.content.read.outline import Outline
+from jieda.content.read.corpus import Corpus, Outline, SampleFile, newest
 from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
 from jieda.signature.line import LONGEST_SURE, SignatureLine, alike, compile_signature_line

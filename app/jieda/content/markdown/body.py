@@ -15,9 +15,16 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-from jieda.content.markdown.html_writer import Keep, write_html
+from jieda.content.markdown.html_writer import (
+    BREAKS,
+    CODE_BLOCKS,
+    Keep,
+    can_open_close,
+    inline_text,
+    lines_of_text,
+    write_html,
+)
 from jieda.content.markdown.links import Link, read_image, read_link
-from jieda.content.markdown.plain_text import BREAKS, CODE_BLOCKS, can_open_close, inline_text, lines_of_text
 from jieda.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, section_key, slug
 from jieda.entry import Heading, Language, Section
 

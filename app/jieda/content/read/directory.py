@@ -1,4 +1,4 @@
-"""What lies in one content directory: the only place that lists and opens content files.
+"""What lies in content directories, and which bytes: the only place that lists and opens content files.
 
     taxonomy.yaml  glossary.yaml  dictionary.txt  programs.yaml  failures.yaml
     en|zh/<framework>/<slug>.md            editions, with images beside them
@@ -10,6 +10,7 @@ Nothing deeper is looked at, so no loop of links can catch it; hidden files are 
 leads out of the directory is refused. Whatever cannot be read is a problem of its own path alone.
 """
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -278,3 +279,74 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
     b"\xff\xd8": _jpeg,
     b"RIFF": _webp,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file and the SHA-256 of its content. `note`: of an image its size as `640x480`, of a log the line where
+    it stops being UTF-8; otherwise empty."""
+
+    found: FoundFile
+    content: str
+    note: str
+
+    @property
+    def where(self) -> str:
+        """Its path below the content directory."""
+        return self.found.where
+
+    @property
+    def path(self) -> Path:
+        return Path(self.found.path)
+
+    @property
+    def modified(self) -> float:
+        """Its time in seconds since the epoch."""
+        return self.found.stamp.modified / 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryReading:
+    """The files of one content directory, each list sorted by `where`."""
+
+    root: Path
+    shared: tuple[KnownFile, ...]
+    editions: tuple[KnownFile, ...]
+    images: tuple[KnownFile, ...]
+    samples: tuple[KnownFile, ...]
+    background: tuple[KnownFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All content directories in their order. `problems` are about files that were passed over; `folders` are those
+    that a change may happen in."""
+
+    directories: tuple[DirectoryReading, ...]
+    problems: tuple[Problem, ...]
+    folders: frozenset[str]
+
+
+def content_hash(content: bytes) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def note_of(source: SourceFile) -> str:
+    """The note of a file."""
+    if source.where.endswith(".log"):
+        line = encoding_fault(source.content)
+        return str(line) if line else ""
+    if source.where.endswith((".md", ".yaml", ".txt")):
+        return ""
+    size = image_size(source.content)
+    return f"{size[0]}x{size[1]}" if size else ""
+
+
+def encoding_fault(content: bytes) -> int:
+    """The line where `content` stops being UTF-8, 0 where it never does."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return content.count(b"\n", 0, error.start) + 1
+    return 0

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from jieda.content.check.glossary import placed_words, repeated_words
-from jieda.content.read.corpus import Editions, SampleFile
+from jieda.content.read.corpus import Editions, Outline, SampleFile
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
-from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile, UnservableError, decode
 from jieda.content.read.shared_files import (
     merge_taxonomies,
@@ -161,15 +160,6 @@ def _text(file: SourceFile) -> str:
         return decode(file.content, limit=len(file.content))
     except UnservableError as error:
         raise ContentError(file.path, error.line, error.message) from error
-
-
-def encoding_fault(content: bytes) -> int:
-    """The line where `content` stops being UTF-8, 0 where it never does."""
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return content.count(b"\n", 0, error.start) + 1
-    return 0
 
 
 def not_utf8(where: str, line: int) -> Problem:

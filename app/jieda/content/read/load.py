@@ -12,19 +12,22 @@ from typing import Self
 
 from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
-from jieda.content.read.corpus import Corpus, draft_files
+from jieda.content.read.corpus import Corpus, Outline, draft_files
 from jieda.content.read.directory import (
     DirectoryListing,
+    DirectoryReading,
     FoundFile,
+    KnownFile,
+    Reading,
     Stamp,
+    content_hash,
     list_directory,
+    note_of,
     read_file,
     unreadable,
 )
 from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_of, in_order, make_vocabulary
-from jieda.content.read.outline import Outline
 from jieda.content.read.parse import SourceFile, parse_file
-from jieda.content.read.reading import DirectoryReading, KnownFile, Reading, content_hash, note_of
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
 from jieda.log_knowledge import Background

@@ -14,13 +14,12 @@ import numpy as np
 
 from jieda.entry import Language
 from jieda.errors import IndexUnreadable
-from jieda.filters import Filters
 from jieda.search.index.array_file import Array
 from jieda.search.index.document import JOINERS, Held, between, flags, left_edge, right_edge
 from jieda.search.index.fields import EDITION, ELSEWHERE, REGIONS, ZONES, Weighting
 from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 
 class Collection:

@@ -12,7 +12,6 @@ import numpy as np
 
 from jieda.byte_cache import ByteCache
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.search.index.array_file import Array
 from jieda.search.index.collection import (
     Collection,
@@ -38,6 +37,7 @@ from jieda.search.index.protocol import (
     Standings,
 )
 from jieda.search.index.segment import Segment, read_manifest
+from jieda.taxonomy import Filters
 
 MOST_ROWS = 4096
 """Rows of a pool that are kept. Those of common words take most of the room, and ten of their documents are explained:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.types import Clause
+from jieda.taxonomy import Filters
 
 Numbers = NDArray[np.intp]
 """Places of documents in the columns that they are in, ascending, shape (n,)."""

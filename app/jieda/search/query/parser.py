@@ -8,7 +8,6 @@ from itertools import islice, pairwise
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import Analysis, TokenKind
-from jieda.filters import Filters
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
 from jieda.search.index.protocol import Lexicon
@@ -16,6 +15,7 @@ from jieda.search.query.frameworks import FrameworkNames, lightened
 from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
 from jieda.search.query.types import Clause, Query, Writing
 from jieda.search.query.words import clauses_of, prose_of, words_of
+from jieda.taxonomy import Filters
 
 SHORT_RUN = 3
 """Han characters up to which a query is more likely one name than several words."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from jieda.entry import Language
-from jieda.filters import Filters
+from jieda.taxonomy import Filters
 
 
 class MatchKind(StrEnum):

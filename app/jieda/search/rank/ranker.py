@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from jieda.analysis.token import TokenKind
-from jieda.filters import Filters
 from jieda.search.answers import FacetCount, Fit
 from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
@@ -51,7 +50,7 @@ from jieda.search.weights import (
     TIER_STEP,
     WEAK,
 )
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 
 
 class Contribution(NamedTuple):

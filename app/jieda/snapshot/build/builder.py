@@ -10,20 +10,18 @@ from pathlib import Path
 from jieda.content.check.rules import check_between
 from jieda.content.check.samples import Matches, Spoken
 from jieda.content.read.corpus import SampleFile, draft_files
-from jieda.content.read.directory import read_file
+from jieda.content.read.directory import Reading, read_file
 from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary
-from jieda.content.read.reading import Reading
 from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
 from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.build.entries import EntryFacts, read_files
-from jieda.snapshot.build.files import ContentMoved, FileReader, same
+from jieda.snapshot.build.files import ContentMoved, FileReader, Last, Workshop, discard_facts, same
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
-from jieda.snapshot.build.workshop import Last, Workshop, discard_facts
 from jieda.snapshot.store.facts import FactsUnreadable, code_version
 from jieda.snapshot.store.generation import (
     GENERATIONS,

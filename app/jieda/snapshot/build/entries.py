@@ -7,14 +7,11 @@ from functools import cached_property
 from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.markdown.links import Link, LinkKind
-from jieda.content.read.assemble import Decisions
-from jieda.content.read.corpus import Corpus, SampleFile
-from jieda.content.read.directory import read_file
+from jieda.content.read.corpus import Corpus, Outline, SampleFile
+from jieda.content.read.directory import KnownFile, read_file
 from jieda.content.read.gather import ReadFile, Vocabulary
-from jieda.content.read.outline import Outline
 from jieda.content.read.parse import ParsedFile, parse_file
-from jieda.content.read.reading import KnownFile
-from jieda.content.read.state import Prepared
+from jieda.content.read.state import Decisions, Prepared
 from jieda.diagnosis.collect import FactReader
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Edition, Entry, Language
@@ -26,8 +23,7 @@ from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.show.concordance import lines_of, places_of
 from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.build.files import same, sample_text, source_of
-from jieda.snapshot.build.workshop import Workshop
+from jieda.snapshot.build.files import Workshop, same, sample_text, source_of
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
     EntryRow,

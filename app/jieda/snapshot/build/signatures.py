@@ -13,8 +13,7 @@ from jieda.diagnosis.facts import SignatureCount
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
-from jieda.snapshot.build.files import sample_text
-from jieda.snapshot.build.workshop import Last, Workshop
+from jieda.snapshot.build.files import Last, Workshop, sample_text
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key
 from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
 

@@ -269,7 +269,6 @@ _PACKAGES = (
 """Folders of `app` whose code decides what a fact or a generation looks like."""
 _MODULES = (
     "entry.py",
-    "filters.py",
     "taxonomy.py",
     "han.py",
     "anchors.py",

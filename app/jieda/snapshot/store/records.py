@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import msgspec
 
-from jieda.content.read.assemble import EntryHead
+from jieda.content.read.corpus import FileOutline
 from jieda.content.read.gather import Vocabulary
-from jieda.content.read.outline import FileOutline
+from jieda.content.read.state import EntryHead
 from jieda.diagnosis.facts import SignatureCount
 from jieda.entry import Edition, Entry, Language, Problem, Signature
 

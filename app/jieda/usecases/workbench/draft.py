@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jieda.content.authoring.source_text import values_of, with_item, with_list, with_stamp, with_value
+from jieda.content.read.corpus import FileOutline
 from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.outline import FileOutline
 from jieda.content.read.parse import SourceFile, parse_file
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError

@@ -11,9 +11,9 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.check.rules import check_between
 from jieda.content.check.samples import Spoken
 from jieda.content.library import Library
+from jieda.content.read.corpus import LEFT_TO_WRITE
 from jieda.content.read.gather import in_order
 from jieda.content.read.load import Loaded
-from jieda.content.read.outline import LEFT_TO_WRITE
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
 from jieda.diagnosis.collect import FactReader, count_signatures, event_finder

@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.entry import Edition, Entry, Language
 from jieda.errors import ContentError
-from jieda.filters import check_tag
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
 from jieda.presentation.reading_form import reading_form
@@ -24,6 +23,7 @@ from jieda.snapshot.build.builder import BuildAbandoned
 from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
+from jieda.taxonomy import check_tag
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.search import search as search_for
@@ -37,8 +37,7 @@ from jieda.web.api.parameters import (
     SearchParameters,
     SuggestParameters,
 )
-from jieda.web.http.negotiation import preferred_media_type
-from jieda.web.http.preferences import api_language
+from jieda.web.http.negotiation import api_language, preferred_media_type
 from jieda.web.http.problems import HttpProblem, Refusal, told_in
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.site import asker_of, site_of

@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from jieda.entry import Language
-from jieda.filters import Filters, Window
 from jieda.search.answers import SearchRequest
+from jieda.taxonomy import Filters, Window
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.negotiation import LANGUAGE_PATTERN, parse_language
 

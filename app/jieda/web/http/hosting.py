@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jieda.presentation import paths
 from jieda.settings import Settings
-from jieda.web.http.preferences import own_path
+from jieda.web.http.negotiation import own_path
 from jieda.web.http.problems import HttpProblem, render
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)

@@ -18,7 +18,7 @@ from jieda.metrics import Metrics
 from jieda.presentation import paths
 from jieda.settings import Settings
 from jieda.web.http.clients import address_of, client_key, named_address
-from jieda.web.http.preferences import own_path
+from jieda.web.http.negotiation import own_path
 from jieda.web.http.problems import HttpProblem, render
 
 log = logging.getLogger(__name__)

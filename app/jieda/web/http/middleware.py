@@ -22,7 +22,7 @@ from jieda.usecases.service import Service
 from jieda.web.http.clients import named_address
 from jieda.web.http.hosting import HostingPath, HostNames
 from jieda.web.http.limits import RateLimits, buckets_of
-from jieda.web.http.preferences import own_path
+from jieda.web.http.negotiation import own_path
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.repeats import Repeats
 

@@ -16,8 +16,7 @@ from starlette.responses import Response
 from jieda.entry import Language
 from jieda.errors import RequestError
 from jieda.presentation import paths
-from jieda.web.http.negotiation import preferred_media_type
-from jieda.web.http.preferences import api_language, own_path, page_language
+from jieda.web.http.negotiation import api_language, own_path, page_language, preferred_media_type
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.site import site_of
 

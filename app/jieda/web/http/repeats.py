@@ -14,8 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jieda.presentation import paths
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
-from jieda.web.http.negotiation import has_tag
-from jieda.web.http.preferences import own_path
+from jieda.web.http.negotiation import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of
 
 PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, time
 from functools import partial
 from itertools import chain
 
+from jieda.content.catalog import beside_framework
 from jieda.content.library import Library
-from jieda.content.shelf import beside_framework
 from jieda.entry import Edition, Entry, Language, Summary
 from jieda.presentation.fence import derived
 from jieda.presentation.paths import TAG_PAGES

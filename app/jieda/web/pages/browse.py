@@ -9,10 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.content.shelf import version_of
-from jieda.filters import Window
+from jieda.content.catalog import version_of
 from jieda.search.answers import SearchRequest
-from jieda.taxonomy import Tag
+from jieda.taxonomy import Tag, Window
 from jieda.usecases.entries import CountedTag, TagListing, list_tagged, used_tags
 from jieda.usecases.search import Found, browse
 from jieda.web.http.routing import Handler

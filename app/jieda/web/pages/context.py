@@ -13,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 from jieda.content.library import Library
 from jieda.entry import Language
 from jieda.errors import BadParameter
-from jieda.filters import Filters
 from jieda.locales.translations import filled
 from jieda.presentation.brand import short_name
 from jieda.presentation.site_words import said_by
@@ -21,11 +20,11 @@ from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
 from jieda.site_texts import SiteTexts
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.body import read_bytes
 from jieda.web.http.hosting import is_from_our_pages
-from jieda.web.http.preferences import YEAR, Theme, choices, chosen_theme, page_language, safe_next
+from jieda.web.http.negotiation import YEAR, Theme, choices, chosen_theme, page_language, safe_next
 from jieda.web.http.problems import HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE, Body, respond
 from jieda.web.site import Site, site_of

@@ -11,7 +11,7 @@ from jieda.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdi
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.diagnose import excerpt, telling_lines
-from jieda.web.http.preferences import choices, chosen_theme
+from jieda.web.http.negotiation import choices, chosen_theme
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, Resubmit, render_page

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.edition_text import validity_data
-from jieda.content.shelf import beside_framework
+from jieda.content.catalog import beside_framework
 from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import filled, rewrite
@@ -21,8 +21,7 @@ from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.entries import vote as vote_for
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
-from jieda.web.http.negotiation import preferred_media_type
-from jieda.web.http.preferences import Theme
+from jieda.web.http.negotiation import Theme, preferred_media_type
 from jieda.web.http.respond import NO_STORE, Body, Resource, respond
 from jieda.web.pages.context import (
     FORM_LIMIT,

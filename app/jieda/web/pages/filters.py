@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from jieda.entry import Language
-from jieda.filters import Filters
 from jieda.search.answers import FacetCount, SearchAnswer, SearchRequest
-from jieda.taxonomy import FACETS
+from jieda.taxonomy import FACETS, Filters
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import name_of
 

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Summary
 from jieda.usecases.entries import used_tags
-from jieda.web.http.preferences import page_language
+from jieda.web.http.negotiation import page_language
 from jieda.web.http.respond import REVALIDATE, Resource
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page

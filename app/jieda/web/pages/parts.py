@@ -8,7 +8,7 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from jieda.analysis.token import RunKind, TokenKind
-from jieda.content.shelf import beside_framework
+from jieda.content.catalog import beside_framework
 from jieda.entry import Language, Summary
 from jieda.han import has_han, is_han
 from jieda.presentation.schemas import EditionLink
