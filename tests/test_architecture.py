@@ -45,11 +45,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("jieda.agents", "jieda.api"),
     ("jieda.web", "jieda.evaluation"),
     ("jieda.web.app",),
+    ("jieda.export",),
     ("jieda.cli",),
 )
 """Lowest first. A module imports lower layers or its own package, never a sibling of its layer."""
 
-WEB = ("jieda.web.",)
+WEB = ("jieda.web.", "jieda.export.")
 SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client.", "jieda.agents.")
 DOORS: dict[str, tuple[str, ...]] = {
     "jieba": ("jieda.analysis.chinese",),

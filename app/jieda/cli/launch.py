@@ -25,6 +25,7 @@ PROGRAMS = {
     "fmt": "jieda.cli.maintenance_commands",
     "stats": "jieda.cli.maintenance_commands",
     "import": "jieda.cli.import_command",
+    "export": "jieda.cli.export_command",
     "load": "jieda.cli.load_command",
     "eval": "jieda.cli.eval_command",
     "votes": "jieda.cli.feedback_commands",

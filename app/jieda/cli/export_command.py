@@ -1,0 +1,59 @@
+"""`jieda export`: the site as files, for a host of static pages and for when no server is up."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import click
+
+from jieda.cli.asking import settings_of
+from jieda.cli.running import content_option, run, writing
+from jieda.export.pages import exported
+from jieda.snapshot.knowledge import Knowledge
+from jieda.web.app import create_app
+
+MARK = "search.json"
+"""What every export has."""
+
+
+@click.command("export")
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--base-url", help="Scheme and host that the files will be read at.")
+@click.option("--root-path", help="Path that they will be read under, such as /kb.")
+@content_option
+def command(
+    directory: Path, base_url: str | None, root_path: str | None, directories: tuple[Path, ...]
+) -> None:
+    """Write all pages, their Markdown and a search that runs in the browser to DIRECTORY.
+
+    What was exported there before is replaced. A log is not diagnosed without a server.
+    """
+    if directory.exists() and any(directory.iterdir()) and not (directory / MARK).exists():
+        raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
+    given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0"}
+    settings = settings_of(directories, **{name: value for name, value in given.items() if value is not None})
+    knowledge = Knowledge(settings)
+    knowledge.open()
+    with writing():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{directory.name}-", dir=directory.parent) as folder:
+            new, old = Path(folder) / "new", Path(folder) / "old"
+            count = asyncio.run(_write(create_app(settings, knowledge), new))
+            if directory.exists():
+                directory.rename(old)
+            new.rename(directory)
+    click.echo(f"{count} files in {directory}")
+
+
+async def _write(app: object, folder: Path) -> int:
+    count = 0
+    async for file in exported(app):  # type: ignore[arg-type] # FastAPI is known to `jieda.web` alone
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+        count += 1
+    return count
+
+
+if __name__ == "__main__":
+    run(command)

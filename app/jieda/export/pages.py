@@ -1,0 +1,144 @@
+"""Every address of an application that is the same for all readers, and what it answers, as files."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from fastapi import FastAPI
+from starlette.types import Message
+
+from jieda.analysis.glossary import Glossary
+from jieda.entry import Language
+from jieda.export.search_data import search_data
+from jieda.presentation import paths
+from jieda.web.site import Site
+
+ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
+"""A link to a part of a list: a file has no query."""
+LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
+HEAD = "<head>"
+SCRIPT = '<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
+PART = "{path}/page-{number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A file of the site, its path below the root of that."""
+
+    path: str
+    content: bytes
+
+
+async def exported(app: FastAPI) -> AsyncIterator[ExportedFile]:
+    """Give all files of the site that `app` serves, whose content is open.
+
+    Pages are followed from link to link; a link to nothing raises RuntimeError, with the page that has it.
+    """
+    site: Site = app.state.site
+    root = site.urls.root_path
+    waiting, seen = [(start, "") for start in starts(site)], set()
+    while waiting:
+        address, linked = waiting.pop()
+        if address in seen or not is_kept(address.removeprefix(root)):
+            continue
+        seen.add(address)
+        status, kind, body = await asked(app, address)
+        if status != 200:
+            raise RuntimeError(f"{linked or 'the site'} links to {address}, which answers {status}")
+        path = address.removeprefix(root)
+        if kind.startswith("text/html"):
+            text = body.decode()
+            waiting += [(each, address) for each in LINKS.findall(text)]
+            body = dressed(text, site).encode()
+        yield ExportedFile(file_of(path, is_page=kind.startswith("text/html")), body)
+    snapshot = site.service.current()
+    library, analyzer = snapshot.library, snapshot.searcher.analyzer
+    data = search_data(library, analyzer, Glossary(library.glossary, analyzer))
+    yield ExportedFile("search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    home = site.urls.home(Language.EN)
+    yield ExportedFile(
+        "index.html", f'<!doctype html><meta http-equiv="refresh" content="0; url={home}">'.encode()
+    )
+
+
+def starts(site: Site) -> Iterator[str]:
+    """Where nothing may lead."""
+    urls = site.urls
+    yield from (
+        urls.sitemap(),
+        urls.llms(),
+        urls.llms_full(),
+        urls.static("export.js"),
+        urls.static("export.css"),
+    )
+    for lang in Language:
+        yield from (
+            urls.home(lang),
+            urls.search(lang),
+            urls.entries(lang),
+            urls.about(lang),
+            urls.llms_full(lang),
+        )
+        yield from (urls.entry_markdown(lang, entry_id) for entry_id in site.service.current().library.ids)
+
+
+def is_kept(path: str) -> bool:
+    """Whether a file can stand for an address: not for what depends on a query, takes a log, or needs a server."""
+    plain, _, query = path.partition("?")
+    if plain.startswith((paths.API_FAMILY, paths.DOCS, paths.MCP)) or path.startswith("//"):
+        return False
+    if re.fullmatch(r"/(en|zh)/(diagnose|workbench|maintain|agents)(/.*)?", plain):
+        return False
+    return not query or query.startswith("v=") or bool(re.fullmatch(r"page=\d+", query))
+
+
+async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
+    """Status, media type and body of an answer of the application, asked in this process."""
+    path, _, query = address.partition("?")
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(b"host", b"localhost")],
+        "client": ("127.0.0.1", 0),
+        "server": ("127.0.0.1", 80),
+    }
+    status, kind, body = 0, "", b""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal status, kind, body
+        if message["type"] == "http.response.start":
+            status = message["status"]
+            kind = dict(message["headers"]).get(b"content-type", b"").decode()
+        else:
+            body += message.get("body", b"")
+
+    await app(scope, receive, send)
+    return status, kind, body
+
+
+def dressed(html: str, site: Site) -> str:
+    """A page with what it needs to do without a server, and links to parts of lists as files have them."""
+    script = SCRIPT.format(script=site.urls.static("export.js"), style=site.urls.static("export.css"))
+    parts = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
+    return parts.replace(HEAD, script, 1)
+
+
+def file_of(path: str, *, is_page: bool) -> str:
+    """The file of an address; a page is the index of a folder, as every web server has it."""
+    plain, _, query = path.partition("?")
+    if query.startswith("page="):
+        plain = PART.format(path=plain.rstrip("/"), number=query.removeprefix("page="))
+    plain = unquote(plain).strip("/")
+    return str(Path(plain) / "index.html") if is_page else plain

@@ -1,0 +1,173 @@
+// On an exported site only, before every other script: answers in the browser what a server would be asked for.
+// The data is that of app/jieda/export/search_data.py.
+
+const here = new URL(document.currentScript.src);
+const root = here.pathname.slice(0, here.pathname.lastIndexOf("/static/"));
+const STEPS = 999, RESULTS = 20, MISSED = 0.5, NAMED = 1.6, PAIR = 0.4, PART = 0.5, LONGEST_WORD = 8;
+const askServer = window.fetch.bind(window);
+let loading = null;
+const load = () => (loading ??= askServer(`${root}/search.json`).then((answer) => answer.json()));
+
+/* ---- A query as terms ---- */
+
+const isHan = (text) => /^\p{Script=Han}+$/u.test(text);
+
+function stemOf(word, data) {
+  if (Object.hasOwn(data.stems, word)) return data.stems[word];
+  if (data.terms[`t:${word}`]) return word;
+  for (const end of ["ing", "ed", "es", "s"]) {
+    const stem = word.endsWith(end) && word.slice(0, -end.length);
+    if (stem && data.terms[`t:${stem}`]) return stem;
+  }
+  return word;
+}
+
+/** The words of a Han run that entries have, longest first; what is left over as pairs and single characters. */
+function hanClauses(run, data) {
+  const clauses = [];
+  for (let at = 0; at < run.length;) {
+    let length = Math.min(LONGEST_WORD, run.length - at);
+    while (length > 1 && !data.terms[`t:${run.slice(at, at + length)}`]) length -= 1;
+    if (length > 1) clauses.push([[`t:${run.slice(at, at + length)}`, 1]]);
+    else {
+      clauses.push([[`g:${run[at]}`, PAIR]]);
+      if (at + 1 < run.length) clauses.push([[`g:${run.slice(at, at + 2)}`, PAIR]]);
+    }
+    at += length;
+  }
+  return clauses;
+}
+
+/** What a query asks for: clauses of terms with weights, of which the best counts. */
+function clausesOf(text, data) {
+  const clauses = [], stems = [];
+  for (const [piece] of text.normalize("NFKC").matchAll(/\p{Script=Han}+|[\p{L}\p{N}]+(?:[-_./:=+][\p{L}\p{N}]+)*/gu)) {
+    if (isHan(piece)) {
+      clauses.push(...hanClauses(piece, data));
+      stems.push(...piece);
+      continue;
+    }
+    const words = piece.split(/[^\p{L}\p{N}]+|(?<=[a-z])(?=[A-Z])/u).filter(Boolean).map((word) => word.toLowerCase());
+    const found = words.map((word) => stemOf(word, data));
+    const whole = piece.toLowerCase();
+    stems.push(...found);
+    if (words.length === 1) clauses.push([[`t:${found[0]}`, 1], [`x:${whole}`, 1], [`p:${found[0]}`, PART]]);
+    else if (data.terms[`x:${whole}`] || data.terms[`t:${whole}`]) clauses.push([[`x:${whole}`, 1.4], [`t:${whole.replace(/-/g, "_")}`, 1.4]]);
+    else clauses.push(...found.map((stem) => [[`t:${stem}`, 1], [`p:${stem}`, PART]]));
+  }
+  for (let first = 0; first < stems.length; first += 1) {
+    for (let last = Math.min(stems.length, first + 12); last > first; last -= 1) {
+      const groups = data.members[stems.slice(first, last).join(" ")];
+      if (!groups) continue;
+      clauses.push(groups.map((group) => [`c:${group}`, 1]));
+      first = last - 1;
+      break;
+    }
+  }
+  return clauses;
+}
+
+/* ---- Ranking: BM25's sum, scaled by how much of the query an entry has ---- */
+
+async function found(text, lang, framework) {
+  const data = await load();
+  const clauses = clausesOf(text, data);
+  const total = data.entries.length;
+  const scores = new Float64Array(total), covered = new Float64Array(total);
+  let most = 0;
+  for (const clause of clauses) {
+    const best = new Map();
+    let weight = 0;
+    for (const [term, share] of clause) {
+      const postings = data.terms[term];
+      const idf = Math.log1p((total - (postings?.length ?? 0) / 2 + 0.5) / ((postings?.length ?? 0) / 2 + 0.5));
+      weight = Math.max(weight, share * idf);
+      for (let at = 0; postings && at < postings.length; at += 2) {
+        const one = share * idf * (postings[at + 1] / STEPS);
+        if (one > (best.get(postings[at])?.[0] ?? 0)) best.set(postings[at], [one, share * idf]);
+      }
+    }
+    most += weight;
+    for (const [number, [one, of]] of best) { scores[number] += one; covered[number] += of; }
+  }
+  const key = text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+  const named = Object.entries(data.frameworks).find(([name]) => text.toLowerCase().includes(name))?.[1];
+  return data.entries
+    .map((entry, number) => ({ entry, score: scores[number] * (MISSED + (1 - MISSED) * Math.min(1, covered[number] / (most || 1))) * (entry[1] === named ? NAMED : 1) + (data.keys[key] === number ? 1e3 : 0) }))
+    .filter(({ entry, score }) => score > 0 && (!framework || entry[1] === framework))
+    .sort((one, other) => other.score - one.score)
+    .map(({ entry: [id, of, texts] }) => {
+      const shown = texts[lang] ?? Object.values(texts)[0];
+      return { id, framework: of, title: shown[0], applies_to: shown[1], snippet: shown[2], url: `${root}/${lang}/entries/${id}/` };
+    });
+}
+
+/* ---- In the place of a server ---- */
+
+const json = (value) => new Response(JSON.stringify(value), { headers: { "Content-Type": "application/json" } });
+
+async function answerApi({ searchParams: asked }) {
+  const hits = await found(asked.get("q") ?? "", asked.get("lang") ?? "en", asked.get("framework"));
+  return json({ total: hits.length, weak: false, diagnosis: [], facets: { framework: [] }, hits: hits.slice(0, Number(asked.get("limit")) || RESULTS) });
+}
+
+function card({ title, url, applies_to, snippet }) {
+  const item = document.createElement("li");
+  item.className = "card";
+  const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
+  const heading = document.createElement("h2");
+  heading.append(link);
+  item.append(Object.assign(document.createElement("p"), { className: "card-meta", textContent: applies_to }), heading, Object.assign(document.createElement("p"), { className: "snippet", textContent: snippet }));
+  return item;
+}
+
+/** The page of results, as the server would have sent it. */
+async function answerPage(address) {
+  const page = new DOMParser().parseFromString(await (await askServer(address.pathname)).text(), "text/html");
+  const text = address.searchParams.get("q") ?? "";
+  const hits = text ? await found(text, page.body.dataset.lang, address.searchParams.get("framework")) : [];
+  const list = Object.assign(page.createElement("ol"), { className: "cards" });
+  list.append(...hits.slice(0, RESULTS).map(card));
+  const region = page.getElementById("found");
+  region.querySelector(".status").textContent = text ? `${hits.length}` : "";
+  if (text) region.replaceChildren(region.querySelector(".status"), list);
+  return new Response(page.documentElement.outerHTML, { headers: { "Content-Type": "text/html" } });
+}
+
+window.fetch = (asked, options) => {
+  const address = new URL(asked?.url ?? asked, location.href);
+  const path = address.pathname.slice(root.length);
+  if (path === "/api/v1/search") return answerApi(address);
+  if (path === "/api/v1/suggest") return Promise.resolve(json([]));
+  if (/^\/(en|zh)\/search\/?$/.test(path) && address.search) return answerPage(address);
+  return options?.method === "POST" ? Promise.resolve(new Response(null, { status: 204 })) : askServer(asked, options);
+};
+window.jieda = { found };
+
+document.documentElement.classList.add("exported");
+try { document.documentElement.dataset.theme = localStorage.getItem("jieda.theme") || document.documentElement.dataset.theme; } catch { /* no storage */ }
+
+document.addEventListener("DOMContentLoaded", () => {
+  const searchPage = new URL(document.body.dataset.search, location.href);
+  document.addEventListener("click", ({ target }) => {
+    const chosen = target.closest("#preferences [name=theme]");
+    try { if (chosen) localStorage.setItem("jieda.theme", chosen.value); } catch { /* no storage */ }
+  });
+  document.addEventListener("submit", (event) => {
+    const { target } = event;
+    if (target.id === "language") location.assign(target.elements.next.value);
+    else if (target.method === "post") {
+      const text = new FormData(target).get("q") ?? new FormData(target).get("text") ?? "";
+      searchPage.search = new URLSearchParams({ q: text.trim().split("\n").at(-1) });
+      location.assign(searchPage);
+    } else return;
+    event.preventDefault();
+  });
+  if (document.body.classList.contains("page-search") && location.search) {
+    document.getElementById("q").value = new URLSearchParams(location.search).get("q") ?? "";
+    answerPage(new URL(location.href)).then(async (answer) => {
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      document.getElementById("results").replaceWith(document.adoptNode(page.getElementById("results")));
+    });
+  }
+});

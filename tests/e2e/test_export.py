@@ -1,0 +1,118 @@
+"""`jieda export`: a site that any web server can send, and that is searched in the browser."""
+
+import functools
+import http.server
+import json
+import re
+import subprocess
+import threading
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from jieda.entry import Language
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.test_embedding import Quiet
+from tests.support.server import COMMAND, ROOT, environment
+
+PREFIX = "/kb"
+LINK = re.compile(r'(?:href|src)="(/[^"#?]*)(\?page=\d+)?')
+AGREE = 0.9
+
+
+def export(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: Playwright keeps an event loop running in this one."""
+    settings = environment({"JIEDA_DATA": str(data)})
+    command = [*COMMAND, "export", *arguments]
+    return subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The exported shipped entries, to be read under `PREFIX`."""
+    folder: Path = tmp_path_factory.mktemp("export") / "kb"
+    arguments = [str(folder), "--content", str(ROOT / "content"), "--root-path", PREFIX]
+    for _ in range(2):  # what was exported before is replaced
+        done = export(*arguments, data=folder.parent / "data")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    handler = functools.partial(Quiet, directory=str(site.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+        server.shutdown()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    page = context.new_page()
+    failed: list[str] = []
+    page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    yield page
+    context.close()
+    assert failed == []
+
+
+def test_every_link_leads_to_a_file(site: Path) -> None:
+    hidden = re.compile(rf"{PREFIX}/(api/|docs|(en|zh)/(diagnose|agents|preferences))|{PREFIX}/preferences")
+    for file in site.rglob("*.html"):
+        for path, part in LINK.findall(unescape(file.read_text(encoding="utf-8"))):
+            if hidden.match(path):
+                continue
+            assert not part, (file, path)
+            target = site.parent / unquote(path).strip("/")
+            assert target.is_file() or (target / "index.html").is_file(), (file, path)
+
+
+def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: str) -> None:
+    page.goto(f"{address}/en/")
+    expect(page.get_by_role("link", name="Diagnose")).to_be_hidden()
+    page.locator("#q").fill("restart slime from the last checkpoint")
+    page.locator(".ask button").first.click()
+    page.locator("#results .card a").first.click()
+    page.wait_for_url("**/en/entries/slime/resume-training/")
+    page.locator("#language button").click()
+    page.wait_for_url("**/zh/entries/slime/resume-training/")
+    page.locator("#q").fill("显存不足")
+    expect(page.locator("#options a").first).to_be_visible()
+    page.goto(f"{address}/zh/search/?q=显存不足")
+    expect(page.locator("#results .card").first).to_be_visible()
+
+
+def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipped: Snapshot) -> None:
+    lines = (ROOT / "tests/judged.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [each for each in map(json.loads, lines) if each["kind"] in {"question", "paraphrase"}]
+    page.goto(f"{address}/en/about/")
+    langs = [Language.ZH if each["lang"] == "zh" else Language.EN for each in asked]
+    pairs = [[each["query"], lang.value] for each, lang in zip(asked, langs, strict=True)]
+    theirs = page.evaluate(
+        "pairs => Promise.all(pairs.map(async (pair) => (await jieda.found(...pair)).map(({ id }) => id)[0]))",
+        pairs,
+    )
+    agreed = 0
+    for (text, lang), first in zip(pairs, theirs, strict=True):
+        hits = shipped.searcher.search(SearchRequest(text, Language(lang), limit=1)).hits
+        agreed += [hit.entry.id for hit in hits] == [first]
+        if [hit.entry.id for hit in hits] != [first]:
+            print(text, first, [h.entry.id for h in hits])
+    print(agreed, len(asked))
+    assert agreed / len(asked) >= AGREE
+
+
+def test_other_files_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("precious")
+    done = export(str(tmp_path), data=tmp_path)
+    assert done.returncode == 2
+    assert "holds something else" in done.stderr
+    assert (tmp_path / "thesis.txt").read_text() == "precious"
