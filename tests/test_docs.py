@@ -40,10 +40,12 @@ TWINS = (
     "docs/maintaining.md",
     "docs/operations.md",
     "docs/performance.md",
+    "docs/python.md",
     "docs/releasing.md",
     "docs/reliability.md",
     "docs/scaling.md",
     "docs/self-hosting.md",
+    "docs/upgrading.md",
     "docs/what-jieda-leaves-to-others.md",
     "docs/workbench.md",
 )
