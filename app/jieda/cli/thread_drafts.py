@@ -4,6 +4,7 @@ Threads are about the same where their root failures have one shape, where one c
 what they say means the same (docs/importing.md). What most people meet comes first.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.authoring.edition_text import KnownFailure
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
-from jieda.diagnosis.answers import Confidence, Diagnosis
+from jieda.diagnosis.answers import Confidence, Diagnosis, LogError, Verdict
 from jieda.diagnosis.words import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import Slugs, finders_of, shape_of
@@ -25,16 +26,19 @@ from jieda.search.meaning.likeness import alike
 from jieda.signature.line import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
-from jieda.usecases.from_log import clues_of, draft_files
+from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files
 from jieda.usecases.gaps.grouping import ALIKE, meaning
 from jieda.usecases.secrets import masked_for_others
 
-NEAR = 0.8
+NEAR = 0.75
 """Cosine of two threads that mean the same."""
 COVERED = 0.6
 """Score of a search's best answer, by which a question without a log is answered already."""
+NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.])")
 MOST_SOURCES = 5
 MOST_LOGS = 3
+LOUD = 100
+"""Characters of lines of trouble that tell threads apart."""
 UNKNOWN_LICENSE = "NOASSERTION"
 
 Progress = Callable[[Iterable[int], int], Iterator[int]]
@@ -100,7 +104,7 @@ def read_all(
         thread = threads[place]
         diagnosis = snapshot.diagnoser.diagnose(thread.logs, Language.EN, framework)
         entry = cited.get(thread.url) or _answered(snapshot, thread, diagnosis, framework)
-        found.append(ReadThread(thread, diagnosis, _shape(diagnosis), entry))
+        found.append(ReadThread(thread, diagnosis, _shape(thread, diagnosis), entry))
     return tuple(found)
 
 
@@ -117,12 +121,20 @@ def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framewor
     return best.entry.id if best and not found.weak and best.score >= COVERED else ""
 
 
-def _shape(diagnosis: Diagnosis) -> str:
-    root = diagnosis.root
+def _failure(diagnosis: Diagnosis) -> LogError | None:
+    return diagnosis.root or next(iter(diagnosis.errors), None)
+
+
+def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
+    """A failure that only passes another on stands for it where the thread quotes nothing else; where it quotes no
+    failure, its lines of trouble do."""
+    root = _failure(diagnosis)
     if root is None:
-        return ""
+        is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
+        return diagnosis.query[:LOUD] if is_trouble else ""
     name = root.type.rpartition(".")[2]
-    return shape_of(f"{name}: {root.message}" if name and root.message else name or root.message)
+    line = f"{name}: {root.message}" if name and root.message else name or root.message
+    return NUMBER.sub("{int}", shape_of(line))
 
 
 def grouped_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:
@@ -164,10 +176,12 @@ def _tracker(thread: Thread) -> str:
 
 
 def _same_shape(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
+    """Threads whose failures have one shape, or that one entry answers."""
     first: dict[str, int] = {}
     for place, each in enumerate(read):
-        if each.shape and first.setdefault(each.shape.casefold(), place) != place:
-            yield first[each.shape.casefold()], place
+        for key in filter(None, (each.shape.casefold(), each.entry)):
+            if first.setdefault(key, place) != place:
+                yield first[key], place
 
 
 def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
@@ -180,7 +194,7 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
         reader = WordReader(searcher.analyzer, searcher.glossary)
         pairs = _sharing([meaning(text, reader) for text in texts])
     for one, other in pairs:
-        types = {root.type for each in (read[one], read[other]) if (root := each.diagnosis.root)}
+        types = {found.type for each in (read[one], read[other]) if (found := _failure(each.diagnosis))}
         if len(types) < 2:
             yield one, other
 
@@ -257,6 +271,8 @@ def _sources(group: ThreadGroup) -> Iterator[Source]:
 def _doubts(group: ThreadGroup, known: KnownFailure) -> Iterator[Doubt]:
     solved, count = group.solved_by, len(group.members)
     yield doubt("source-from-threads", url=solved.url) if solved else doubt("unsolved-from-threads")
+    if near := [each.entry.id for each in group.first.diagnosis.matches][:MOST_NAMED]:
+        yield doubt("duplicate-from-log", ids=", ".join(near))
     yield doubt("topics", topics=", ".join(known.topics) or "–")
     if known.kind is not Kind.ERROR:
         yield doubt("kind", kind=known.kind)

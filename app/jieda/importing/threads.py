@@ -57,16 +57,16 @@ class Thread:
     comments: tuple[Comment, ...]
 
     @property
-    def logs(self) -> str:
-        """What it quotes of programs, or all that it says where it quotes nothing."""
-        said = "\n".join([self.text, *(each.text for each in self.comments if each.author == self.author)])
-        quoted = "\n".join(found[2].strip("\n") for found in FENCE.finditer(said))
-        return quoted or said
+    def quotes(self) -> bool:
+        """Whether it quotes a program."""
+        return FENCE.search(self.text) is not None
 
     @property
-    def prose(self) -> str:
-        """Its title and what stands outside of quotes."""
-        return f"{self.title}\n{FENCE.sub('', self.text)}"
+    def logs(self) -> str:
+        """What it quotes of programs, or its title and all that it says where it quotes nothing."""
+        said = "\n".join([self.text, *(each.text for each in self.comments if each.author == self.author)])
+        quoted = "\n".join(found[2].strip("\n") for found in FENCE.finditer(said))
+        return quoted or f"{self.title}\n{said}"
 
     def duplicates(self) -> Iterator[str]:
         """The numbers of threads that its comments call the same."""
