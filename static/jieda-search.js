@@ -1,7 +1,7 @@
 // <jieda-search>: the search of a Jieda server as one element on somebody else's page. No cookies, nothing stored.
 //
 //   <script type="module" src="https://faq.example.com/static/jieda-search.js"></script>
-//   <jieda-search lang="en" framework="slime"></jieda-search>
+//   <jieda-search lang="en" framework="trainer"></jieda-search>
 //
 // Attributes: server (by default where the script is from), lang, framework, limit, placeholder.
 // docs/embedding.md says what the server must be told.

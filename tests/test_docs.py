@@ -48,6 +48,7 @@ TWINS = (
     "docs/upgrading.md",
     "docs/what-jieda-leaves-to-others.md",
     "docs/workbench.md",
+    "docs/your-own-faq.md",
 )
 PATH_IN_BACKTICKS = re.compile(
     r"`((?:app|bench|content|docs|requirements|static|tests|trials)/[\w./-]*|[A-Z][\w.-]+\.md)`"

@@ -19,6 +19,7 @@ PROGRAMS = {
     "run": "jieda.cli.run_command",
     "mcp": "jieda.cli.mcp_command",
     "check": "jieda.cli.check_command",
+    "init": "jieda.cli.init_command",
     "new": "jieda.cli.new_command",
     "sync": "jieda.cli.maintenance_commands",
     "mv": "jieda.cli.maintenance_commands",

@@ -105,6 +105,7 @@ _STAMP = re.compile(
     r"^\W*(?:\d{4}[-/]\d\d[-/]\d\d[T ]?)?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?\S*\W+|^\((?:\w+ )?pid=[^)]*\)\s*"
 )
 _QUOTED = re.compile(r'`([^`]{8,})`|"([^"]{8,})"|“([^”]{8,})”|「([^」]{8,})」')
+_GIVEN = re.compile(r"""(?<![\w"'])(?:"[^"\n]{1,80}"|'[^'\n]{1,80}')(?![\w"'])""")
 _VALUES = (
     (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?"), "{addr}"),
     (re.compile(r"0x[0-9a-fA-F]+"), "{hex}"),
@@ -177,6 +178,13 @@ def shape_of(line: str) -> str:
         else line[:MAX_SIGNATURE_CHARS].rpartition(" ")[0]
     )
     text = text.replace("{", "{{").replace("}", "}}")
+    # What an exception quotes tells it apart; of any other message it is a value, unless nothing else would be left.
+    opened = "" if _NAMED.match(line) else _GIVEN.sub("{quoted}", text)
+    return (opened != text and _specific(opened)) or _specific(text)
+
+
+def _specific(text: str) -> str:
+    """The line with placeholders for the values that are not quoted; empty where that says nothing specific."""
     for pattern, placeholder in _VALUES:
         text = pattern.sub(placeholder, text)
     text = re.sub(r"(?:\{any\}\s*)+$|^(?:\{any\}\s*)+", "", text).strip().rstrip("\\")

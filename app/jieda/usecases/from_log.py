@@ -16,6 +16,8 @@ from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import Slugs, finders_of, signatures_of, words_of
 from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
+from jieda.log.formats import compile_formats
+from jieda.log.traceback import parse
 from jieda.signature.line import compile_signature_line
 from jieda.taxonomy import Taxonomy
 from jieda.usecases.secrets import masked
@@ -47,7 +49,10 @@ def clues_of(
     not."""
     # Of a wrapper alone nothing can be known, so it gets a name and no signature: that would fit every crash.
     failure = diagnosis.root or next(iter(diagnosis.errors), None)
-    error, message = (failure.type, failure.message) if failure else ("", "")
+    error, message = (failure.type, failure.message) if failure else ("", _loudest(log, content))
+    if message and error in {family.name for family in content.vocabulary.logs.failures.families}:
+        # What is no exception says itself what it is: the name of its family stands in no log.
+        error = ""
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
     others = [*strangers, *(sample for sample in content.samples if sample.entry_id != entry_id)]
@@ -58,10 +63,17 @@ def clues_of(
         error_types=_error_types(content.corpus.taxonomy, short),
         signatures=tuple(
             each
-            for each in signatures_of([line] if diagnosis.root else [], others)
+            for each in signatures_of([line] if diagnosis.root or not failure else [], others)
             if compile_signature_line(each).matches(text)
         ),
     )
+
+
+def _loudest(log: str, content: Loaded) -> str:
+    """The first line that tells of trouble, where none tells of a failure."""
+    formats = compile_formats(content.vocabulary.logs.failures)
+    lines = map(str.strip, parse(log, formats).texts)
+    return next(filter(formats.tells_of_trouble, lines), "")
 
 
 def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:

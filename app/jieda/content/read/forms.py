@@ -210,7 +210,7 @@ def by_program(fault: Callable[[str], str]) -> Form:
 
     def read(node: Node, _report: Report) -> dict[str, str]:
         if not isinstance(node, Fields):
-            raise WrongValueError(node, "must name a program, such as `{slime: '0.3.0'}`")
+            raise WrongValueError(node, "must name a program, such as `{trainer: '0.3.0'}`")
         if strange := next((name for name in node.values if not TAG_ID.fullmatch(name)), ""):
             raise WrongValueError(node, f"must name programs as pip does; {strange!r} is no such name")
         # A bare 0.3 is a number to YAML, and the version 0.3 to us.

@@ -18,6 +18,7 @@ from jieda.analysis.token import Run, RunKind, TokenKind
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
+from jieda.places import PACKAGE
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.secrets import MASK, masked
 
@@ -36,6 +37,13 @@ _QUOTES = "|".join(
     rf"(?<![A-Za-z0-9]){left}[^{left}{right}\n]{{0,300}}{right}(?![A-Za-z0-9])"
     for left, right in ("''", '""', "‘’", "“”", "「」", "『』")
 )
+_PLAIN = frozenset(
+    word
+    for line in (PACKAGE / "knowledge" / "plain_words.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for word in line.split()
+)
+"""Words that messages of programs are made of: they tell nothing of anybody."""
 _LABELS = "|".join(
     rf"(?<={label})"
     for label in (
@@ -58,7 +66,7 @@ _VALUES = (
     ("addr", rf"{_START}[0-9A-Fa-f]{{0,4}}(?::[0-9A-Fa-f]{{0,4}}){{2,7}}(?:%\w+)?{_END}"),
     ("addr", rf"{_START}\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{1,5}})?{_END}"),
     ("word", rf"(?<==)\s{{0,4}}[^{_STOPS}]+"),
-    ("word", rf"(?i:{_LABELS})\s{{0,4}}[^{_STOPS}]+"),
+    ("word", rf"(?i:{_LABELS})\s{{0,4}}(?!(?i:{'|'.join(sorted(_PLAIN))})(?![^{_STOPS}]))[^{_STOPS}]+"),
     ("hex", rf"{_START}(?:0x[0-9a-fA-F]+|(?=\d*[a-fA-F])(?=[a-fA-F]*\d)[0-9a-fA-F]{{8,}}){_END}"),
     ("size", rf"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmgt]i?[Bb]|[Bb]ytes){_END}"),
     ("shape", r"\[\d+(?:, ?\d+)*,?\]|\(\d+(?:, ?\d+)+,?\)"),
@@ -82,7 +90,7 @@ class Redactor:
         self._analyzer = snapshot.searcher.analyzer
         self._folder = Folder()
         self._names = self._analyzer.names()
-        self._said = frozenset(self._vocabulary(snapshot.library))
+        self._said = _PLAIN.union(self._vocabulary(snapshot.library))
 
     def search(self, text: str) -> str:
         """What may be kept of a query; empty where no word of meaning is left."""

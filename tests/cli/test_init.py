@@ -1,0 +1,94 @@
+"""`jieda init`, and the page that goes from nothing to a site of one's own, by running what it says."""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from jieda.snapshot.analyzers import Analyzers
+from jieda.usecases.gaps.redact import Redactor
+
+from tests.support.server import COMMAND, ROOT, Server, environment
+from tests.support.shipped import open_snapshot
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """A script in a shell that knows `jieda`."""
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "jieda").write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n', encoding="utf-8")
+    (tools / "jieda").chmod(0o755)
+    environ = environment({"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"})
+    return subprocess.run(
+        ["sh", "-e", "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("page", ["docs/your-own-faq.md", "docs/your-own-faq.zh-CN.md"])
+def test_the_page_about_a_faq_of_ones_own_holds(
+    page: str, tmp_path: Path, start_server: Callable[..., Server]
+) -> None:
+    *blocks, serve = SHELL.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert serve == "jieda serve --content faq/content\n"
+    said = [run(block, tmp_path) for block in blocks]
+    assert [each.returncode for each in said] == [0] * len(blocks), [each.stderr for each in said]
+    check, diagnosed = said[0].stdout + said[0].stderr, said[-1].stdout
+    assert "1 entries in 2 editions: no problems" in check
+    assert "password authentication failed for user  [exact]" in diagnosed
+    assert "How do I see which queries are slow?" in diagnosed
+    with start_server(tmp_path / "faq" / "content").client() as client:
+        assert "<title>PG Answers" in client.get("/en/").text
+        assert client.get("/en/entries").text.count("/en/entries/postgresql/") >= 3
+
+
+def test_one_language_and_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
+    assert (
+        run(
+            "jieda init faq --lang zh --field 数据库 && jieda check --content faq/content", tmp_path
+        ).returncode
+        == 0
+    )
+    assert not (tmp_path / "faq" / "content" / "en").exists()
+    again = run("jieda init faq", tmp_path)
+    assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
+
+
+@pytest.mark.parametrize(
+    ("log", "signature"),
+    [
+        (
+            'FATAL:  password authentication failed for user "app"',
+            "FATAL: password authentication failed for user {quoted}",
+        ),
+        ("ERROR 1040 (HY000): Too many connections", "ERROR {int} (HY000): Too many connections"),
+        ("canceling statement due to statement timeout", "canceling statement due to statement timeout"),
+        ("thread 'main' panicked at src/main.rs:4:5", "thread {quoted} panicked at src/main.rs:4:5"),
+    ],
+)
+def test_errors_of_any_program_make_a_signature(log: str, signature: str, tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text(f"{log}\n", encoding="utf-8")
+    done = run(
+        "jieda init faq --field db >out && jieda new db/it --from-log run.log --content faq/content", tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    draft = (tmp_path / "faq/content/en/db/it.md").read_text(encoding="utf-8")
+    assert f"  - '{signature.replace(chr(39), chr(39) * 2)}'\n" in draft
+
+
+def test_a_question_of_a_field_without_entries_can_be_read(tmp_path: Path, analyzers: Analyzers) -> None:
+    run("jieda init faq --field db", tmp_path)
+    redactor = Redactor(open_snapshot(tmp_path / "data", analyzers, tmp_path / "faq" / "content"))
+    assert (
+        redactor.message('FATAL: password authentication failed for user "app"')
+        == "FATAL password authentication failed for user {quoted}"
+    )
+    assert (
+        redactor.message('ERROR: relation "orders" does not exist at character 15')
+        == "ERROR relation {quoted} does not exist at character {num}"
+    )
+    assert redactor.message("password hunter2 of alice is wrong") == "password {word} of {word} is wrong"
