@@ -52,10 +52,23 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
 
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
-    few = ("--seconds", "6", "--only", "half-sent bodies, 11 addresses", "20 large logs at a time")
+    few = (
+        "--seconds",
+        "3",
+        "--turns",
+        "1",
+        "--only",
+        "half-sent bodies, 11 addresses",
+        "20 large logs at a time",
+    )
     said = figures("attacks", *few, "--port", str(free_port()))
     assert said.count("failed 0") == 2
     assert said.endswith("faults 0\n")
+
+
+@pytest.mark.server
+def test_a_second_server_is_refused_each_time() -> None:
+    assert figures("second", "--times", "2", "--port", str(free_port())).startswith("refused 2 of 2,")
 
 
 @pytest.mark.server

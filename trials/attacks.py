@@ -1,9 +1,10 @@
 """Take another's turn: attacks from this machine on a server of this machine, and what another reader sees of them.
 
-    python -m trials.attacks [--seconds 20] [--workers 1] [--only NAME …]
+    python -m trials.attacks [--seconds 10] [--turns 2] [--workers 1] [--only NAME …]
 
 Prints, for each attack, how long `/healthz` and the diagnosis of one line take another reader, beside what they take
-alone, and how many of his requests failed. Ends with 1 where one failed or an attack got what it should not get.
+alone, in turns of so many seconds each, and how many of his requests failed. Ends with 1 where one failed or an attack
+got what it should not get.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import http.client
 import json
 import multiprocessing
 import multiprocessing.pool
+import os
 import socket
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
@@ -33,15 +36,21 @@ HALF = b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r
 FORWARDED_HALF = (
     b"POST /preferences HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\nContent-Length: 1000\r\n\r\nx"
 )
-UNREAD = b"GET /en/llms-full.txt HTTP/1.1\r\nHost: x\r\n\r\n" * 50
+UNREAD = b"GET /en/llms-full.txt HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n" * 50
 LINE = "RuntimeError: CUDA error at 0x7f00, rank {} of 8, step {}\n"
 MEBIBYTE = 1 << 20
 FEW_FILES = 256
+SECONDS_TO_BEGIN = 3.0
+"""From the start of an attacker to the reader's first request beside it."""
 PAUSE = 0.02
+ACCEPTED = "application/json, text/event-stream"
+NICE = 19
+"""Attackers sit on other machines: they may not have this one's processors before the server does."""
 
 
 def hold(said: bytes, addresses: int, of_each: int, port: int, until: float) -> None:
-    """Keep sockets open that have said so much, from some addresses (0: the one of a trusted proxy)."""
+    """Keep sockets open that have said so much, from some addresses (0: the one of a trusted proxy; whoever else asks
+    from this machine has no limits on requests)."""
     hosts = [f"127.0.1.{number + 1}" for number in range(addresses)] or ["127.0.0.1"]
     held: list[socket.socket] = []
     for number in range(of_each * len(hosts)):
@@ -59,7 +68,7 @@ def hold(said: bytes, addresses: int, of_each: int, port: int, until: float) -> 
 
 def send(path: str, kind: str, body: bytes, port: int, until: float) -> None:
     """Send a body again and again, for one client that a trusted proxy names."""
-    headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": kind}
+    headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": kind, "Accept": ACCEPTED}
     while time.monotonic() < until:
         with suppress(OSError, http.client.HTTPException):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -95,12 +104,18 @@ ATTACKS: Mapping[str, Attack] = {
     "half-sent bodies, one client by a proxy": partial(hold, FORWARDED_HALF, 0, 1100),
     "silent, 12 addresses": partial(hold, b"", 12, 100),
     "headers by the byte, 12 addresses": partial(hold, b"GET / HTTP/1.1\r\nX: ", 12, 100),
-    "answers that nobody reads": partial(hold, UNREAD, 4, 100),
+    "answers that nobody reads": partial(hold, UNREAD, 0, 400),
     "20 large logs at a time": partial(
         threads_of, 20, partial(send, "/api/v1/diagnose", "text/plain", log())
     ),
     "20 large logs by an agent": partial(threads_of, 20, partial(send, "/mcp", "application/json", call())),
 }
+
+
+def begin(name: str, port: int, until: float) -> None:
+    """One attack, in a process of its own."""
+    os.nice(NICE)
+    ATTACKS[name](port, until)
 
 
 def ask(port: int, path: str, body: bytes | None, headers: Mapping[str, str]) -> int:
@@ -118,28 +133,52 @@ def ask(port: int, path: str, body: bytes | None, headers: Mapping[str, str]) ->
         connection.close()
 
 
-def seen(port: int, until: float) -> tuple[list[float], list[float], int]:
-    """How long `/healthz` and a diagnosis take, in seconds, and how many failed."""
-    times: tuple[list[float], list[float]] = ([], [])
-    failed = number = 0
-    while time.monotonic() < until:
-        number += 1
-        for path, body, kept in (
-            ("/healthz", None, times[0]),
-            ("/api/v1/diagnose", LINE.format(1, number).encode(), times[1]),
-        ):
-            if body and number % 5:
-                continue
-            began = time.monotonic()
-            failed += ask(port, path, body, {"Content-Type": "text/plain"}) != 200
-            kept.append(time.monotonic() - began)
-        time.sleep(PAUSE)
-    return *times, failed
+@dataclass
+class Reader:
+    """What another reader saw: seconds that `/healthz` and a diagnosis took, and how many failed."""
+
+    health: list[float] = field(default_factory=list)
+    line: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def read(self, port: int, until: float) -> None:
+        """Ask until a moment of the monotonic clock."""
+        while time.monotonic() < until:
+            self._ask(port, "/healthz", None, self.health)
+            if len(self.health) % 5 == 0:
+                self._ask(port, "/api/v1/diagnose", LINE.format(1, len(self.health)).encode(), self.line)
+            time.sleep(PAUSE)
+
+    def _ask(self, port: int, path: str, body: bytes | None, kept: list[float]) -> None:
+        began = time.monotonic()
+        self.failed += ask(port, path, body, {"Content-Type": "text/plain"}) != 200
+        kept.append(time.monotonic() - began)
+
+
+def measured(name: str, port: int, seconds: float, turns: int) -> tuple[Reader, Reader]:
+    """A reader alone and one beside an attack, in turns: other work on this machine is the same for both."""
+    alone, attacked = Reader(), Reader()
+    for _ in range(turns):
+        alone.read(port, time.monotonic() + seconds)
+        until = time.monotonic() + SECONDS_TO_BEGIN + seconds
+        process = multiprocessing.get_context("spawn").Process(target=begin, args=(name, port, until + 1))
+        process.start()
+        time.sleep(SECONDS_TO_BEGIN)
+        attacked.read(port, until)
+        process.join(30)
+        process.kill()
+    return alone, attacked
 
 
 def p99(times: list[float]) -> float:
     """In milliseconds; of one answer alone, which is all that a busy machine may give in a short trial, that one."""
     return 1000 * (quantiles(times, n=100, method="inclusive")[98] if len(times) > 1 else sum(times))
+
+
+def times(alone: list[float], attacked: list[float]) -> str:
+    """Both p99, and how many times the second is the first."""
+    before, behind = p99(alone), p99(attacked)
+    return f"{before:.0f} → {behind:.0f} ms ({behind / before:.1f} times)" if before else "none"
 
 
 def forged(port: int) -> list[str]:
@@ -171,7 +210,8 @@ def starts_with(files: int, place: Place, port: int) -> bool:
 def main() -> None:
     """Attacks one after another."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--port", type=int, default=8790)
     parser.add_argument("--only", nargs="*", default=list(ATTACKS))
@@ -185,27 +225,15 @@ def main() -> None:
         try:
             running.until_ready()
             faults += [f"a forged address gets {each}" for each in forged(given.port)]
-            seen(given.port, time.monotonic() + 2)
+            Reader().read(given.port, time.monotonic() + 2)
             for name in given.only:
-                alone = seen(given.port, time.monotonic() + given.seconds / 2)
-                until = time.monotonic() + given.seconds
-                process = multiprocessing.get_context("spawn").Process(
-                    target=ATTACKS[name], args=(given.port, until + 1)
-                )
-                process.start()
-                time.sleep(3)
-                attacked = seen(given.port, until)
-                process.join(30)
-                process.kill()
-                row = [
-                    f"{p99(one):.0f} → {p99(other):.0f} ms"
-                    for one, other in zip(alone[:2], attacked[:2], strict=True)
-                ]
+                alone, attacked = measured(name, given.port, given.seconds, given.turns)
+                health, line = times(alone.health, attacked.health), times(alone.line, attacked.line)
                 print(
-                    f"{name}: healthz p99 {row[0]}, one line p99 {row[1]}, failed {attacked[2]}", flush=True
+                    f"{name}: healthz p99 {health}, one line p99 {line}, failed {attacked.failed}", flush=True
                 )
-                if attacked[2]:
-                    faults.append(f"{name}: {attacked[2]} failed")
+                if attacked.failed:
+                    faults.append(f"{name}: {attacked.failed} failed")
         finally:
             running.bury()
     print("\n".join(faults) or "faults 0")

@@ -58,6 +58,7 @@ async def test_each_kind_of_request_has_its_limit(tmp_path: Path) -> None:
         assert refused.status_code == 429
         assert 1 <= int(refused.headers["retry-after"]) <= 60
         assert refused.headers["cache-control"] == "no-store"
+        assert refused.headers["connection"] == "close"
         assert refused.json()["type"] == "urn:jieda:problem:too-many"
         assert refused.headers["retry-after"] in refused.json()["detail"]
         assert await statuses(client, 1, "/en/search?q=oom") == [429]

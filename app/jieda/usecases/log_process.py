@@ -3,6 +3,7 @@ work, and with it every search of the process that serves."""
 
 import gc
 import logging
+import os
 import signal
 import threading
 from dataclasses import replace
@@ -24,6 +25,8 @@ SECONDS_TO_EXPLAIN = 60.0
 """The first log waits until the process has started as well; a process that takes longer hangs."""
 SECONDS_IDLE = 300.0
 """After which the process ends, and gives its memory back."""
+NICE = 10
+"""Whoever waits for anything else comes first."""
 
 Question = tuple[str, str, Language, str]
 """A generation, a log, the language of the answer, and a framework or nothing."""
@@ -76,6 +79,7 @@ def answer_logs(line: Connection, settings: Settings) -> None:
     """The other end: explain logs by what the data directory holds, until nobody asks any more."""
     # Who interrupts a program means the server.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICE)
     gc.set_threshold(*THRESHOLDS)
     knowledge = _opened(settings)
     while line.poll(SECONDS_IDLE):

@@ -30,6 +30,8 @@ MOST_AT_ONCE = 50
 """Requests of one client that are under way, their bodies perhaps still coming, whatever proxy they come through."""
 LOGS_AT_ONCE = 3
 """Logs of one client, of which one is worked on."""
+SECONDS_TO_REFUSE_LOGS = 0.25
+"""A refusal costs little, but a client that takes no pause asks a thousand times a second."""
 LARGE_MESSAGE = 1 << 16
 """Bytes from which on what an agent sends costs as much as a log."""
 
@@ -158,9 +160,13 @@ class RateLimits:
 
     async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()
+        if kind is Cost.DIAGNOSIS:
+            await asyncio.sleep(SECONDS_TO_REFUSE_LOGS)
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
+        if scope["method"] == "GET":
+            headers["Connection"] = "close"  # nothing that is asked behind it is worth reading
         problem = HttpProblem(429, "problem.too_many", {"wait": seconds}, headers=headers)
         answer = await render(Request(scope), problem)
         await answer(scope, receive, send)
