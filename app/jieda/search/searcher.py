@@ -15,7 +15,8 @@ from jieda.search.meaning.embedder import Embedder, Vector
 from jieda.search.query.frameworks import FrameworkNames
 from jieda.search.query.parser import ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
-from jieda.search.query.types import Query
+from jieda.search.query.types import ClauseKind, Query
+from jieda.search.rank.evidence import telling
 from jieda.search.rank.ranker import Contribution, Ranker, Ranking
 from jieda.search.show.concordance import Concordances, MarkedTerms, ReadPlaces
 from jieda.search.show.snippet import (
@@ -38,8 +39,9 @@ NOT_MARKED_BELOW = 0.2
 CHARACTERS = TokenKind.GRAM.term("")
 """What terms of one or two Chinese characters start with."""
 
-LONGEST_QUESTION = 6
-"""Words up to which it is said of single ones that no entry has them."""
+LONGEST_QUESTION, LONGEST_LINE = 6, 12
+"""Telling words up to which it is said of single ones that no entry has them, and up to which it is said of names."""
+NAMES = (ClauseKind.CODE, ClauseKind.NAME)
 
 
 class Searcher:
@@ -202,13 +204,17 @@ class Searcher:
         return vector
 
     def _absent_words(self, query: Query) -> Iterator[str]:
-        """Of a question; a pasted line is full of names and numbers that vary."""
-        if len(query.clauses) > LONGEST_QUESTION:
-            return
-        for clause in query.clauses:
-            variants = (each for way in clause.alternatives for term in way.terms for each in term.variants)
+        """Of a question; a pasted line is full of words and numbers that vary, and a longer one of names as well."""
+        clauses = telling(query.clauses)
+        told = NAMES if len(clauses) > LONGEST_QUESTION else (*NAMES, ClauseKind.WORD)
+        for clause in clauses if len(clauses) <= LONGEST_LINE else ():
+            variants = (each for way in clause.meant for term in way.terms for each in term.variants)
             literal = clause.alternatives[0].terms
-            if all(term.weight >= 1 for term in literal) and not any(map(self._lexicon.frequency, variants)):
+            if (
+                clause.kind in told
+                and all(term.weight >= 1 for term in literal)
+                and not any(map(self._lexicon.frequency, variants))
+            ):
                 yield " ".join(dict.fromkeys(term.label for term in literal))
 
     def _weights(self, query: Query) -> dict[str, float]:

@@ -81,3 +81,11 @@ def _light(word: QueryWord) -> QueryWord:
         for way in word.alternatives
     )
     return replace(word, alternatives=ways)
+
+
+def unnamed(text: str, namings: Sequence[Naming]) -> str:
+    """A question without the frameworks that it names, where anything else is said: titles that only name the same are
+    no answers."""
+    for one in sorted(set(namings), key=lambda each: -each.start):
+        text = f"{text[: one.start]} {text[one.end :]}"
+    return text if re.search(r"\w", text) else ""

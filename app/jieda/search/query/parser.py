@@ -11,7 +11,7 @@ from jieda.analysis.token import Analysis, TokenKind
 from jieda.han import has_han
 from jieda.search.index.document import separators_of, span_keys
 from jieda.search.index.protocol import Lexicon
-from jieda.search.query.frameworks import FrameworkNames, lightened
+from jieda.search.query.frameworks import FrameworkNames, lightened, unnamed
 from jieda.search.query.substitutes import Correction, QueryTranslator, Speller, Substitutes
 from jieda.search.query.types import Clause, Query, Writing
 from jieda.search.query.words import clauses_of, prose_of, words_of
@@ -85,7 +85,7 @@ class QueryParser:
             *self._substitutes.named(words),
             *(self._translations.of(words) if self._translations else ()),
         ]
-        clauses = self._rarest([*clauses_of(words, substitutes)])
+        clauses = self._rarest([*clauses_of(words, substitutes, self._analyzer.is_word)])
         atoms = tuple(analysis.words)
         is_name = len(words) == 1 or any(one.last - one.first == len(words) - 1 for one in joined)
         writing = self._writing(text, analysis)
@@ -99,7 +99,7 @@ class QueryParser:
             writing=writing,
             filters=filters,
             frameworks=tuple(dict.fromkeys(one.framework for one in namings)),
-            saying=corrected or text,
+            saying=corrected or unnamed(text, namings) or text,
             prose=0.0 if unfinished else prose_of(analysis, self._analyzer.is_word),
         )
         return ParsedQuery(query, corrected, corrections)

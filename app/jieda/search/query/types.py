@@ -45,11 +45,32 @@ class Alternative:
     source: MatchKind = MatchKind.TEXT
 
 
+class ClauseKind(StrEnum):
+    """What a clause is made of, and so what it says where no entry has it."""
+
+    SERVING = "serving"
+    """Words that only serve the sentence, names of frameworks included."""
+    NUMBER = "number"
+    CODE = "code"
+    NAME = "name"
+    """A word that no general dictionary has."""
+    WORD = "word"
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A word or phrase of the query with everything that may stand for it; the first is the literal one."""
 
     alternatives: tuple[Alternative, ...]
+    kind: ClauseKind = ClauseKind.WORD
+
+    @property
+    def meant(self) -> tuple[Alternative, ...]:
+        """The ways to hold it as a whole: words of an identifier are not the identifier."""
+        first, *rest = self.alternatives
+        if self.kind is not ClauseKind.CODE:
+            return self.alternatives
+        return (first, *(way for way in rest if way.source is not MatchKind.TEXT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from itertools import chain, pairwise
 
 from jieda.analysis.english import is_function_word
 from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
-from jieda.search.query.types import Alternative, Clause, MatchKind, WeightedTerm
+from jieda.han import has_han
+from jieda.search.query.types import Alternative, Clause, ClauseKind, MatchKind, WeightedTerm
 from jieda.search.weights import (
     BIGRAMS,
     CODE_NAMES,
@@ -20,6 +21,9 @@ from jieda.search.weights import (
     STAND_IN_GROWTH,
     WHOLE_CODE,
 )
+
+LONGEST_UNIT = 3
+"""Letters of a unit."""
 
 JOINED_STEMS = "_"
 """Only the stems of a whole identifier, joined, have this in them."""
@@ -183,15 +187,40 @@ class Substitute:
     source: MatchKind
 
 
-def clauses_of(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Iterator[Clause]:
-    """A clause for each word, or for the words together that a substitute stands for."""
+def clauses_of(
+    words: Sequence[QueryWord], substitutes: Sequence[Substitute], is_word: Callable[[str], bool]
+) -> Iterator[Clause]:
+    """A clause for each word, or for the words together that a substitute stands for; `is_word` of a general
+    dictionary."""
     joined = {number for one in substitutes for number in range(one.first, one.last)}
     bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
     for first, end in pairwise(bounds if words else []):
         inside = [one for one in substitutes if first <= one.first and one.last < end]
-        yield _clause(
+        before = words[first - 1] if first else None
+        clause = _clause(
             words[first:end], [replace(one, first=one.first - first, last=one.last - first) for one in inside]
         )
+        is_unit = before is not None and _is_unit(words[first:end], before)
+        yield replace(clause, kind=ClauseKind.NUMBER if is_unit else _kind(words[first:end], is_word))
+
+
+def _is_unit(words: Sequence[QueryWord], before: QueryWord) -> bool:
+    """Whether a word is what a number right before it counts, such as `GiB` or `ms`: it varies with it."""
+    only = words[0]
+    is_short = len(words) == 1 and len(only.text) <= LONGEST_UNIT and only.text.isascii()
+    return is_short and only.start - before.end <= 1 and NUMBER.fullmatch(before.text) is not None
+
+
+def _kind(words: Sequence[QueryWord], is_word: Callable[[str], bool]) -> ClauseKind:
+    literal = [word.alternatives[0] for word in words]
+    if all(term.weight <= FUNCTION_WORD_WEIGHT for way in literal for term in way.terms):
+        return ClauseKind.SERVING
+    if all(NUMBER.fullmatch(word.text) for word in words):
+        return ClauseKind.NUMBER
+    if any(way.source is MatchKind.IDENTIFIER for way in literal):
+        return ClauseKind.CODE
+    known = all(has_han(word.text) or is_word(word.text) for word in words)
+    return ClauseKind.WORD if known else ClauseKind.NAME
 
 
 def _clause(words: Sequence[QueryWord], substitutes: Sequence[Substitute]) -> Clause:

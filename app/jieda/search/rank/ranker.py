@@ -25,16 +25,15 @@ from jieda.search.index.protocol import (
 )
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from jieda.search.rank.evidence import evidence
 from jieda.search.rank.scoring import (
     FRAMEWORK_KEYS,
     QueryScorer,
     Variants,
     below,
-    evidence,
     fits,
     lift_of,
     pools_of,
-    prose_in,
     tiers_of,
     weighed,
 )
@@ -175,14 +174,7 @@ class Ranking:
         best, columns = first[0], self._found.columns
         if best.tier or columns.recency is not None:
             return Fit.GOOD
-        speaking = evidence(
-            coverage=best.coverage,
-            words=best.score - best.lift,
-            absent=QueryScorer(columns, self._pools).absent(self._query.clauses),
-            prose=prose_in(self._query, columns),
-            lift=best.lift,
-            lead=1 - first[1].score / best.score if len(first) > 1 and best.score > 0 else 1.0,
-        )
+        speaking = evidence(self._query, columns, QueryScorer(columns, self._pools), first)
         return Fit.WEAK if speaking < WEAK else Fit.GOOD
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:

@@ -33,11 +33,6 @@ from jieda.search.weights import (
     ANSWER_COVERAGE,
     ANSWER_SHARE,
     BEHIND,
-    BY_ABSENT,
-    BY_LEAD,
-    BY_LIKENESS,
-    BY_OPEN,
-    BY_SCORE,
     CODE_SPAN_TIER,
     COVERAGE_FLOOR,
     COVERAGE_POWER,
@@ -49,7 +44,6 @@ from jieda.search.weights import (
     OWN_SHARE,
     SAME_QUESTION,
     TITLE_MEANING_WEIGHT,
-    UNLIKE,
     UNRELATED,
     WHOLE_TIER,
 )
@@ -106,17 +100,9 @@ class QueryScorer:
         kept = np.zeros(len(postings.documents), np.bool_) if mask is None else mask[postings.documents]
         return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
 
-    def absent(self, clauses: Sequence[Clause]) -> float:
-        """The share of a query's weight, 0 to 1, that lies in clauses of which no document holds anything."""
-        weights = [sum(map(self.weight, clause.alternatives[0].terms)) for clause in clauses]
-        missing = (
-            weight
-            for weight, clause in zip(weights, clauses, strict=True)
-            if not any(
-                self._postings[term.variants].holders for way in clause.alternatives for term in way.terms
-            )
-        )
-        return sum(missing) / (sum(weights) or 1.0)
+    def holders(self, term: WeightedTerm) -> int:
+        """How many documents of the whole index have a word."""
+        return self._postings[term.variants].holders
 
     def combine(self, clauses: Sequence[Clause]) -> ScoreColumns:
         """Score and coverage (0 to 1) of every document over all clauses.
@@ -303,23 +289,3 @@ def answering(lift: Scores) -> Mask:
     """Documents that are alike enough to answer, whatever words they share."""
     alike: Mask = (lift > 0) & (lift >= ANSWER_SHARE * lift.max(initial=0.0))
     return alike
-
-
-def evidence(  # noqa: PLR0913 - the terms of one sum
-    *, coverage: float, words: float, absent: float, prose: float, lift: float, lead: float
-) -> float:
-    """About 0.2 for a stranger and 0.9 for a right answer; `lift` is what meaning added to the score.
-
-        evidence = coverage + BY_SCORE · words + BY_ABSENT · absent
-    + prose · (BY_LIKENESS · max(0, likeness − UNRELATED) + BY_OPEN · absent + BY_LEAD · lead − UNLIKE)
-
-    `coverage` and `words` are the best answer's, by words alone. `absent` is the share of the query that no entry has
-    a word for: it is missing from every coverage, and says less against an answer than words that other entries do
-    have. `lead` is how far the best is ahead of the second, in parts of its score. The second line counts where
-    meaning does: there an answer is to be alike, and absent words are most likely said in others.
-    """
-    by_words = coverage + BY_SCORE * words + BY_ABSENT * absent
-    # `prose` is in the lift (`lift_of`).
-    return (
-        by_words + BY_LIKENESS * lift / MEANING_WEIGHT + prose * (BY_OPEN * absent + BY_LEAD * lead - UNLIKE)
-    )

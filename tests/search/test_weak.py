@@ -1,0 +1,46 @@
+"""An answer that does not fit says so and names what nobody knows; one that fits is not called weak for its numbers."""
+
+from pathlib import Path
+
+import pytest
+from jieda.snapshot.snapshot import Snapshot
+
+from tests.search.small import MakeSnapshot, ask, concept, error
+
+LINES = [
+    line.partition(": ")[2]
+    for line in (Path(__file__).parent.parent / "judged_foreign_lines.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+    if not line.startswith("#")
+]
+OUT_OF_MEMORY = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB. "
+    "GPU 3 has a total capacity of 79.11 GiB of which 6.02 GiB is free."
+)
+
+
+def test_errors_of_other_programs_are_not_listed_as_answers(shipped: Snapshot) -> None:
+    answers = {line: ask(shipped, line) for line in LINES}
+    listed = [line for line, answer in answers.items() if answer.hits and not answer.weak]
+    assert len(LINES) >= 43
+    assert len(listed) <= len(LINES) // 10, listed
+
+
+@pytest.mark.parametrize("text", [OUT_OF_MEMORY, "训练速度慢"])
+def test_what_an_entry_answers_is_no_weak_answer(shipped: Snapshot, text: str) -> None:
+    assert not ask(shipped, text).weak
+
+
+def test_a_name_that_nobody_knows_decides_and_is_told(small: MakeSnapshot) -> None:
+    sign = "ModuleNotFoundError: No module named 'megatron.training'"
+    files = {
+        "en/module": error("A module is missing", "Set PYTHONPATH.", sign),
+        "en/attention": concept("Flash and attn", "Attention in a flash: attn."),
+    } | {f"en/other{number}": concept(f"Other {number}", "Error: no such module is named.") for number in range(9)}
+    snapshot = small(files)
+    assert not ask(snapshot, sign).weak
+    answer = ask(snapshot, "ModuleNotFoundError: No module named 'flash_attn'")
+    assert answer.weak
+    assert answer.absent_words == ("flash_attn",)
+    assert ask(snapshot, "how to use wandb").absent_words == ("wandb",)
