@@ -37,7 +37,10 @@ def test_a_name_that_nobody_knows_decides_and_is_told(small: MakeSnapshot) -> No
     files = {
         "en/module": error("A module is missing", "Set PYTHONPATH.", sign),
         "en/attention": concept("Flash and attn", "Attention in a flash: attn."),
-    } | {f"en/other{number}": concept(f"Other {number}", "Error: no such module is named.") for number in range(9)}
+    } | {
+        f"en/other{number}": concept(f"Other {number}", "Error: no such module is named.")
+        for number in range(9)
+    }
     snapshot = small(files)
     assert not ask(snapshot, sign).weak
     answer = ask(snapshot, "ModuleNotFoundError: No module named 'flash_attn'")
