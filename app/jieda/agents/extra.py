@@ -1,4 +1,4 @@
-"""The protocol where its SDK is installed, which is an optional extra, and a sentence where it is not.
+"""The way to the SDK of the protocol.
 
 The SDK is imported when the first agent comes, not before: that takes a second of CPU and 30 MiB, and most processes,
 each short command among them, never see an agent.
@@ -6,19 +6,15 @@ each short command among them, never see an agent.
 
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Protocol
 
 from starlette.types import Receive, Scope, Send
 
 from jieda.agents.answering import Context
-from jieda.errors import ExtraMissing
+from jieda.agents.installed import require
+from jieda.agents.opening import OpenedAnswers, OpenedLines
 
 PROTOCOL = "jieda.agents.protocol"
-EXTRA_MISSING = (
-    "jieda mcp needs the SDK of the Model Context Protocol, which is an optional extra; install it beside Jieda:"
-    " pip install 'jieda[mcp]', in a checkout: make install"
-)
 
 
 class Endpoint(Protocol):
@@ -31,17 +27,6 @@ class Endpoint(Protocol):
         """Answers a request whose host, origin and size have been looked at."""
 
 
-def is_installed() -> bool:
-    """Whether the SDK is."""
-    return find_spec("mcp") is not None
-
-
-def require() -> None:
-    """Raises ExtraMissing where the SDK is not installed."""
-    if not is_installed():
-        raise ExtraMissing(EXTRA_MISSING)
-
-
 def http_endpoint(context: Context, most_bytes: int) -> Endpoint:
     """What answers bodies of up to `most_bytes`. Takes a second the first time. Raises ExtraMissing."""
     require()
@@ -49,7 +34,13 @@ def http_endpoint(context: Context, most_bytes: int) -> Endpoint:
     return endpoint
 
 
-async def serve_stdio(context: Context) -> None:
-    """Answers on standard input and output until the input ends. Raises ExtraMissing."""
+def load() -> None:
+    """Import the SDK now. Raises ExtraMissing."""
     require()
-    await import_module(PROTOCOL).serve_stdio(context)
+    import_module(PROTOCOL)
+
+
+async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
+    """Answer the lines that are read until there are no more. Raises ExtraMissing."""
+    load()
+    await import_module(PROTOCOL).serve_stdio(context, read, write)

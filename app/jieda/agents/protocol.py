@@ -5,8 +5,9 @@ The SDK is an optional extra: `jieda.agents.extra` is what others import.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import IO, Any, cast
 
+import anyio
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
@@ -19,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from jieda.agents import prompts, resources, tools
 from jieda.agents.answering import Context
 from jieda.agents.answers import AnswerSchema
+from jieda.agents.opening import OpenedAnswers, OpenedLines
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.presentation import fence
@@ -182,10 +184,11 @@ def introduce(server: Server[Any], context: Context) -> None:
     server.instructions = tools.INSTRUCTIONS.replace("{site}", short_name(site, Language.EN))
 
 
-async def serve_stdio(context: Context) -> None:
-    """Answers on standard input and output until the input ends."""
+async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
+    """Answer the lines that are read until there are no more."""
     server = server_of(context)
-    async with stdio_server() as (received, sent):
+    lines, answers = cast("IO[str]", read), cast("IO[str]", write)  # no more of a file is used
+    async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(answers)) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 

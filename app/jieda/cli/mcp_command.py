@@ -1,22 +1,36 @@
 """`jieda mcp`: the tools for coding agents on standard input and output, as clients start them."""
 
-import asyncio
-import logging.config
+import os
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
-from jieda.agents import extra
-from jieda.agents.answering import Context
-from jieda.cli.asking import local_client, url_option
-from jieda.cli.logs import log_config
-from jieda.cli.running import content_option, run
-from jieda.client.remote import Remote
-from jieda.locales.translations import Translations
+from jieda.agents.installed import require
+from jieda.agents.opening import Message, Opening
+from jieda.cli.running import content_directories, content_option, run
+from jieda.content.read.gather import load_site
+from jieda.entry import Language
+from jieda.presentation.brand import OURS, handle, short_name
+from jieda.site_texts import SiteTexts
+
+SESSION = "jieda.cli.mcp_session"
+"""Imported while the first answers are given: it takes a second of processor time."""
 
 
 @click.command("mcp")
-@url_option
+@click.option(
+    "--url",
+    "--server",
+    "url",
+    metavar="URL",
+    default="",
+    help="Ask this server instead of the local content.",
+)
 @content_option
 def command(url: str, directories: tuple[Path, ...]) -> None:
     """Serve coding agents over the Model Context Protocol on standard input and output.
@@ -24,20 +38,35 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     A client starts this command itself; docs/agents.md has the set-up of each. It answers from the local content,
     which may be edited meanwhile, or with --url from a server. A server answers agents itself, at /mcp.
     """
-    extra.require()
-    # Standard output belongs to the protocol, so everything else goes to standard error.
-    logging.config.dictConfig(log_config("text", level="WARNING"))
-    words = Translations.load().words
-    if url:
-        asyncio.run(extra.serve_stdio(Context(Remote.at(url), words)))
-        return
-    client = local_client(directories, reload_content="1")
-    knowledge = client.service.knowledge
-    knowledge.start()
-    try:
-        asyncio.run(extra.serve_stdio(Context(client, words, lambda: knowledge.snapshot.library.site)))
-    finally:
-        knowledge.stop()
+    require()
+    with (
+        open(os.dup(0), encoding="utf-8", errors="replace") as read,  # noqa: PTH123 - a descriptor
+        open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123
+        ThreadPoolExecutor(1) as pool,
+    ):
+        # Standard output belongs to the protocol: what anything else prints goes to standard error.
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+
+        @cache
+        def loading() -> Future[Any]:
+            return pool.submit(lambda: import_module(SESSION).opened(url, directories))
+
+        opening = Opening(read, write, partial(named, SiteTexts() if url else site_of(directories)))
+        opening.answer(lambda: bool(loading.cache_info().currsize) and loading().done(), loading)
+        loading().result()(opening.lines(), opening.answers())
+
+
+def site_of(directories: tuple[Path, ...]) -> SiteTexts:
+    """What the content says of itself. Raises ContentError, SettingsError."""
+    return load_site(content_directories(directories))
+
+
+def named(site: SiteTexts, answer: Message) -> Message:
+    """The answer to `initialize` under the name of a site."""
+    server = answer["serverInfo"] | {"name": handle(site), "title": site.name.get(Language.EN) or OURS}
+    instructions = answer["instructions"].replace("{site}", short_name(site, Language.EN))
+    return answer | {"serverInfo": server, "instructions": instructions}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI
 
 from jieda.agents.answering import Context
-from jieda.agents.extra import http_endpoint, is_installed
+from jieda.agents.extra import http_endpoint
+from jieda.agents.installed import is_installed
 from jieda.client.local import Local
 from jieda.entry import Language
 from jieda.errors import ClusterUnavailable

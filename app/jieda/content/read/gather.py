@@ -180,6 +180,15 @@ def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
     """The tags of all directories, later ones over earlier. Raises ContentError where they are missing or broken."""
+    return _of_taxonomies(directories).taxonomy
+
+
+def load_site(directories: Sequence[Path]) -> SiteTexts:
+    """What the content says of itself. Raises ContentError where a taxonomy is missing or broken."""
+    return _of_taxonomies(directories).site
+
+
+def _of_taxonomies(directories: Sequence[Path]) -> Vocabulary:
     listings = [list_directory(directory, frozenset()) for directory in directories]
     found = [read_file(file) for listing in listings for file in listing.shared if file.where == TAXONOMY]
-    return make_vocabulary(listings[0].root, found).taxonomy
+    return make_vocabulary(listings[0].root, found)

@@ -1,0 +1,21 @@
+"""Whether the SDK of the Model Context Protocol is installed, which is an optional extra."""
+
+from importlib.util import find_spec
+
+from jieda.errors import ExtraMissing
+
+EXTRA_MISSING = (
+    "jieda mcp needs the SDK of the Model Context Protocol, which is an optional extra; install it beside Jieda:"
+    " pip install 'jieda[mcp]', in a checkout: make install"
+)
+
+
+def is_installed() -> bool:
+    """Whether the SDK is."""
+    return find_spec("mcp") is not None
+
+
+def require() -> None:
+    """Raises ExtraMissing where the SDK is not installed."""
+    if not is_installed():
+        raise ExtraMissing(EXTRA_MISSING)

@@ -1,0 +1,106 @@
+"""The first answers of `jieda mcp`: those of the SDK, but at once.
+
+    python -m tests.agents.test_opening
+
+writes them anew where what the tools say has changed.
+"""
+
+import asyncio
+import json
+import queue
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jieda.agents import extra, tools
+from jieda.agents.answering import Context
+from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING
+from jieda.client.remote import Remote
+from jieda.locales.translations import Translations
+
+from tests.support.server import COMMAND, ROOT, environment
+
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+CLIENT = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+def message(method: str, number: int | None = None, **params: Any) -> str:
+    named = {"jsonrpc": "2.0", "method": method} | ({} if number is None else {"id": number})
+    return json.dumps(named | ({"params": params} if params else {})) + "\n"
+
+
+def beginning(version: str) -> list[str]:
+    hello = message(INITIALIZE, 0, protocolVersion=version, **CLIENT)
+    return [hello, message(INITIALIZED), message(LIST_TOOLS, 1)]
+
+
+class Talk:
+    """Gives the SDK a line when it has answered the one before, and keeps what it says."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines, self.answers = lines, list[dict[str, Any]]()
+        self._answered: queue.Queue[None] = queue.Queue()
+
+    def readline(self) -> str:
+        if self.answers or len(self._lines) < 3:
+            expected = 1 if len(self._lines) == 2 else 0 if len(self._lines) == 1 else 1
+            for _ in range(expected):
+                self._answered.get(timeout=60)
+        return self._lines.pop(0) if self._lines else ""
+
+    def write(self, line: str) -> int:
+        self.answers.append(json.loads(line))
+        self._answered.put(None)
+        return len(line)
+
+    def flush(self) -> None:
+        pass
+
+
+def of_sdk(version: str) -> dict[str, Any]:
+    """What the SDK answers, with the name of the site left open."""
+    talk = Talk(beginning(version))
+    context = Context(Remote.at("http://127.0.0.1:9"), Translations.load().words)
+    asyncio.run(extra.serve_stdio(context, talk, talk))  # type: ignore[arg-type] # lines in and out
+    hello, listed = (answer["result"] for answer in talk.answers)
+    return {INITIALIZE: hello | {"instructions": tools.INSTRUCTIONS}, LIST_TOOLS: listed}
+
+
+def written() -> str:
+    """The file; of the answers nothing but the version differs from one to another."""
+    found = [of_sdk(version) for version in VERSIONS]
+    assert [each[INITIALIZE].pop("protocolVersion") for each in found] == [*VERSIONS]
+    assert all(each == found[0] for each in found)
+    return json.dumps({"versions": VERSIONS} | found[0], ensure_ascii=False, indent=1) + "\n"
+
+
+def test_the_fixed_text_is_what_the_sdk_would_answer() -> None:
+    assert FILE.read_text(encoding="utf-8") == written(), "python -m tests.agents.test_opening"
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("url", [(), ("--url", "http://127.0.0.1:9")])
+def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path, url: tuple[str, ...]) -> None:
+    environ = environment({"JIEDA_DATA": str(tmp_path), "JIEDA_CONTENT": str(ROOT / "content")})
+    command = [*COMMAND, "mcp", *url]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True, env=environ) as started:
+        assert started.stdin
+        assert started.stdout
+        for number, line in enumerate(beginning("2025-06-18")):
+            started.stdin.write(line)
+            started.stdin.flush()
+            if number != 1:
+                answer = json.loads(started.stdout.readline())
+        assert [tool["name"] for tool in answer["result"]["tools"]] == [tool.name for tool in tools.TOOLS]
+        started.stdin.write(message(PING, 2) + message("tools/call", 3, name="read", arguments={"id": "x/y"}))
+        started.stdin.flush()
+        told = [json.loads(started.stdout.readline()) for _ in range(2)]
+        assert [each["id"] for each in told] == [2, 3]
+        assert told[1]["result"]["isError"]
+        started.stdin.close()
+        assert started.wait(60) == 0
+
+
+if __name__ == "__main__":
+    FILE.write_text(written(), encoding="utf-8")
