@@ -1,7 +1,6 @@
 """What the commands that ask share: whom to ask, in which language, and what to say of what cannot be asked."""
 
 import asyncio
-import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,12 +8,12 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
+from jieda.cli.chosen import settings_of
 from jieda.client.client import Client
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.entry import Language
 from jieda.errors import UnknownTag
-from jieda.settings import Settings
 
 T = TypeVar("T")
 
@@ -45,13 +44,6 @@ def client_of(url: str, directories: tuple[Path, ...]) -> Client:
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
     """The content of these directories, or of the settings. Raises JiedaError."""
     return api.local_client(settings_of(directories, **given))
-
-
-def settings_of(directories: tuple[Path, ...], **given: str) -> Settings:
-    """The settings of the environment, with these content directories where there are any. Raises SettingsError."""
-    if directories:
-        given["content"] = os.pathsep.join(str(path) for path in directories)
-    return Settings.load(os.environ, **given)
 
 
 def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.cli.running import content_directories, content_option, run
+from jieda.cli.chosen import content_directories
+from jieda.cli.running import content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
 from jieda.content.check.finding import HINTS
 from jieda.entry import Language, Problem, printable

@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from jieda.cli.running import content_directories, content_option, run
+from jieda.cli.chosen import content_directories
+from jieda.cli.running import content_option, run
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DiagnosedQuery, Ranked

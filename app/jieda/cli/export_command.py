@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.asking import settings_of
+from jieda.cli.chosen import settings_of
 from jieda.cli.running import content_option, run, writing
 from jieda.export.pages import exported
 from jieda.snapshot.knowledge import Knowledge

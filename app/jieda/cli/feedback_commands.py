@@ -6,7 +6,7 @@ from datetime import datetime
 
 import click
 
-from jieda.cli.asking import settings_of
+from jieda.cli.chosen import settings_of
 from jieda.cli.running import run
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
+from jieda.cli.chosen import content_directories
 from jieda.cli.import_issues import import_issues
 from jieda.cli.import_report import WORDS, as_data, report, summary
-from jieda.cli.running import content_directories, content_option, run, terminal_language, writing
+from jieda.cli.running import content_option, run, terminal_language, writing
 from jieda.entry import Language
 from jieda.importing.plan import Import, ImportRequest, plan_import
 from jieda.importing.propose import write_drafts

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import local_client
-from jieda.cli.running import content_directories, writing
+from jieda.cli.chosen import content_directories
+from jieda.cli.running import writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded

@@ -9,30 +9,30 @@ import os
 import sys
 
 HEALTH = "health"
-PROGRAMS = {
-    HEALTH: "jieda.cli.health",
-    "serve": "jieda.cli.serve",
-    "search": "jieda.cli.search_commands",
-    "read": "jieda.cli.search_commands",
-    "index": "jieda.cli.search_commands",
-    "diagnose": "jieda.cli.diagnose",
-    "run": "jieda.cli.run_command",
-    "mcp": "jieda.cli.mcp_command",
-    "check": "jieda.cli.check_command",
-    "init": "jieda.cli.init_command",
-    "new": "jieda.cli.new_command",
-    "sync": "jieda.cli.maintenance_commands",
-    "mv": "jieda.cli.maintenance_commands",
-    "fmt": "jieda.cli.maintenance_commands",
-    "stats": "jieda.cli.maintenance_commands",
-    "import": "jieda.cli.import_command",
-    "export": "jieda.cli.export_command",
-    "load": "jieda.cli.load_command",
-    "eval": "jieda.cli.eval_command",
-    "votes": "jieda.cli.feedback_commands",
-    "gaps": "jieda.cli.feedback_commands",
+PROGRAMS: dict[str, tuple[str, str]] = {
+    HEALTH: ("jieda.cli.health", "Ask a running server whether it is ready."),
+    "serve": ("jieda.cli.serve", "Serve pages and API."),
+    "search": ("jieda.cli.search_commands", "Search the content."),
+    "read": ("jieda.cli.search_commands", "Print an entry as Markdown."),
+    "index": ("jieda.cli.search_commands", "Build the index, so that a server starts at once."),
+    "diagnose": ("jieda.cli.diagnose", "Explain a log by the entries that are about it."),
+    "run": ("jieda.cli.run_command", "Run a command, and where it fails explain why."),
+    "mcp": ("jieda.cli.mcp_command", "Serve coding agents on standard input and output."),
+    "check": ("jieda.cli.check_command", "Report everything wrong in the content."),
+    "init": ("jieda.cli.init_command", "Begin a site of your own."),
+    "new": ("jieda.cli.new_command", "Write the skeleton of an entry."),
+    "sync": ("jieda.cli.maintenance_commands", "Declare the two editions of an entry equal."),
+    "mv": ("jieda.cli.maintenance_commands", "Give an entry another id."),
+    "fmt": ("jieda.cli.maintenance_commands", "Put the front matter of files in order."),
+    "stats": ("jieda.cli.maintenance_commands", "Count the entries."),
+    "import": ("jieda.cli.import_command", "Turn pages of questions and answers into drafts."),
+    "export": ("jieda.cli.export_command", "Write the site as files, with a search in the browser."),
+    "load": ("jieda.cli.load_command", "Load entries from lines of JSON."),
+    "eval": ("jieda.cli.eval_command", "Measure search and diagnosis over judged queries."),
+    "votes": ("jieda.cli.feedback_commands", "Print how often entries solved a problem."),
+    "gaps": ("jieda.cli.feedback_commands", "Print what was asked in vain."),
 }
-"""The module that runs each command; `jieda.cli.main` runs any, and says which there are."""
+"""The module that runs each command, and what the command does; `jieda.cli.main` runs any, and lists them."""
 
 RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
 """Not `-m`: the workers of a server, new processes all, would import that module before they do anything else, and with
@@ -42,7 +42,7 @@ it the whole application; whoever kills the server meanwhile would wait for it."
 def main() -> None:
     """Becomes the program, arguments and all."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    program = PROGRAMS.get(name, "jieda.cli.main")
+    program, _ = PROGRAMS.get(name, ("jieda.cli.main", ""))
     rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
     os.execv(sys.executable, [sys.executable, *_flags(), "-c", RUN.format(program), *rest])  # noqa: S606 - our own module
 

@@ -1,49 +1,37 @@
-"""The `jieda` command with all its subcommands, for whoever asks what there is; `launch` starts each by itself."""
+"""The `jieda` command with all its subcommands, for whoever asks what there is; `launch` starts each by itself.
+
+A command is imported when it is run, so that a list of them, and the version, take no longer than they must.
+"""
+
+from importlib import import_module
 
 import click
 
-from jieda.cli import (
-    check_command,
-    diagnose,
-    eval_command,
-    export_command,
-    feedback_commands,
-    import_command,
-    init_command,
-    load_command,
-    maintenance_commands,
-    mcp_command,
-    new_command,
-    run_command,
-    search_commands,
-    serve,
-)
-from jieda.cli.running import program
+from jieda.cli.launch import HEALTH, PROGRAMS
+from jieda.cli.running import Commands, program
 
-COMMANDS: tuple[click.Command, ...] = (
-    serve.command,
-    search_commands.search,
-    search_commands.read,
-    diagnose.command,
-    run_command.command,
-    mcp_command.command,
-    search_commands.index,
-    check_command.command,
-    init_command.command,
-    new_command.command,
-    maintenance_commands.sync,
-    maintenance_commands.mv,
-    maintenance_commands.fmt,
-    maintenance_commands.stats,
-    import_command.command,
-    load_command.command,
-    export_command.command,
-    eval_command.command,
-    feedback_commands.votes,
-    feedback_commands.gaps,
-)
 
-main = program(COMMANDS)
+class AllCommands(Commands):
+    """The commands of `PROGRAMS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the method of the library
+        """Return their names."""
+        return sorted(PROGRAMS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return a command, imported now; `health` is a program of its own."""
+        if cmd_name not in PROGRAMS or cmd_name == HEALTH:
+            return None
+        found = vars(import_module(PROGRAMS[cmd_name][0])).values()
+        return next(each for each in found if isinstance(each, click.Command) and each.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each does, without importing it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, PROGRAMS[name][1]) for name in self.list_commands(ctx)])
+
+
+main = program((), AllCommands)
 
 if __name__ == "__main__":
     main(prog_name="jieda")

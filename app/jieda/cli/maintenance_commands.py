@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.running import content_directories, content_option, run, writing
+from jieda.cli.chosen import content_directories
+from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step, carry_out

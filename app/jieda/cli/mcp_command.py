@@ -12,7 +12,8 @@ import click
 
 from jieda.agents.installed import require
 from jieda.agents.opening import Message, Opening
-from jieda.cli.running import content_directories, content_option, run
+from jieda.cli.chosen import content_directories
+from jieda.cli.running import content_option, run
 from jieda.content.read.gather import load_site
 from jieda.entry import Language
 from jieda.presentation.brand import OURS, handle, short_name

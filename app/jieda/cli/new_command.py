@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, local_client
+from jieda.cli.chosen import content_directories
 from jieda.cli.diagnose import SURE, read_log
-from jieda.cli.running import content_directories, content_option, run, writing
+from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.edition_text import write_skeletons
 from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded, load_corpus

@@ -10,7 +10,6 @@ import click
 
 from jieda.entry import Language
 from jieda.errors import JiedaError
-from jieda.settings import Settings
 from jieda.version import VERSION
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
@@ -30,7 +29,9 @@ class _Failure(click.ClickException):
     exit_code = 2
 
 
-class _Commands(click.Group):
+class Commands(click.Group):
+    """Commands whose errors become messages."""
+
     def invoke(self, ctx: click.Context) -> object:
         """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
         try:
@@ -48,24 +49,18 @@ content_option = click.option(
 )
 
 
-def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The directories given, or those of the settings. Raises SettingsError."""
-    return given or Settings.load(os.environ).content
-
-
 def terminal_language() -> Language:
     """Chinese where the environment says so, otherwise English."""
     told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     return Language.ZH if told.lower().startswith("zh") else Language.EN
 
 
-def program(commands: Iterable[click.Command]) -> click.Group:
+def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) -> click.Group:
     """The command `jieda` with some subcommands."""
-    group = _Commands(
+    group = kind(
         "jieda",
         commands=tuple(commands),
         help="Jieda 解答: answers to errors and questions, in English and Chinese.",
-        epilog="`jieda health` asks a running server whether it is ready; it is a program of its own.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     return click.version_option(VERSION, prog_name="jieda", message="%(prog)s %(version)s")(group)

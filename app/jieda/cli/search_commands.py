@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from jieda.api import language_of
-from jieda.cli.asking import ask, client_of, lang_option, settings_of, url_option
+from jieda.cli.asking import ask, client_of, lang_option, url_option
+from jieda.cli.chosen import settings_of
 from jieda.cli.running import content_option, run, terminal_language
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry

@@ -1,0 +1,18 @@
+"""The settings that a command line chooses."""
+
+import os
+from pathlib import Path
+
+from jieda.settings import Settings
+
+
+def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The directories given, or those of the settings. Raises SettingsError."""
+    return given or Settings.load(os.environ).content
+
+
+def settings_of(directories: tuple[Path, ...], **given: str) -> Settings:
+    """The settings of the environment, with these content directories where there are any. Raises SettingsError."""
+    if directories:
+        given["content"] = os.pathsep.join(str(path) for path in directories)
+    return Settings.load(os.environ, **given)
