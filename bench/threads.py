@@ -15,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 
 from jieda.cli.asking import local_client
-from jieda.cli.running import content_directories
+from jieda.cli.chosen import content_directories
 from jieda.cli.thread_drafts import grouped_threads, read_all
 from jieda.content.read.load import Loaded
 from jieda.entry import Language

@@ -74,7 +74,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pydantic": (*SHOWN, "jieda.settings"),
     "platformdirs": ("jieda.places",),
     "pydantic_core": WEB,
-    "anyio": WEB,
+    "anyio": (*WEB, "jieda.agents."),
     "click": ("jieda.cli.",),
     "uvicorn": ("jieda.cli.",),
     "numpy": (

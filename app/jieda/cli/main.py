@@ -18,7 +18,7 @@ class AllCommands(Commands):
         """Return their names."""
         return sorted(PROGRAMS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """Return a command, imported now; `health` is a program of its own."""
         if cmd_name not in PROGRAMS or cmd_name == HEALTH:
             return None

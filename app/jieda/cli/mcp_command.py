@@ -42,7 +42,7 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
     require()
     with (
         open(os.dup(0), encoding="utf-8", errors="replace") as read,  # noqa: PTH123 - a descriptor
-        open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123
+        open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123 - as above
         ThreadPoolExecutor(1) as pool,
     ):
         # Standard output belongs to the protocol: what anything else prints goes to standard error.
