@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from jieda.version import VERSION
 
+from tests.support.server import environment
+
 SCRIPT = "from jieda.cli.launch import main; main()"
 
 
@@ -20,3 +22,14 @@ def test_a_program_in_the_current_folder_is_not_run(tmp_path: Path, arguments: t
     assert "planted" not in run.stderr
     if arguments == ("--version",):
         assert VERSION in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"), [("jieda sea", "plain,search\n"), ("jieda search --fr", "plain,--framework\n")]
+)
+def test_the_shell_completes_commands_and_their_options(words: str, completed: str) -> None:
+    typed = {"_JIEDA_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment(typed), capture_output=True, text=True, check=True
+    )
+    assert run.stdout == completed
