@@ -42,6 +42,19 @@ def test_a_word_that_serves_the_sentence_is_no_reason_beside_another(small: Make
     assert {text for _, text, _ in reasons(first(snapshot, "how do i greet zebras"))} == {"zebras"}
 
 
+@pytest.mark.parametrize(
+    "text", ["{}=8", "{}: 8", "{} = 8", "set {}=8 and it fails", "设置 {}=8 报错", "--{}=8"]
+)
+def test_a_setting_is_found_by_its_name_and_its_value_confirms(small: MakeSnapshot, text: str) -> None:
+    numbers = concept("Counts", "Use `8` of 8, then `--tp 8`: 8 is `x[8]`.", aliases="[eight of 8]")
+    named = concept("Batches", "The option `train_batch_size` is the number of samples.")
+    valued = concept("Groups", "With `train_batch_size=8` a step takes a group.")
+    snapshot = small(FILLERS | {"en/numbers": numbers, "en/named": named, "en/valued": valued})
+    for name in ("train_batch_size", "batch_size"):
+        assert set(found(snapshot, text.format(name))[:2]) == {"named", "valued"}, name
+    assert found(snapshot, text.format("train_batch_size"))[0] == "valued"
+
+
 def test_what_is_an_alias_comes_first_too(small: MakeSnapshot) -> None:
     often = concept("Carry on with a run", "Carry on with a run. " * 20)
     named = concept("Resuming", aliases="[carry on]")

@@ -90,6 +90,10 @@ NUMBER_WEIGHT = 0.4
 varies. Like words: 1 lost. In a question a number is meant and weighs as much as a word; with this weight 4 questions
 fewer of 2,380 of a reading set find their paragraph first, with meaning 7."""
 
+VALUE_WEIGHT = 0.15
+"""What the value of a setting weighs, and a number inside code: less than a word of its name, so that `batch_size=2` is
+found by a part of `rollout_batch_size` before a `2` (tests/field/test_code.py)."""
+
 # (weight, cover) of each way to hold a word, against (1, 1) for the word itself.
 WHOLE_CODE = (1.4, 1.0)
 """The whole of a piece of code, before its names and words: as much as a word: 1 lost; tests/field/test_code.py."""

@@ -70,7 +70,7 @@ class QueryParser:
         """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
-        typed = lightened(words_of(analysis), namings)
+        typed = lightened(words_of(analysis, text), namings)
         as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
         words = typed if as_typed else self._substitutes.parted(typed)
         parted = [(word.start, word.end) for word in words if word not in typed]

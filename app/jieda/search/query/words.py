@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from jieda.analysis.english import is_function_word
 from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
@@ -19,6 +19,7 @@ from jieda.search.weights import (
     LOOSE_BIGRAM_WEIGHT,
     NUMBER_WEIGHT,
     STAND_IN_GROWTH,
+    VALUE_WEIGHT,
     WHOLE_CODE,
 )
 
@@ -29,6 +30,9 @@ JOINED_STEMS = "_"
 """Only the stems of a whole identifier, joined, have this in them."""
 
 NUMBER = re.compile(r"[\d.,:x+*/%=-]+")
+ASSIGNMENT = re.compile(r"(?<=\w)=(?=[^=])")
+ASSIGNED = re.compile(r"[`\"']?\s*[:=：]\s*[`\"']?")
+"""What stands between a name and its value."""
 ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
 
 
@@ -44,12 +48,17 @@ class QueryWord:
     """What inflected forms share, joined where it is code; empty for Chinese."""
 
 
-def words_of(analysis: Analysis) -> list[QueryWord]:
+def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
     """The words of a query in order, without overlap; one that is repeated only where it first stands."""
     first: dict[tuple[Alternative, ...], QueryWord] = {}
-    number = NUMBER_WEIGHT if _has_code(analysis) else 1.0
-    for word in chain.from_iterable(_words(piece, number) for piece in analysis.pieces):
-        first.setdefault(word.alternatives, word)
+    number, end = NUMBER_WEIGHT if _has_code(analysis) else 1.0, 0
+    for piece in analysis.pieces:
+        # Of marks alone, such as `_`, there are no atoms.
+        spans, behind = [(atom.start, atom.end) for atom in piece.atoms] or [(end, end)], end
+        start, end = spans[0][0], spans[-1][1]
+        is_value = behind > 0 and ASSIGNED.fullmatch(text, behind, start) is not None
+        for word in _words(piece, VALUE_WEIGHT if is_value else number):
+            first.setdefault(word.alternatives, word)
     return list(first.values())
 
 
@@ -81,7 +90,10 @@ def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord
     exact, names = piece.tokens[0], piece.of_kind(TokenKind.TERM)
     joined = {(token.start, token.end): token.term for token in parts if JOINED_STEMS in token.text}
     by_word = [token for token in parts if JOINED_STEMS not in token.text]
-    by_name = [WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text) for t in names]
+    values = _values_from(exact)
+    by_name = [
+        WeightedTerm(_present(t.term, joined.get((t.start, t.end))), t.text, _worth(t, values)) for t in names
+    ]
     varies = NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
     weight = number if NUMBER.fullmatch(exact.text) else varies
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
@@ -89,12 +101,25 @@ def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord
     if len(by_name) > 1:
         alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=MatchKind.IDENTIFIER))
     stems = tuple(
-        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), weight) for t in by_word
+        WeightedTerm((TokenKind.TERM.term(t.text), t.term), _typed(t, exact), min(weight, _worth(t, values)))
+        for t in by_word
     )
     if stems:
         alternatives.append(Alternative(stems, *CODE_WORDS))
     stem = JOINED_STEMS.join(token.text for token in by_word)
     return QueryWord(exact.text, exact.start, exact.end, tuple(alternatives), stem)
+
+
+def _values_from(exact: Token) -> int:
+    """Where in a query the value of `name=value` begins; behind its end where nothing is assigned."""
+    found = ASSIGNMENT.search(exact.text)
+    return exact.start + found.end() if found else exact.end
+
+
+def _worth(part: Token, values: int) -> float:
+    """What a part of a piece of code weighs: a name decides, and its value, or a number beside it, confirms; a version
+    is a name."""
+    return VALUE_WEIGHT if part.start >= values or part.text.isdecimal() else 1.0
 
 
 def _typed(part: Token, exact: Token) -> str:
