@@ -16,7 +16,7 @@ from whoosh.query import Or, Term
 from whoosh.scoring import BM25F
 
 TITLE_WEIGHTS = (1.0, 2.0, 4.0, 8.0)
-IN_FIVE = 5
+IN_FIVE, DEPTH = 5, 100
 FIELDS = ("title", "body")
 
 Words = Sequence[str]
@@ -40,7 +40,7 @@ def fts5(documents: Sequence[Document], weight: float) -> Ask:
         query = " OR ".join(f'"{word}"' for word in dict.fromkeys(words))
         found = base.execute(
             "SELECT id FROM entries WHERE entries MATCH ? ORDER BY bm25(entries, 0, ?, 1) LIMIT ?",
-            (query, weight, IN_FIVE),
+            (query, weight, DEPTH),
         )
         return [row[0] for row in found]
 
@@ -60,7 +60,7 @@ def whoosh(documents: Sequence[Document], weight: float) -> Ask:
 
     def ask(words: Words) -> list[str]:
         terms = [Term(field, word) for word in dict.fromkeys(words) for field in ("title", "body")]
-        return [hit["id"] for hit in searcher.search(Or(terms), limit=IN_FIVE)]
+        return [hit["id"] for hit in searcher.search(Or(terms), limit=DEPTH)]
 
     return ask
 
@@ -93,7 +93,7 @@ def tantivy(documents: Sequence[Document], weight: float) -> Ask:
             for word in dict.fromkeys(words)
             for field in FIELDS
         ]
-        found = searcher.search(library.Query.boolean_query(parts), IN_FIVE).hits if parts else []
+        found = searcher.search(library.Query.boolean_query(parts), DEPTH).hits if parts else []
         return [documents[searcher.doc(address)["number"][0]][0] for _, address in found]
 
     return ask
@@ -109,7 +109,7 @@ def bm25s(documents: Sequence[Document], weight: float) -> Ask:
         known = [word for word in dict.fromkeys(words) if word in retriever.vocab_dict]
         if not known:
             return []
-        numbers, scores = retriever.retrieve([known], k=min(IN_FIVE, len(documents)), show_progress=False)
+        numbers, scores = retriever.retrieve([known], k=min(DEPTH, len(documents)), show_progress=False)
         return [
             documents[number][0] for number, score in zip(numbers[0], scores[0], strict=True) if score > 0
         ]

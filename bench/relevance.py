@@ -39,12 +39,13 @@ from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.weights import WEIGHTING
 
 from bench.beds import Bed, beds
-from bench.peers import IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
+from bench.peers import DEPTH, IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
 from bench.tables import record
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS = {TokenKind.TERM, TokenKind.PART}
 
+IN_TEN = 10
 LANGUAGES = ("en", "zh", "mixed")
 
 Ranks = dict[str, int]
@@ -82,9 +83,9 @@ def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, i
     """Places, and how many right answers are called weak."""
     ranks, weak = {}, 0
     for one in queries:
-        answer = searcher.search(SearchRequest(one.query, display_language(one), limit=IN_FIVE))
-        rank = ranks[key(one)] = rank_of([hit.entry.id for hit in answer.hits], one.expected)
-        weak += rank == 1 and answer.weak
+        rank = ranks[key(one)] = rank_of(searcher.ranked(one.query, DEPTH), one.expected)
+        if rank == 1:
+            weak += searcher.search(SearchRequest(one.query, display_language(one), limit=1)).weak
     return ranks, weak
 
 
@@ -111,10 +112,11 @@ def words(analyzer: Analyzer, text: str) -> list[str]:
 
 
 def figures(name: str, ranks: Ranks) -> str:
-    """A line of the table."""
+    """A line of the table. The gain of a query is that of its best right entry, as one is enough for an answer."""
     first, five = shares(ranks.values())
-    mrr = sum(1 / rank for rank in ranks.values() if rank) / len(ranks)
-    return f"{name:<28} {first:6.3f} {five:6.3f} {mrr:6.3f}"
+    gained = sum(1 / math.log2(1 + rank) for rank in ranks.values() if 0 < rank <= IN_TEN) / len(ranks)
+    recalled = sum(rank > 0 for rank in ranks.values()) / len(ranks)
+    return f"{name:<28} {first:6.3f} {five:6.3f} {gained:6.3f} {recalled:6.3f}"
 
 
 def cell(ranks: Ranks) -> str:
@@ -132,7 +134,9 @@ def shares(ranks: Collection[int]) -> tuple[float, float]:
 def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> dict[str, str]:
     """Print the figures of a bed; return "right first / in five" for each engine, peers with p beside ours."""
     library = load_library([bed.content], languages=bed.languages)
-    print(f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, MRR")
+    print(
+        f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, nDCG@10, recall@{DEPTH}"
+    )
     ours: dict[str, Ranks] = {}
     for name, embedder in engines():
         place = folder / name.replace(" ", "-")

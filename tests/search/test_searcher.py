@@ -55,6 +55,11 @@ def test_a_setting_is_found_by_its_name_and_its_value_confirms(small: MakeSnapsh
     assert found(snapshot, text.format("train_batch_size"))[0] == "valued"
 
 
+@pytest.mark.parametrize("text", ["_", "a __ = 8", "lr: _"])
+def test_marks_that_make_no_word_harm_no_query(small: MakeSnapshot, text: str) -> None:
+    assert ask(small(FILLERS), text).query == text
+
+
 def test_what_is_an_alias_comes_first_too(small: MakeSnapshot) -> None:
     often = concept("Carry on with a run", "Carry on with a run. " * 20)
     named = concept("Resuming", aliases="[carry on]")

@@ -134,6 +134,12 @@ class Searcher:
         """A query that ends in a field of the query language, with each value that it may have."""
         return tuple(self._language.completed(text)) if self._language else ()
 
+    def ranked(self, text: str, limit: int) -> tuple[str, ...]:
+        """The ids of what is found, best first, and nothing of why. Raises IndexUnreadable."""
+        query = self._parser.parse(text, Filters()).query
+        ranking = self._ranker.rank(query, limit, self._meaning(query))
+        return tuple(scored.id for scored in ranking.ranked)
+
     def fit(self, text: str) -> Fit:
         """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
         return self._ranker.rank(self._parser.parse(text, Filters()).query, 1).fit()
