@@ -22,6 +22,7 @@ from jieda.content.read.shared_files import (
     read_glossary,
     read_site,
     read_taxonomy,
+    unknown_topics,
 )
 from jieda.entry import Language, Problem
 from jieda.errors import ContentError
@@ -135,8 +136,11 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     repeated = (
         found for _, text in given[GLOSSARY] for found in repeated_words(GLOSSARY, placed_words(text))
     )
+    taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
+    for message in unknown_topics(site.stages, taxonomy):
+        raise ContentError(taxonomies[-1][0], 1, message)
     return Vocabulary(
-        taxonomy=merge_taxonomies(read_taxonomy(*each) for each in taxonomies),
+        taxonomy=taxonomy,
         glossary=tuple(dict.fromkeys(groups)),
         dictionary=tuple(dict.fromkeys(lines)),
         problems=(
@@ -151,7 +155,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
             ),
         ),
         logs=read_log_knowledge(given[PROGRAMS], given[FAILURES]),
-        site=read_site(taxonomies),
+        site=site,
     )
 
 

@@ -15,7 +15,7 @@ from jieda.content.read.forms import ADDRESS, TAG_ID, WrongValueError, text_of, 
 from jieda.content.read.yaml_reader import Fields, Items, Node, YamlError, read_fields, read_items
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
-from jieda.site_texts import FooterLink, SiteTexts
+from jieda.site_texts import FooterLink, SiteTexts, Stage
 from jieda.taxonomy import GlossaryGroup, Tag, Taxonomy
 
 _LISTS = ("frameworks", "kinds", "topics", "error_types")
@@ -170,14 +170,29 @@ def _matching(form: re.Pattern[str], what: str) -> Callable[[Fields, str], str]:
     return read
 
 
-def _links(block: Fields, key: str) -> tuple[FooterLink, ...]:
+def _rows(block: Fields, key: str, *keys: str) -> Iterator[Fields]:
     node = block.values[key]
-    if not isinstance(node, Items) or not all(isinstance(child, Fields) for child in node.items):
-        raise WrongValueError(node, f"`{key}` must be a list of `{{name: {{en, zh}}, url}}`")
+    for child in node.items if isinstance(node, Items) else (node,):
+        if not isinstance(child, Fields) or child is node:
+            raise WrongValueError(node, f"`{key}` must be a list of `{{{', '.join(keys)}}}`")
+        only(child, keys)
+        yield child
+
+
+def _stages(block: Fields, key: str) -> tuple[Stage, ...]:
     found = []
-    for child in node.items:
-        assert isinstance(child, Fields)  # noqa: S101 - looked at above, which mypy does not follow
-        only(child, ("name", "url"))
+    for child in _rows(block, key, "name", "topics"):
+        topics = child.values.get("topics")
+        if not isinstance(topics, Items):
+            raise WrongValueError(topics or child, "needs `topics`, a list of their ids")
+        name = {str(lang): text for lang, text in _texts(child, "name").items()}
+        found.append(Stage(name, tuple(word_of(each) for each in topics.items)))
+    return tuple(found)
+
+
+def _links(block: Fields, key: str) -> tuple[FooterLink, ...]:
+    found = []
+    for child in _rows(block, key, "name", "url"):
         url = _matching(ADDRESS, "an http(s) address")(child, "url") if "url" in child.values else ""
         if not url:
             raise WrongValueError(child, "needs a `url`")
@@ -196,9 +211,17 @@ _SITE: Mapping[str, Callable[[Fields, str], object]] = {
     "accent": _COLOR,
     "accent_dark": _COLOR,
     "links": _links,
+    "stages": _stages,
     "credit": lambda block, key: switched(block, key, default=True),
 }
 """How what is not a text in both languages is read."""
+
+
+def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]:
+    """A message for each topic of a stage that is none."""
+    for topic in dict.fromkeys(topic for stage in stages for topic in stage.topics):
+        if topic not in taxonomy.topic:
+            yield f"`stages`: {topic!r} is no topic; there are {', '.join(taxonomy.topic)}"
 
 
 def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:

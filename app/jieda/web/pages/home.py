@@ -1,7 +1,7 @@
 """The start page: the search box, the place to paste an error, and lists for readers who lack the words."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from heapq import nsmallest
@@ -13,6 +13,8 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Summary
+from jieda.site_texts import Stage
+from jieda.taxonomy import Filters
 from jieda.usecases.entries import used_tags
 from jieda.web.http.negotiation import page_language
 from jieda.web.http.respond import REVALIDATE, Resource
@@ -22,10 +24,24 @@ from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, tag
 from jieda.web.site import site_of
 
 RECENT = 6
+SEEN = 3
+"""Error types shown for a stage."""
+OTHERS = tuple(kind for kind in Kind if kind is not Kind.ERROR)
 EXAMPLE_SOURCES = 200
 """Entries that examples are chosen from, spread evenly over all there are."""
 EXAMPLE = 27
 """Columns that an example takes best, a Han character counting two: long enough to be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedStage:
+    """A stage on the map: its entries by what they are for, and what goes wrong there most."""
+
+    name: str
+    url: str
+    failures: PageLink | None
+    others: PageLink | None
+    seen: tuple[PageLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +53,8 @@ class HomeView:
     logs: tuple[PageLink, ...]
     """Examples of what is pasted; a script opens their diagnosis."""
     frameworks: tuple[TagLink, ...]
+    stages: tuple[MappedStage, ...]
+    """Empty where the content names none; error types and all topics are listed then."""
     error_types: tuple[TagLink, ...]
     topics: tuple[TagLink, ...]
     recent: tuple[ListedEntry, ...]
@@ -51,13 +69,16 @@ def home_page(context: PageContext) -> str:
     urls = context.urls
     names = _listed(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
     lead = context.t("home.lead", count=len(library), frameworks=names)
+    stages = tuple(_map(context))
+    mapped = {topic for stage in library.site.stages for topic in stage.topics}
     view = HomeView(
         lead=lead,
         examples=tuple(_examples(context)),
         logs=tuple(_logs(context)),
         frameworks=_tags(context, "framework"),
-        error_types=_commonest(_tags(context, "error_type")),
-        topics=_tags(context, "topic"),
+        stages=stages,
+        error_types=() if stages else _commonest(_tags(context, "error_type")),
+        topics=_tags(context, "topic", without=mapped),
         recent=tuple(entry_row(context, entry) for entry in _recent(library)),
         all=context.t("home.all", count=len(library)),
     )
@@ -131,8 +152,46 @@ def _columns(text: str) -> int:
     return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
 
-def _tags(context: PageContext, facet: str) -> tuple[TagLink, ...]:
-    return tuple(tag_link(context, facet, each) for each in used_tags(context.library, facet))
+def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> tuple[TagLink, ...]:
+    used = used_tags(context.library, facet)
+    return tuple(tag_link(context, facet, each) for each in used if each.tag.id not in without)
+
+
+def _map(context: PageContext) -> Iterator[MappedStage]:
+    """The stages that have entries."""
+    library, lang = context.library, context.lang
+
+    def link(words: str, found: Filters, **args: str | int) -> PageLink:
+        return PageLink(context.t(words, **args), context.urls.entries_filtered(lang, found))
+
+    for stage in library.site.stages:
+        within = Filters(topic=stage.topics)
+        kinds = library.counts("kind", within)
+        failures = kinds.get(Kind.ERROR, 0)
+        others = sum(kinds.values()) - failures
+        if not kinds:
+            continue
+        yield MappedStage(
+            name=stage.name[lang],
+            url=context.urls.entries_filtered(lang, within),
+            failures=link("home.stage.failures", within.with_only("kind", Kind.ERROR), count=failures)
+            if failures
+            else None,
+            others=link("home.stage.others", within.with_only("kind", *OTHERS), count=others)
+            if others
+            else None,
+            seen=tuple(_seen(context, stage)),
+        )
+
+
+def _seen(context: PageContext, stage: Stage) -> Iterator[PageLink]:
+    """What goes wrong most in a stage."""
+    within = Filters(topic=stage.topics)
+    counts = context.library.counts("error_type", within)
+    for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
+        tag = context.library.taxonomy.error_type[value]
+        found = within.with_only("error_type", value)
+        yield PageLink(tag.name[context.lang], context.urls.entries_filtered(context.lang, found))
 
 
 def _listed(context: PageContext, names: list[str]) -> str:

@@ -1,0 +1,65 @@
+"""The map on the start page: drawn from the stages that the content names, and by no other."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+from jieda.content.read.gather import load_site
+from jieda.errors import ContentError
+
+from tests.support.small_content import TAXONOMY, edition, write
+
+STAGES = """site:
+  stages:
+    - {name: {en: Begin, zh: 开始}, topics: [memory]}
+    - {name: {en: Go on, zh: 继续}, topics: []}
+"""
+LINK = re.compile(r'<a href="([^"]+)">(\d+ [^<]+)</a>')
+
+
+def test_each_step_leads_to_its_failures_and_guides(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    files = {
+        "taxonomy.yaml": TAXONOMY + STAGES,
+        "en/roll/one.md": edition("One", kind="error", topics="[memory]", error_types="[oom]"),
+        "en/roll/two.md": edition("Two", kind="error", topics="[memory]"),
+        "en/roll/three.md": edition("Three", kind="how-to", topics="[memory]"),
+    }
+    with serve(write(tmp_path, files)) as client:
+        page = client.get("/en/").text
+        section = page[page.index('class="map"') :].partition("</section>")[0]
+        counts = {text: unescape(address) for address, text in LINK.findall(section)}
+        listed = {text: len(re.findall('class="row"', client.get(url).text)) for text, url in counts.items()}
+        assert "继续" not in client.get("/zh/").text, "a step without entries"
+    assert listed == {"2 failures": 2, "1 guide": 1}
+    assert re.findall(r"<h3><a [^>]+>([^<]+)", section) == ["Begin"]
+
+
+def test_content_without_stages_has_lists_and_no_map(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    files = {"en/roll/one.md": edition("One", kind="error", topics="[memory]", error_types="[oom]")}
+    with serve(write(tmp_path, files)) as client:
+        page = client.get("/en/").text
+    assert 'class="map"' not in page
+    assert 'id="error-types"' in page
+
+
+@pytest.mark.parametrize(
+    ("stages", "told"),
+    [
+        ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is no topic"),
+        ("[{name: {en: A, zh: 甲}}]", "needs `topics`"),
+        ("[{name: {en: A}, topics: [memory]}]", "`en` and `zh`"),
+        ("begin", "`stages` must be a list of"),
+        ("[begin]", "`stages` must be a list of"),
+    ],
+)
+def test_a_stage_that_cannot_be_read_is_told(tmp_path: Path, stages: str, told: str) -> None:
+    content = write(tmp_path, {"taxonomy.yaml": f"{TAXONOMY}site:\n  stages: {stages}\n"})
+    with pytest.raises(ContentError, match=re.escape(told)):
+        load_site((content,))
