@@ -9,6 +9,7 @@ reads twenty.
 
 import re
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
@@ -123,7 +124,13 @@ def in_memory(summaries: Iterable[Summary], taxonomy: Taxonomy) -> Ask:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.executescript(TABLES)
     put_entries(connection, summaries, taxonomy)
-    return lambda query, given: connection.execute(query, given).fetchall()
+
+    def ask(query: str, given: Sequence[object]) -> list[tuple[Any, ...]]:
+        return connection.execute(query, given).fetchall()
+
+    # Python 3.13 and later warn of one that is forgotten open.
+    weakref.finalize(ask, connection.close)
+    return ask
 
 
 class Listed(Sequence[Value]):
