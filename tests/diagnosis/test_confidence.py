@@ -155,12 +155,18 @@ def test_a_program_that_a_team_writes_about_is_its_own(
 
 
 @pytest.mark.parametrize(
-    "frame", ["/opt/diffusers/train.py", "/root/verl/verl/trainer/main_ppo.py", "bench.py"]
+    "frame",
+    [
+        "/opt/diffusers/train.py",
+        "/root/verl/verl/trainer/main_ppo.py",
+    ],
 )
-def test_a_broken_machine_is_likely_whoever_finds_it(frame: str, diagnoser_of: Make) -> None:
+def test_what_another_program_reports_is_near_and_foreign(frame: str, diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/ecc": "signatures: ['CUDA error: uncorrectable ECC error']"})
     log = f'  File "{frame}", line 4, in f\nRuntimeError: CUDA error: uncorrectable ECC error encountered'
-    assert diagnose(diagnoser, log) == [("ecc", "likely")]
+    answer = diagnoser.diagnose(log, Language.EN)
+    assert (found(answer), answer.verdict) == ([], "near")
+    assert [(near.entry.id, near.foreign) for near in answer.near] == [("roll/ecc", True)]
 
 
 def test_a_name_before_a_line_belongs_to_the_log(diagnoser_of: Make) -> None:
@@ -188,10 +194,57 @@ def test_a_name_in_the_message_of_another_exception_proves_nothing(diagnoser_of:
     assert {confidence for _, confidence in diagnose(diagnoser, "KeyError: 'frob_pressure'")} <= {"possible"}
 
 
-def test_in_the_log_of_another_framework_a_specific_signature_is_likely(diagnoser_of: Make) -> None:
+def test_in_a_script_that_nobody_knows_a_specific_signature_is_likely(diagnoser_of: Make) -> None:
     diagnoser = diagnoser_of({"roll/one": "signatures: ['frobnicator {int} < widgets {int}']"})
-    log = '  File "/root/verl/verl/workers/x.py", line 4, in f\nAssertionError: frobnicator 3 < widgets 8'
+    log = '  File "/srv/mine/x.py", line 4, in f\nAssertionError: frobnicator 3 < widgets 8'
     assert diagnose(diagnoser, log) == [("one", "likely")]
+
+
+def test_a_question_between_frameworks_is_asked_and_the_answer_counts(diagnoser_of: Make) -> None:
+    entries = {name: f"applies_to: {name}\n{OOM_SIGNATURE}" for name in ("roll/one", "slime/two")}
+    diagnoser = diagnoser_of(entries)
+    answer = diagnoser.diagnose(f"the frobnicator of the left engine\n{OOM}", Language.EN)
+    assert (answer.verdict, set(answer.asks)) in (("possible", {"roll", "slime"}), ("near", set()))
+    told = diagnoser.diagnose(OOM, Language.EN, "slime")
+    assert not told.asks
+    assert {match.entry.id for match in told.matches} <= {"slime/two"}
+
+
+def test_the_root_failure_is_told_before_what_came_of_it(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of(
+        {
+            "roll/one": "signatures: ['frobnicator {int} < widgets']",
+            "roll/two": "signatures: ['engine {int} is gone']",
+        }
+    )
+    log = "AssertionError: frobnicator 3 < widgets\nRuntimeError: engine 7 is gone"
+    assert diagnose(diagnoser, log) == [("one", "exact"), ("two", "likely")]
+
+
+def test_a_line_of_a_wrapper_alone_is_never_exact(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of({"roll/one": "signatures: ['RayTaskError(FrobError): ray::FrobWorker']"})
+    assert ("one", "exact") not in diagnose(
+        diagnoser, "ray.exceptions.RayTaskError(FrobError): ray::FrobWorker.go()"
+    )
+
+
+GPU = """ray.exceptions.RayTaskError(OutOfMemoryError): ray::MegatronTrainRayActor.train() (pid=7, ip=10.0.0.1)
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
+  File "/root/slime/slime/backends/megatron_utils/actor.py", line 8, in train
+"""
+HOST = """ray.exceptions.RayTaskError(OutOfMemoryError): ray::MegatronTrainRayActor.train() (pid=7, ip=10.0.0.1)
+ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.
+saving checkpoint at iteration 20 to /ckpt
+"""
+
+
+def test_memory_of_the_host_and_of_the_gpu_are_told_apart(shipped: Snapshot) -> None:
+    gpu = "oom-max-tokens-per-gpu"
+    assert found(shipped.diagnoser.diagnose(GPU, Language.EN))[0] == (gpu, "exact")
+    host = found(shipped.diagnoser.diagnose(HOST, Language.EN))
+    assert host[0][0] == "ray-oom-saving-checkpoint"
+    assert (gpu, "exact") not in host
+    assert (gpu, "likely") not in host
 
 
 def test_every_line_of_all_must_be_there(diagnoser_of: Make) -> None:
@@ -223,16 +276,16 @@ def test_a_symptom_is_likely_at_most(diagnoser_of: Make) -> None:
     assert answers[0] in {("hang", "likely"), ("hang", "possible")}
 
 
-def test_names_that_nobody_is_known_to_say_make_an_answer_less_sure_and_take_none_away(
+def test_names_that_nobody_is_known_to_say_make_an_answer_less_sure(
     diagnoser_of: Make,
 ) -> None:
     front = "signatures: [{all: ['the frobnicator of the left engine overheated'], confidence: likely}]"
     diagnoser = diagnoser_of({"roll/one": front})
     log = "RuntimeError: the frobnicator of the left engine overheated"
     assert diagnose(diagnoser, log) == [("one", "likely")]
-    named = diagnoser.diagnose(f"Quibblo Wendelmax Zorbik Plimsu Dravno Kestrup: {log}", Language.EN)
-    assert found(named) == [("one", "possible")]
-    (match,) = named.matches
+    named = diagnoser.diagnose(f"Quibblo Wendelmax: {log}", Language.EN)
+    match = named.matches[0] if named.matches else named.near[0]
+    assert match.score < diagnoser.diagnose(log, Language.EN).matches[0].score
     unheard = [each.log_odds for each in match.evidence if each.kind == "unheard"]
     assert len(unheard) == 1
     assert unheard[0] < 0
@@ -254,7 +307,7 @@ def test_evidence_adds_up_to_the_score(shipped: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("log", "verdict"),
     [
-        ("AssertionError: batch_size 3 < chunks 8", "matched"),
+        ("AssertionError: batch_size 3 < chunks 8", "known"),
         ("ValueError: the gearbox of the tractor is stuck", "unknown"),
         ("Downloading 3 files\nall of them arrived", "no_error"),
         ("the tractor was ploughing without errors, no problem with its gearbox", "no_error"),
@@ -269,7 +322,7 @@ def test_evidence_adds_up_to_the_score(shipped: Snapshot) -> None:
 def test_the_verdict_says_what_the_answer_is(log: str, verdict: str, shipped: Snapshot) -> None:
     answer = shipped.diagnoser.diagnose(log, Language.EN)
     assert answer.verdict in ({verdict, "near"} if verdict == "unknown" else {verdict})
-    assert bool(answer.matches) == (verdict == "matched")
+    assert bool(answer.matches) == (verdict == "known")
     assert not (answer.matches and answer.near)
     assert len(answer.near) <= 3
     assert all(near.words for near in answer.near)
@@ -403,13 +456,12 @@ def test_a_signature_is_not_found_in_a_log_that_speaks_against_it(diagnoser_of: 
     assert "exact" not in dict(diagnose(diagnoser, f"{log}\ncoolant is low in tank 3")).values()
 
 
-@pytest.mark.parametrize(("field", "confidence"), [("", "likely"), ("applies_anywhere: true\n", "exact")])
-def test_an_entry_that_applies_anywhere_is_never_foreign(
-    diagnoser_of: Make, field: str, confidence: str
-) -> None:
-    diagnoser = diagnoser_of({"roll/one": f"{field}signatures: ['frobnicator {{int}} < widgets {{int}}']"})
+def test_an_entry_that_applies_anywhere_is_never_foreign(diagnoser_of: Make) -> None:
+    diagnoser = diagnoser_of(
+        {"roll/one": "applies_anywhere: true\nsignatures: ['frobnicator {int} < widgets {int}']"}
+    )
     log = '  File "/root/verl/verl/x.py", line 4, in f\nAssertionError: frobnicator 3 < widgets 8'
-    assert diagnose(diagnoser, log) == [("one", confidence)]
+    assert diagnose(diagnoser, log) == [("one", "exact")]
 
 
 def test_the_class_of_a_ray_actor_tells_whose_log_it_is(diagnoser: Diagnoser) -> None:

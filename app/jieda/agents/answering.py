@@ -8,7 +8,7 @@ from typing import Any
 
 from jieda.agents import answers, questions
 from jieda.client.client import Client
-from jieda.diagnosis.answers import Confidence, Verdict
+from jieda.diagnosis.answers import Verdict
 from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.presentation import schemas
@@ -23,6 +23,8 @@ MORE_FIXES = 1200
 """Characters that all fixes together may have for a second one to be told as well."""
 MAX_LINES = 3
 """Lines of the log told for a match, and failures told where nothing matches."""
+MOST_WEAK = 2
+"""Hits told where nothing fits well."""
 MAX_PART = 8000
 """Characters of an entry told at a time: some 2,000 tokens of English."""
 GOOD_SCORE = 0.37
@@ -46,19 +48,24 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answe
     """The entries that explain a log; the fix of the first, and of others while they are short."""
     client, lang = context.client, asked.spoken
     found = await client.diagnose(asked.text, lang, asked.framework)
-    is_sure = bool(found.matches) and found.matches[0].confidence is not Confidence.POSSIBLE
-    unexplained = () if is_sure else found.errors[:MAX_LINES]
+    unexplained = () if found.outcome is Verdict.KNOWN else found.errors[:MAX_LINES]
+    t = context.words(lang)
     return answers.AgentDiagnosis(
-        verdict=found.verdict,
+        verdict=found.outcome,
+        framework=found.framework if found.asks or any(near.foreign for near in found.near) else "",
+        asks=found.asks,
         matches=tuple(_matches(client, found)),
-        near=tuple(answers.AgentNear(**_name(client, near), words=near.words) for near in found.near),
+        near=tuple(
+            answers.AgentNear(**_name(client, near), words=near.words, foreign=near.foreign)
+            for near in found.near
+        ),
         errors=tuple(
             answers.AgentLogError(
                 type=each.type, message=printable(each.message), line=each.line, count=each.count
             )
             for each in unexplained
         ),
-        advice=context.words(lang)(f"agents.advice.{key}") if (key := _advice(found)) else "",
+        advice=t(f"agents.advice.{key}", names=", ".join(found.asks)) if (key := _advice(found)) else "",
     )
 
 
@@ -68,6 +75,7 @@ def _matches(client: Client, found: schemas.ApiDiagnosis) -> Iterator[answers.Ag
         fix = _cut(match.fix.strip(), MAX_FIX)
         shown = place == 0 or told + len(fix) <= MORE_FIXES
         told += len(fix) if shown else 0
+        cut = not found.asks and (not shown or len(fix) < len(match.fix.strip()))
         yield answers.AgentMatch(
             **_name(client, match),
             confidence=match.confidence,
@@ -75,14 +83,13 @@ def _matches(client: Client, found: schemas.ApiDiagnosis) -> Iterator[answers.Ag
                 answers.Line(line=each.line, text=printable(each.text)) for each in match.matched[:MAX_LINES]
             ),
             fix=fix if shown else "",
-            cut=not shown or len(fix) < len(match.fix.strip()),
+            cut=cut,
         )
 
 
 def _advice(found: schemas.ApiDiagnosis) -> str:
-    if found.verdict is Verdict.MATCHED:
-        return "possible" if found.matches[0].confidence is Confidence.POSSIBLE else ""
-    return "no_error" if found.verdict is Verdict.NO_ERROR else "unknown"
+    keys = {Verdict.KNOWN: "", Verdict.POSSIBLE: "possible", Verdict.NO_ERROR: "no_error"}
+    return "ask" if found.asks else keys.get(found.outcome, "unknown")
 
 
 async def search(context: Context, asked: questions.SearchQuestion) -> answers.AgentSearchResult:
@@ -90,10 +97,16 @@ async def search(context: Context, asked: questions.SearchQuestion) -> answers.A
     client, lang = context.client, asked.spoken
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
     found = await client.search(request)
-    hits = tuple(_hit(client, hit) for hit in found.hits)
-    weak = found.weak or (bool(found.hits) and not asked.offset and found.hits[0].score < GOOD_SCORE)
-    key = "weak" if weak else "" if hits else "nothing"
+    said = found.judgement if found.judgement and found.judgement.printed else None
+    explained = said is not None and bool(said.matches)
+    first = found.hits[0].score if found.hits and not asked.offset else GOOD_SCORE
+    weak = found.weak or (first < GOOD_SCORE and not explained)
+    shown = found.hits[:MOST_WEAK] if weak and not asked.offset else found.hits
+    hits = tuple(_hit(client, hit) for hit in shown)
+    key = "explained" if explained else "weak" if weak and hits else "" if hits else "nothing"
     return answers.AgentSearchResult(
+        verdict=said.outcome if said else Verdict.NO_ERROR,
+        matches=tuple(answers.EntryName(**_name(client, match)) for match in said.matches) if said else (),
         total=found.total,
         hits=hits,
         weak=weak,

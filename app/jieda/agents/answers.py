@@ -65,9 +65,11 @@ class AgentMatch(EntryName):
 
 
 class AgentNear(EntryName):
-    """An entry that shares `words` with the log and does not explain it."""
+    """An entry that shares `words` with the log and does not explain it. `foreign`: it is written for another
+    framework."""
 
     words: tuple[str, ...] = ()
+    foreign: bool = False
 
 
 class AgentLogError(AgentAnswer):
@@ -80,10 +82,13 @@ class AgentLogError(AgentAnswer):
 
 
 class AgentDiagnosis(AgentAnswer):
-    """`matched`: an entry explains the log. `near`, `unknown`: no known entry does. `no_error`: no sign of an error.
-    `errors`: failures in the log that no entry explains for sure."""
+    """`known`: an entry explains the log. `possible`: one may. `near`, `unknown`: no known entry does. `no_error`: no
+    sign of an error. `asks`: frameworks between which the user has to choose. `errors`: failures that no entry
+    explains for sure. `framework`: whose log it is."""
 
     verdict: Verdict
+    framework: str = ""
+    asks: tuple[str, ...] = ()
     matches: tuple[AgentMatch, ...] = ()
     near: tuple[AgentNear, ...] = ()
     errors: tuple[AgentLogError, ...] = ()
@@ -98,10 +103,12 @@ class AgentHit(EntryName):
 
 
 class AgentSearchResult(AgentAnswer):
-    """`weak`: nothing fits well, so take it that no entry answers this. `correction`: what was searched instead.
-    `operators`: what of the query was read as such."""
+    """`verdict` and `matches`: of an error message, as `diagnose` has them. `weak`: nothing fits well. `correction`:
+    what was searched instead. `operators`: what of the query was read as such."""
 
     total: int
+    verdict: Verdict = Verdict.NO_ERROR
+    matches: tuple[EntryName, ...] = ()
     hits: tuple[AgentHit, ...] = ()
     weak: bool = False
     correction: str = ""
@@ -157,7 +164,7 @@ T = Callable[..., str]
 def of_diagnosis(found: AgentDiagnosis, t: T) -> str:
     """Matches with the fix, or what was understood and what is near."""
     fence = drawn(found.model_dump_json())
-    lines = [t(f"diagnosis.verdict.{found.verdict}")]
+    lines = [t("diagnosis.ask") if found.asks else t(f"diagnosis.verdict.{found.verdict}")]
     for number, match in enumerate(found.matches, 1):
         lines += _match(number, match, fence, t)
     for error in found.errors:
@@ -168,7 +175,10 @@ def of_diagnosis(found: AgentDiagnosis, t: T) -> str:
         lines.append(t("agents.near"))
         join = t("list.join")
         for near in found.near:
-            shares = t("diagnosis.shares", words=join.join(near.words))
+            shares = t("diagnosis.shares", words=join.join(near.words)) if near.words else ""
+            if near.foreign:
+                written = near.id.partition("/")[0]
+                shares = t("diagnosis.foreign", entry=written, log=found.framework)
             lines.append(_fenced(fence, near, t, shares))
     return "\n".join([*lines, found.advice]).rstrip()
 
@@ -184,12 +194,20 @@ def _match(number: int, match: AgentMatch, fence: Fence, t: T) -> Iterator[str]:
 def of_search(found: AgentSearchResult, t: T) -> str:
     """The hits by rank."""
     fence = drawn(found.model_dump_json())
-    lines = [t("search.status", count=found.total) if found.hits else t("search.nothing")]
+    lines = [t("search.weak")] if found.weak else []
+    if found.verdict is not Verdict.NO_ERROR:
+        lines = [
+            t(f"diagnosis.verdict.{found.verdict}"),
+            *(_fenced(fence, each, t) for each in found.matches),
+        ]
+    lines.append(t("search.status", count=found.total) if found.hits else t("search.nothing"))
     if found.correction:
         lines.append(f"{t('search.corrected')} “{found.correction}”")
     if found.operators:
         lines.append(t("search.operators", list=" ".join(found.operators)))
-    lines += [_fenced(fence, hit, t, hit.snippet) for hit in found.hits]
+    told = {each.id for each in found.matches}
+    hits = (hit for hit in found.hits if hit.id not in told)
+    lines += [_fenced(fence, hit, t, *(() if found.weak else (hit.snippet,))) for hit in hits]
     return "\n".join([*lines, *_more(found.next_offset, t), found.advice]).rstrip()
 
 

@@ -55,8 +55,9 @@ TOOLS: tuple[Tool, ...] = (
         "Find the known entry that explains an error message, a traceback or a whole log, with its fix. "
         "Call this first whenever a run failed, hung, ran out of memory or printed an error, before you guess or "
         "search the web. Do not call it for questions without any output of a program: use `search`. "
-        "`verdict` is `matched` (use the first match: `exact` is proven by error text that only this entry has, "
-        "`likely` fits but other causes exist, `possible` has to be checked first), `near` or `unknown` (no known "
+        "`verdict` is `known` (use the first match: `exact` is proven by error text that only this entry has, "
+        "`likely` fits but other causes exist), `possible` (check the cause first; with `asks`, ask the user which "
+        "framework it is and call again with `framework`), `near` or `unknown` (no known "
         "entry explains it: say so, do not guess a fix from entries with similar wording), or `no_error` (no sign "
         "of an error in the text). What you send is never logged, and never stored as it was sent.",
         questions.DiagnoseQuestion,

@@ -146,7 +146,7 @@ def _from_content(  # noqa: PLR0913 - one parameter for each option that matters
     t = client.shapers.words(lang)
     if as_json:
         shaper = client.shapers.of(found.snapshot, lang)
-        return shaper.diagnosis(found).model_dump_json(indent=2), found.confidence
+        return shaper.diagnosis(found.diagnosis).model_dump_json(indent=2), found.confidence
     if explain:
         return explained(found.diagnosis, t), found.confidence
     colors = COLORS if _colored() else PLAIN

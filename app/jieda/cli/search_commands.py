@@ -1,7 +1,7 @@
 """`jieda search`, `jieda read` and `jieda index`: finding entries, reading one, and what finding needs."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 
@@ -78,7 +78,9 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         blocks.append(t("search.operators", list=" ".join(each.text for each in found.operators)))
     if found.phrase_dropped:
         blocks.append(t("search.phrase_dropped"))
-    if found.weak:
+    if found.judgement and found.judgement.printed:
+        blocks += _judgement(found.judgement, t)
+    elif found.weak:
         blocks.append(t("search.weak"))
     for place, hit in enumerate(found.hits, 1):
         found_by = _reasons(hit, t)
@@ -88,6 +90,16 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
         blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{found_by}]\n   {_plain(hit.snippet)}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
+
+
+def _judgement(said: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[str]:
+    """What a diagnosis says of an error message, before what was found."""
+    yield t("diagnosis.ask") if said.asks else t(f"diagnosis.verdict.{said.outcome}")
+    for match in said.matches:
+        yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
+    for near in said.near:
+        if near.foreign:
+            yield f"   {near.title}  {t('diagnosis.foreign', entry=near.framework, log=said.framework)}"
 
 
 def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:

@@ -27,7 +27,7 @@ class Local:
         """Raises TooLarge, UnknownTag."""
         check_size(self.service, text)
         found = await diagnose_for(self.service, text, lang, framework)
-        return self.shapers.of(found.snapshot, lang).diagnosis(found)
+        return self.shapers.of(found.snapshot, lang).diagnosis(found.diagnosis)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
         """Raises UnknownTag."""

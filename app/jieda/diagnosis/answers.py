@@ -18,14 +18,16 @@ class Confidence(StrEnum):
 class Verdict(StrEnum):
     """What a diagnosis comes to."""
 
-    MATCHED = "matched"
-    """An entry explains the log."""
+    KNOWN = "known"
+    """An entry explains the log, `exact` or `likely`."""
+    POSSIBLE = "possible"
+    """An entry may explain it, or one of several frameworks' does and nothing tells which."""
     NEAR = "near"
-    """No entry does; some are similar in wording."""
+    """No entry does; some share a rare word, or explain the same in the log of another framework."""
     UNKNOWN = "unknown"
-    """No entry does, and none is similar in wording."""
+    """No entry does, and none is near."""
     NO_ERROR = "no_error"
-    """There is no sign of an error in the log, whether or not entries are similar in wording."""
+    """There is no sign of an error in the log, whether or not entries are near."""
 
 
 class MatchReason(StrEnum):
@@ -79,13 +81,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An entry that does not explain a log, but shares `words` with it, the rarest first."""
+    """An entry that does not explain a log, but shares `words` with it, the rarest first. `foreign`: it is written for
+    another framework than the one that the log is of."""
 
     entry: Entry
     edition: Edition
     words: tuple[str, ...]
     score: float
     evidence: tuple[Evidence, ...]
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,19 @@ class Diagnosis:
     """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
     taxonomy: a log of another program names that program."""
     query: str
+    asks: tuple[str, ...] = ()
+    """Frameworks whose entries fit alike, nothing telling which of them is meant: to be asked before any fix."""
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """How sure the best match is."""
+        return self.matches[0].confidence if self.matches else None
+
+    @property
+    def printed(self) -> bool:
+        """Whether the text is what a program printed when it failed: a failure, or a known error text."""
+        lines = (line for match in self.matches for line in match.matched)
+        return bool(self.errors) or any(line.reason is MatchReason.SIGNATURE for line in lines)
 
     @property
     def roots(self) -> tuple[LogError, ...]:

@@ -1,7 +1,9 @@
 """A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import (
@@ -16,8 +18,8 @@ from jieda.diagnosis.answers import (
 )
 from jieda.diagnosis.facts import Known
 from jieda.diagnosis.origin import Detective
-from jieda.diagnosis.scoring import MOST_WORDS, Scored, Scorer
-from jieda.diagnosis.signatures import Place, SignatureIndex, owners
+from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
+from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owners
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
@@ -29,6 +31,7 @@ from jieda.versions import doubtful_version
 MOST_LINES = 8
 """Matched lines shown for an entry."""
 MOST_ERRORS = 20
+WORD = re.compile(r"\w+")
 SHOWN_LINE = 240
 """Characters of a matched line that are shown, around what matched."""
 FIRST_WORDS = 40
@@ -52,25 +55,24 @@ class Diagnoser:
         """Those of all entries, compiled."""
         self._scorer = Scorer(known, words)
 
-    def reads_like_error(self, text: str) -> bool:
-        """Whether a line is something that a program printed when it failed: a failure, or a known error text."""
-        parsed = parse(text, self._formats)
-        return bool(parsed.raised) or bool(self.signatures.find(parsed))
-
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
         """What `text`, a log of any size, is about; `framework` is what its owner says it comes from."""
         parsed = parse(text, self._formats)
         origin = self._detective.origin(parsed, framework)
         shown = shown_by(parsed, self._formats)
-        hits = owners(self.signatures.find(parsed))
-        scores = self._scorer.scores(shown, hits, origin)
+        hits = owners(self._vouched(self.signatures.find(parsed), parsed))
+        scores = self._scorer.scores(shown, hits, origin, self._root(parsed))
         raw = physical_lines(text)
-        matches = by_version(text, (self._match(each, parsed, raw, lang) for each in scores.best()))
-        near = () if matches else tuple(self._near(each, lang) for each in scores.nearest())
+        best = scores.best()
+        asks = () if origin.known else self._asks(best)
+        found = (self._match(each, parsed, raw, lang) for each in (_unsure(best) if asks else best))
+        matches = by_version(text, found)
+        near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         return Diagnosis(
             matches=matches,
             near=near,
             verdict=_verdict(matches, near, troubled=shown.troubled),
+            asks=asks,
             errors=tuple(
                 LogError(one.type, one.message, one.line, one.times, one.name in self._formats.wrappers)
                 for one in parsed.raised[-MOST_ERRORS:]
@@ -109,14 +111,48 @@ class Diagnoser:
     def _near(self, one: Scored, lang: Language) -> Near:
         entry = self._entries[one.entry_id]
         words = self._shared(one)[:MOST_WORDS]
-        return Near(entry, entry.edition(lang), words, one.score, one.evidence)
+        return Near(entry, entry.edition(lang), words, one.score, one.evidence, one.foreign)
+
+    def _vouched(self, hits: Iterable[SignatureHit], parsed: ParsedLog) -> Iterator[SignatureHit]:
+        """Hits, of which those prove less that are on lines of wrappers alone: these pass on whatever failed."""
+        wrappers = self._formats.wrappers
+        for hit in hits:
+            said = (parsed.texts[place.line][place.start : place.end] for place in hit.places)
+            only = all(wrappers.intersection(WORD.findall(text)) for text in said)
+            yield replace(hit, likely=True) if only else hit
+
+    def _root(self, parsed: ParsedLog) -> frozenset[int]:
+        """The lines of the first failure that wraps no other, by their index."""
+        roots = (one for one in parsed.raised if one.name not in self._formats.wrappers)
+        numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
+        return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
+
+    def _asks(self, best: Sequence[Scored]) -> tuple[str, ...]:
+        """The frameworks of the best entries, where there are several and nothing in a log tells which is meant."""
+        rivals = [
+            each.entry_id.partition("/")[0]
+            for each in best
+            if best[0].confidence is each.confidence
+            and best[0].score - each.score < TIE
+            and each.entry_id not in self.known.anywhere
+        ]
+        found = tuple(dict.fromkeys(rivals))
+        return found if len(found) > 1 else ()
+
+    def _is_near(self, one: Scored) -> bool:
+        """Whether an entry shares a signature, or a whole word that hardly anybody else says, with the log."""
+        return bool(one.hits) or any(map(self._scorer.words.is_rare, self._telling(one)))
+
+    def _telling(self, one: Scored) -> tuple[str, ...]:
+        """The words of the log that speak for an entry: no parts of names, and nothing that logs in general say."""
+        said = one.told.by.spelled() if one.told else {}
+        shared = one.told.shared if one.told else ()
+        return tuple(word for word in shared if word in said and not self._scorer.words.is_common(word))
 
     def _shared(self, one: Scored) -> tuple[str, ...]:
-        """The words of the log that speak for an entry, as the log spells them."""
-        if not one.told:
-            return ()
-        spelled = self.words.spelled(one.told.by.passage.text)
-        return tuple(dict.fromkeys(spelled.get(word, word) for word in one.told.shared))
+        """The same words as the log spells them."""
+        said = one.told.by.spelled() if one.told else {}
+        return tuple(dict.fromkeys(said[word] for word in self._telling(one)))
 
 
 def by_version(text: str, matches: Iterable[Match]) -> tuple[Match, ...]:
@@ -128,10 +164,15 @@ def by_version(text: str, matches: Iterable[Match]) -> tuple[Match, ...]:
     )
 
 
+def _unsure(tied: Sequence[Scored]) -> list[Scored]:
+    """Answers between which nothing tells."""
+    return [replace(each, confidence=Confidence.POSSIBLE) for each in tied]
+
+
 def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) -> Verdict:
     if matches:
-        return Verdict.MATCHED
-    if not troubled:
+        return Verdict.POSSIBLE if matches[0].confidence is Confidence.POSSIBLE else Verdict.KNOWN
+    if not troubled and not any(each.foreign for each in near):
         return Verdict.NO_ERROR
     return Verdict.NEAR if near else Verdict.UNKNOWN
 

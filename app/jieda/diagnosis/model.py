@@ -30,11 +30,13 @@ docs/decisions.md has how, and what each part is worth.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 
 import numpy as np
 
+from jieda.analysis.token import TokenKind
 from jieda.diagnosis.facts import Known
 from jieda.diagnosis.telling import Array, TellingWords
 from jieda.diagnosis.told import Heard, Saying, Sums, Telling
@@ -52,10 +54,16 @@ HALF = 0.5
 """Added to counts of words, so that a word nobody has said is rare, not impossible."""
 BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 0.9, 0.5, 0.7, 0.4, 1.0
 UNEXPLAINED = math.log(1 - LAMBDA)
+COMMON = 0.1
+"""A share of the background in which a word tells nobody anything."""
+RARE_LOGS, RARE_ENTRIES, FEW_ENTRIES = 0.02, 0.05, 2
+"""Shares of background logs and of entries up to which a word is rare, and so many entries in any case."""
 HELD_WORDS = 512
 """Words whose entries are kept at hand."""
 
 _MISREAD = str.maketrans("10", "lo")
+_MISPRINT = re.compile(r"\b(?=[A-Za-z10]{3})(?:[A-Za-z]+[10])+[A-Za-z]*\b")
+"""A word of letters that has a digit in it which looks like one."""
 
 Holders = Callable[[str], tuple[Array, Array]]
 """As `TellingWords.holders`."""
@@ -118,8 +126,22 @@ class WordModel:
             self._hear(passage, telling)
         return telling
 
+    def is_common(self, word: str) -> bool:
+        """Whether logs in general say a word."""
+        return self._spread(word)[0] > COMMON * self._background.documents
+
+    def is_rare(self, word: str) -> bool:
+        """Whether hardly a log and hardly an entry says a word."""
+        logs, entries = self._spread(word)
+        few = max(FEW_ENTRIES, RARE_ENTRIES * self._words.documents)
+        return logs <= RARE_LOGS * self._background.documents and entries <= few
+
+    def _spread(self, word: str) -> tuple[int, int]:
+        term = TokenKind.TERM.term(word)
+        return len(self._background.holders(term)[0]), len(self._holders(term)[0])
+
     def _hear(self, passage: Passage, telling: Telling) -> None:
-        words = [self._mended(word) for word in self._reader.read(passage.text)]
+        words = self._reader.read(_MISPRINT.sub(self._as_meant, passage.text))
         root = math.sqrt(len(words) or 1)
         heard = [each for word in words if (each := self._heard(word, self._holders, SATURATION))]
         sums = _sums(heard, len(telling.ids), len(words))
@@ -130,12 +152,19 @@ class WordModel:
         against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
         rival = self._background.ids[int(rivals.argmax())] if against else ""
         unheard = -UNHEARD * sum(not self._is_said(word) for word in words) / root
-        telling.hear(Saying(passage, heard, against, rival, unheard), sums, WORDS * sums.ratios / root)
+        spelled = cache(partial(self._reader.spelled, passage.text))
+        telling.hear(
+            Saying(passage, heard, against, rival, unheard, spelled), sums, WORDS * sums.ratios / root
+        )
 
-    def _mended(self, word: Word) -> Word:
-        """A word that nobody says, read as one that somebody says where `1` stands for `l` and `0` for `o`."""
-        mended = frozenset(term.translate(_MISREAD) for term in word)
-        return mended if not self._is_said(word) and self._is_said(mended) else word
+    def _as_meant(self, found: re.Match[str]) -> str:
+        """A word that nobody says, as one that somebody says where `1` stands for `l` and `0` for `o`."""
+        meant = found[0].translate(_MISREAD)
+        return found[0] if self._says_all(found[0]) or not self._says_all(meant) else meant
+
+    def _says_all(self, text: str) -> bool:
+        words = self._reader.read(text)
+        return bool(words) and all(map(self._is_said, words))
 
     def _is_said(self, word: Word) -> bool:
         """Whether an entry or a background log says any term of a word."""

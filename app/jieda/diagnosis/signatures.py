@@ -59,6 +59,10 @@ class SignatureHit:
         """What was found, to be counted: the signature, alone or with support."""
         return self.entry_id, self.place, bool(self.support)
 
+    def touches(self, lines: Container[int]) -> bool:
+        """Whether any of it stands in some lines, by their index."""
+        return any(place.line in lines for place in (*self.places, *self.support))
+
     def covers(self, other: "SignatureHit") -> bool:
         """True where it accounts for all that `other` is about."""
         return all(any(mine.covers(place) for mine in self.places) for place in other.places)

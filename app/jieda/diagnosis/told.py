@@ -1,7 +1,7 @@
 """What the words of a log say for the entries that share any with it."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ class Saying:
     """A passage, for all entries alike.
 
     `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well; `unheard`
-    those, at most 0, of the words that nobody says.
+    those, at most 0, of the words that nobody says. `spelled` has each whole word as it stands in the passage.
     """
 
     passage: Passage
@@ -41,6 +41,7 @@ class Saying:
     against: float
     rival: str
     unheard: float
+    spelled: Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

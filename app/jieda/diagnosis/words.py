@@ -38,13 +38,17 @@ class WordReader:
         return tuple(words)
 
     def spelled(self, text: str) -> Mapping[str, str]:
-        """What stands in `text` for each word that it is read as: `memory` for `memori`."""
+        """What stands in `text` for each word of it, `memory` for `memori`; parts of names are none."""
         found: dict[str, str] = {}
         for piece in self._analyzer.analyze(text).pieces:
-            for token in piece.of_kind(TokenKind.TERM):
-                found.setdefault(token.text, text[token.start : token.end])
+            if piece.kind is RunKind.CODE and len(piece.atoms) > 1:
+                for token in piece.of_kind(TokenKind.TERM)[:1]:
+                    found.setdefault(token.text, text[token.start : token.end])
+                continue
+            around = {token.text: text[token.start : token.end] for token in piece.of_kind(TokenKind.TERM)}
             for atom, word in _words(piece):
-                found.setdefault(word, text[atom.start : atom.end])
+                if not _says_nothing(atom, word):
+                    found.setdefault(word, around.get(word, text[atom.start : atom.end]))
         return found
 
 

@@ -2,7 +2,7 @@
 chat; and explained, by the log-odds of each entry."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from jieda.diagnosis.answers import Diagnosis, Evidence, Match, Near, Verdict
@@ -36,13 +36,33 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
 
     `address` gives the page of an entry id, or an empty string.
     """
-    matches = enumerate(diagnosis.matches, 1)
-    blocks = [_match(number, match, t, address, paint) for number, match in matches]
+    fixed = not diagnosis.asks
+    blocks: list[Iterable[str]] = [
+        _match(number, match, t, address, paint, fixed=fixed)
+        for number, match in enumerate(diagnosis.matches, 1)
+    ]
+    if blocks and diagnosis.verdict is Verdict.POSSIBLE:
+        blocks.insert(0, _possible(diagnosis, t, paint))
     return "\n\n".join("\n".join(block) for block in blocks or [_nothing(diagnosis, t, paint)]) + "\n"
 
 
-def _match(
-    number: int, match: Match, t: Translate, address: Callable[[str], str], paint: Paint
+def _possible(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
+    """What is said before possible matches: that they are, or that it has to be told first which framework is meant."""
+    if diagnosis.asks:
+        names = t("list.join").join(diagnosis.asks)
+        yield f"{paint.strong}{t('diagnosis.ask')}{paint.off}  {t('diagnosis.ask_framework', names=names)}"
+    else:
+        yield f"{paint.strong}{t('diagnosis.verdict.possible')}{paint.off}"
+
+
+def _match(  # noqa: PLR0913 - what a match is shown with
+    number: int,
+    match: Match,
+    t: Translate,
+    address: Callable[[str], str],
+    paint: Paint,
+    *,
+    fixed: bool,
 ) -> Iterator[str]:
     confidence = t(f"diagnosis.confidence.{match.confidence}")
     yield f"{paint.strong}{number}. {match.edition.title}{paint.off}  [{paint.sure}{confidence}{paint.off}]"
@@ -52,7 +72,7 @@ def _match(
         yield f"   {t('diagnosis.may_not_apply', version=printable(match.may_not_apply_to))}"
     for matched in match.matched[:MAX_MATCHED]:
         yield _line(matched.line, printable(matched.text), t, paint)
-    if match.edition.answer:
+    if match.edition.answer and fixed:
         yield ""
         yield from (f"   {line}".rstrip() for line in match.edition.answer.markdown.strip().splitlines())
     yield ""
@@ -69,12 +89,19 @@ def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
     if diagnosis.near:
         yield t("diagnosis.similar" if clean else "diagnosis.nearest")
         for near in diagnosis.near:
-            shares = t("diagnosis.shares", words=printable(t("list.join").join(near.words)))
+            shares = shared_by(near, diagnosis.framework, t)
             about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
             yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
     if diagnosis.query:
         # As words, not as a link: nothing of what was pasted goes into an address.
         yield t("diagnosis.search_instead", query=printable(diagnosis.query))
+
+
+def shared_by(near: Near, framework: str, t: Translate) -> str:
+    """What an entry that is near has in common with a log of `framework`, in words; empty where there is nothing."""
+    if near.foreign:
+        return str(t("diagnosis.foreign", entry=near.entry.framework, log=framework))
+    return str(t("diagnosis.shares", words=printable(t("list.join").join(near.words)))) if near.words else ""
 
 
 def _line(number: int, text: str, t: Translate, paint: Paint) -> str:
@@ -88,8 +115,11 @@ def printable(text: str) -> str:
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
-    """The best match of a diagnosis; empty where there is none. `address` gives the page of an entry id."""
-    return _quoted_match(diagnosis.matches[0], t, address) if diagnosis.matches else ""
+    """The best match of a diagnosis; empty where there is none, or where several fit alike. `address` gives the page
+    of an entry id."""
+    if not diagnosis.matches or diagnosis.asks:
+        return ""
+    return _quoted_match(diagnosis.matches[0], t, address)
 
 
 def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> str:

@@ -5,9 +5,9 @@ import re
 from datetime import date
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
-from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, Verdict
+from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Problem, Source
 from jieda.search.answers import CompletionType, Reason, SuggestionType
 
@@ -90,10 +90,12 @@ class ApiSuggestion(ApiAnswer):
 
 
 class ApiMatch(ApiAnswer):
-    """An entry that explains the text; `fix` is the part that helps, as Markdown. `may_not_apply_to`: a program and its
-    version that the text says and the entry does not hold for."""
+    """An entry that explains the text; `fix` is the part that helps, as Markdown, and empty where it has to be
+    asked first which framework is meant. `may_not_apply_to`: a program and its version that the text says and the entry
+    does not hold for."""
 
     id: str
+    framework: str
     title: str
     applies_to: str
     lang: Language
@@ -113,10 +115,10 @@ class QueryOperator(ApiAnswer):
 
 
 class SearchResult(ApiAnswer):
-    """`correction`: what was searched instead, or empty. `weak`: nothing fits well.
+    """`correction`: what was searched instead, or empty. `weak`: nothing fits well. `judgement`: of a finished query,
+    on its first page, what `POST /diagnose` says of it.
 
-    `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched. `diagnosis`: where the query is one
-    line that reads like an error, the entries that explain it, as `POST /diagnose` has them; empty otherwise.
+    `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched.
     """
 
     query: str
@@ -130,7 +132,11 @@ class SearchResult(ApiAnswer):
     phrase_dropped: bool
     operators: tuple[QueryOperator, ...] = ()
     weak: bool
-    diagnosis: tuple[ApiMatch, ...]
+    judgement: "ApiDiagnosis | None" = None
+    diagnosis: tuple[ApiMatch, ...] = Field(
+        description="The `matches` of `judgement`. Will go with the next version.",
+        json_schema_extra={"deprecated": True},
+    )
     generation: str
 
 
@@ -238,9 +244,12 @@ class ApiEntry(ApiSummary):
 
 
 class ApiNear(ApiAnswer):
-    """An entry that does not explain the text, but shares `words` with it."""
+    """An entry that does not explain the text, but shares `words` with it. `foreign`: it is written for `framework`,
+    and the text is another one's: the cause may be the same, the options are not."""
 
     id: str
+    framework: str
+    foreign: bool = False
     title: str
     applies_to: str
     lang: Language
@@ -252,16 +261,29 @@ class ApiNear(ApiAnswer):
 class ApiDiagnosis(ApiAnswer):
     """What explains the text, best first; `matches` is empty where no known entry does.
 
-    `near` holds up to three entries that are similar in wording then; they are not answers. `verdict` says which it is:
-    `matched`, `near`, `unknown`, or `no_error` for a text without any sign of an error, which may have `near` as well.
+    `near` holds up to three entries then that share rare words, or that explain the same for another framework; they
+    are not answers. `outcome` says which it is: `known`, `possible`, `near`, `unknown`, or `no_error` for a text
+    without any sign of an error, which may have `near` as well. `asks`: frameworks whose entries fit alike; ask which
+    one is meant.
     """
 
-    verdict: Verdict
+    outcome: Verdict
+    verdict: Literal["matched", "near", "unknown", "no_error"] = Field(
+        description="`outcome`, with `matched` for `known` and `possible`. Will go with the next version.",
+        json_schema_extra={"deprecated": True},
+    )
+    asks: tuple[str, ...]
     matches: tuple[ApiMatch, ...]
     near: tuple[ApiNear, ...]
     errors: tuple[LogError, ...]
     framework: str
     generation: str
+
+    @property
+    def printed(self) -> bool:
+        """As `Diagnosis.printed`."""
+        lines = (line for match in self.matches for line in match.matched)
+        return bool(self.errors) or any(line.reason is MatchReason.SIGNATURE for line in lines)
 
 
 class ApiTag(ApiAnswer):

@@ -1,11 +1,11 @@
 """From what the use cases answer to what the API says. Pure functions over finished values."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jieda.content.authoring.edition_text import signature_data, validity_data
-from jieda.diagnosis.answers import Match, Near
+from jieda.diagnosis.answers import Diagnosis, Match, Near, Verdict
 from jieda.entry import Edition, Entry, Language, Summary
 from jieda.presentation import schemas
 from jieda.presentation.urls import Urls, rewrite
@@ -20,11 +20,18 @@ from jieda.search.answers import (
 )
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS
-from jieda.usecases.diagnose import Diagnosed
 from jieda.usecases.entries import CountedTag, ReadEntry
 from jieda.usecases.search import Found
 from jieda.versions import doubtful_version
 
+OLD_VERDICTS: Mapping[Verdict, Literal["matched", "near", "unknown", "no_error"]] = {
+    Verdict.KNOWN: "matched",
+    Verdict.POSSIBLE: "matched",
+    Verdict.NEAR: "near",
+    Verdict.UNKNOWN: "unknown",
+    Verdict.NO_ERROR: "no_error",
+}
+"""What `verdict` of the API says for one more version."""
 MAX_CARDS = 4096
 """Entries whose fields are kept ready: as many as a few megabytes hold."""
 
@@ -80,6 +87,7 @@ class Shaper:
     def search(self, found: Found) -> schemas.SearchResult:
         """A search result."""
         request, answer = found.request, found.answer
+        judgement = self.diagnosis(found.diagnosis) if found.diagnosis else None
         return schemas.SearchResult(
             query=answer.query,
             total=answer.total,
@@ -94,7 +102,8 @@ class Shaper:
                 schemas.QueryOperator(text=one.text, without=one.without) for one in answer.operators
             ),
             weak=answer.weak,
-            diagnosis=tuple(self.match(match) for match in found.diagnosis),
+            judgement=judgement,
+            diagnosis=judgement.matches if judgement and judgement.printed else (),
             generation=self.snapshot.generation,
         )
 
@@ -178,29 +187,31 @@ class Shaper:
             **told_by_file(read.entry, edition),
         )
 
-    def diagnosis(self, diagnosed: Diagnosed) -> schemas.ApiDiagnosis:
-        """A diagnosis."""
-        diagnosis = diagnosed.diagnosis
+    def diagnosis(self, diagnosis: Diagnosis) -> schemas.ApiDiagnosis:
+        """A diagnosis. Before it is known which framework is meant, no fix is told."""
         return schemas.ApiDiagnosis(
-            verdict=diagnosis.verdict,
-            matches=tuple(self.match(match) for match in diagnosis.matches),
+            outcome=diagnosis.verdict,
+            verdict=OLD_VERDICTS[diagnosis.verdict],
+            asks=diagnosis.asks,
+            matches=tuple(self.match(match, fixed=not diagnosis.asks) for match in diagnosis.matches),
             near=tuple(self.near(near) for near in diagnosis.near),
             errors=diagnosis.errors,
             framework=diagnosis.framework,
             generation=self.snapshot.generation,
         )
 
-    def match(self, match: Match) -> schemas.ApiMatch:
+    def match(self, match: Match, *, fixed: bool = True) -> schemas.ApiMatch:
         """An entry that explains a log."""
         return schemas.ApiMatch(
             id=match.entry.id,
+            framework=match.entry.framework,
             title=match.edition.title,
             applies_to=match.edition.applies_to,
             lang=match.edition.lang,
             confidence=match.confidence,
             may_not_apply_to=match.may_not_apply_to,
             matched=match.matched,
-            fix=fix_of(match.edition),
+            fix=fix_of(match.edition) if fixed else "",
             **self.addresses(match.entry.id),
         )
 
@@ -208,6 +219,8 @@ class Shaper:
         """An entry that shares words with a log."""
         return schemas.ApiNear(
             id=near.entry.id,
+            framework=near.entry.framework,
+            foreign=near.foreign,
             title=near.edition.title,
             applies_to=near.edition.applies_to,
             lang=near.edition.lang,

@@ -12,9 +12,11 @@ from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
 from jieda.errors import TooBusy, TooLarge
 from jieda.log.lines import PIECE, physical_lines, strip_codes
+from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import check_tag
 from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
+from jieda.usecases.judge import LOOKED_AT, judged
 from jieda.usecases.secrets import masked_for_others, without_secrets
 from jieda.usecases.service import LARGE_LOG, Service
 
@@ -38,10 +40,17 @@ class Diagnosed:
         return matches[0].confidence.value if matches else NONE
 
 
-async def diagnose(
-    service: Service, text: str, lang: Language, framework: str, asker: bytes = NOBODY
+async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an asker says
+    service: Service,
+    text: str,
+    lang: Language,
+    framework: str,
+    asker: bytes = NOBODY,
+    *,
+    usual: str = "",
 ) -> Diagnosed:
-    """The entries that explain a log. `framework`: where it is said to come from, or empty; `asker` as in `search`.
+    """The entries that explain a log. `framework`: where it is said to come from, or empty; `usual`: the framework that
+    the asker works with, which counts where nothing else tells; `asker` as in `search`.
 
     Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
     are worked on at once, so that searches go on.
@@ -50,12 +59,26 @@ async def diagnose(
     if framework:
         check_tag("framework", framework, snapshot.library.taxonomy)
     async with turn(service, len(text)):
-        diagnosis = await service.offload(partial(explain, service, snapshot, text, lang, framework))
+        diagnosis = await service.offload(partial(_judge, service, snapshot, text, lang, framework, usual))
     found = Diagnosed(diagnosis, snapshot)
     service.metrics.diagnoses.labels(diagnosis.verdict.value, found.confidence).inc()
     if service.recorder:
         service.note(note_of_diagnosis(asker, diagnosis, lang))
     return found
+
+
+def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
+    service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str, usual: str
+) -> Diagnosis:
+    """A diagnosis; of one line beside what a search finds, so that the same line has one answer everywhere."""
+    found = explain(service, snapshot, text, lang, framework)
+    if usual and not found.framework and usual in snapshot.library.taxonomy.framework:
+        found = explain(service, snapshot, text, lang, usual)
+    line = text.strip()
+    if not line or "\n" in line or len(line) > service.limits.query_chars or snapshot.searcher.waits:
+        return found
+    answer = snapshot.searcher.search(SearchRequest(line, lang, limit=LOOKED_AT))
+    return without_secrets(judged(found, answer, line))
 
 
 def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:

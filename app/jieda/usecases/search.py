@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from jieda.analysis.normalize import within
 from jieda.content.library import Library
-from jieda.diagnosis.answers import Match
+from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language, Summary
 from jieda.errors import ClusterUnavailable
 from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
@@ -14,6 +14,7 @@ from jieda.search.show.snippet import joined
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search
+from jieda.usecases.judge import is_weak, judged
 from jieda.usecases.secrets import without_secrets
 from jieda.usecases.service import Service
 
@@ -32,8 +33,8 @@ class Found:
     request: SearchRequest
     answer: SearchAnswer
     snapshot: Snapshot
-    diagnosis: tuple[Match, ...] = ()
-    """What explains the query, where it is one line that reads like an error."""
+    diagnosis: Diagnosis | None = None
+    """What a finished query of one line comes to, on its first page."""
     note: Note | None = None
     """What was taken down of it for the maintainers, so that the same can be when the answer is sent again."""
 
@@ -48,7 +49,7 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     asked in vain is kept.
 
     Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
-    searched, and whatever a cluster is asked for, and an error line diagnosed.
+    searched, and whatever a cluster is asked for.
     """
     snapshot = service.current()
     request.filters.check(snapshot.library.taxonomy)
@@ -58,7 +59,8 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
         answer = await service.offload(lambda: _answer(service, snapshot, read))
     else:
         answer = _answer(service, snapshot, read)
-    diagnosis = await _explained(service, snapshot, read)
+    diagnosis = _judged(snapshot, read, answer)
+    answer = replace(answer, weak=is_weak(diagnosis, answer))
     note = note_of_search(asker, read, answer, diagnosis) if service.recorder else None
     service.note(note)
     found = Found(read, answer, snapshot, diagnosis, note)
@@ -74,13 +76,20 @@ def _answer(service: Service, snapshot: Snapshot, request: SearchRequest) -> Sea
         raise
 
 
-async def _explained(service: Service, snapshot: Snapshot, request: SearchRequest) -> tuple[Match, ...]:
-    """The matches of an error line, where a finished one was searched."""
-    text, diagnoser = request.text.strip(), snapshot.diagnoser
-    if request.unfinished or request.offset or "\n" in text or not diagnoser.reads_like_error(text):
-        return ()
-    diagnosis = await service.offload(lambda: without_secrets(diagnoser.diagnose(text, request.lang)))
-    return tuple(match for match in diagnosis.matches if request.filters.admit(match.entry))
+def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) -> Diagnosis | None:
+    """What a finished query comes to; a framework that it is filtered by, or that its asker works with, is a condition
+    as if it stood in a log. None where the filters keep out all that explains it."""
+    text, filters = request.text.strip(), request.filters
+    if request.unfinished or request.offset or not text or "\n" in text:
+        return None
+    told = filters.framework[0] if len(filters.framework) == 1 else ""
+    found = snapshot.diagnoser.diagnose(text, request.lang, told)
+    usual = request.frameworks[0] if len(request.frameworks) == 1 else ""
+    if usual and not found.framework:
+        found = snapshot.diagnoser.diagnose(text, request.lang, usual)
+    found = without_secrets(judged(found, answer, text))
+    matches = tuple(match for match in found.matches if filters.admit(match.entry))
+    return replace(found, matches=matches) if matches or not found.matches else None
 
 
 async def browse(service: Service, request: SearchRequest) -> Found:

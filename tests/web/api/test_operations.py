@@ -106,7 +106,7 @@ def test_metrics_tell_what_an_operator_asks_for(serve: Callable[..., httpx.Clien
     assert 'jieda_cache_total{outcome="miss"} 1.0' in text
     assert 'jieda_cache_total{outcome="hit"} 2.0' in text
     assert 'jieda_diagnoses_total{confidence="none",verdict="no_error"} 2.0' in text
-    assert re.search(r'jieda_diagnoses_total\{confidence="(exact|likely)",verdict="matched"\} 1.0', text)
+    assert re.search(r'jieda_diagnoses_total\{confidence="(exact|likely)",verdict="known"\} 1.0', text)
     assert 'jieda_reloads_total{outcome="unchanged"} 1.0' in text
     assert "jieda_builds_total 1.0" in text
     assert re.search(

@@ -25,7 +25,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     found = search(client, "node2pg", lang="en")
     assert set(found) == {
         *("query", "total", "limit", "offset", "hits", "facets", "suggestions", "correction", "weak"),
-        *("generation", "phrase_dropped", "operators", "diagnosis"),
+        *("generation", "phrase_dropped", "operators", "judgement", "diagnosis"),
     }
     assert (found["query"], found["limit"], found["offset"]) == ("node2pg", 10, 0)
     assert set(found["hits"][0]) == {

@@ -9,12 +9,12 @@ import queue
 import threading
 import time
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from jieda.diagnosis.answers import Confidence, Diagnosis, Match, Verdict
+from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.entry import Language
 from jieda.errors import frames_of
 from jieda.feedback import FeedbackStore, FeedbackUnusable, Gap, GapOutcome, GapSource
@@ -79,12 +79,12 @@ Note = Searched | AnswerFound | EntryRead | Unexplained
 
 
 def note_of_search(
-    asker: bytes, request: SearchRequest, answer: SearchAnswer, diagnosis: Sequence[Match]
+    asker: bytes, request: SearchRequest, answer: SearchAnswer, diagnosis: Diagnosis | None
 ) -> Note | None:
     """A find, or a search in vain. What is still being typed is neither, nor is what filters kept from being found."""
     if request.unfinished or not request.text.strip():
         return None
-    is_explained = any(match.confidence is not Confidence.POSSIBLE for match in diagnosis)
+    is_explained = diagnosis is not None and diagnosis.verdict is Verdict.KNOWN
     if is_explained or (answer.total and not answer.weak):
         return AnswerFound(asker)
     if request.filters or request.offset:
@@ -95,7 +95,7 @@ def note_of_search(
 
 def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Note | None:
     """A find, or a log that no entry explains. A log without an error asks nothing."""
-    if diagnosis.verdict is Verdict.MATCHED:
+    if diagnosis.verdict is Verdict.KNOWN:
         return AnswerFound(asker)
     if diagnosis.verdict not in UNEXPLAINED:
         return None

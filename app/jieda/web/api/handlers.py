@@ -117,7 +117,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
         urls, words = site.urls, site.translations.words(lang)
         answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
     else:
-        answer = shaper(request, found.snapshot, lang).diagnosis(found).model_dump_json()
+        answer = shaper(request, found.snapshot, lang).diagnosis(found.diagnosis).model_dump_json()
     return await respond(
         request,
         answer,

@@ -18,7 +18,6 @@ from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Taxonomy
-from jieda.usecases.diagnose import Diagnosed
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.search import Found
 from jieda.version import VERSION
@@ -188,7 +187,7 @@ def diagnosis_example(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Json:
         return {}
     text = min(logs, key=len)[:MAX_LOG]
     answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
-    shown = shape.diagnosis(Diagnosed(answer, snapshot))
+    shown = shape.diagnosis(answer)
     return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from starlette.requests import Request
 from starlette.types import Scope
 
+from jieda.content.read.forms import TAG_ID
 from jieda.entry import Language
 
 LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
@@ -73,6 +74,8 @@ def has_tag(header: str, tag: str) -> bool:
 
 LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
+FRAMEWORK_COOKIE = "jieda_framework"
+"""Goes with the visit: the next question may be about another one."""
 YEAR = 365 * 24 * 3600
 """How long a choice is remembered, in seconds."""
 
@@ -98,10 +101,15 @@ def chosen_language(cookies: Mapping[str, str]) -> Language | None:
 
 
 def choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """Cookie names and values for what a form chose; anything that is not a valid choice is left out."""
+    """Cookie names and values for what a form chose; anything that is not a valid choice is left out. An empty value
+    takes a choice back."""
     asked = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
-    return {name: value for name, value in asked.items() if value in allowed[name]}
+    found = {name: value for name, value in asked.items() if value in allowed[name]}
+    framework = fields.get("framework")
+    if framework is not None and (not framework or TAG_ID.fullmatch(framework)):
+        found[FRAMEWORK_COOKIE] = framework
+    return found
 
 
 def safe_next(target: str, root_path: str, fallback: str) -> str:

@@ -24,7 +24,15 @@ from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.body import read_bytes
 from jieda.web.http.hosting import is_from_our_pages
-from jieda.web.http.negotiation import YEAR, Theme, choices, chosen_theme, page_language, safe_next
+from jieda.web.http.negotiation import (
+    FRAMEWORK_COOKIE,
+    YEAR,
+    Theme,
+    choices,
+    chosen_theme,
+    page_language,
+    safe_next,
+)
 from jieda.web.http.problems import HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE, Body, respond
 from jieda.web.site import Site, site_of
@@ -50,6 +58,8 @@ class PageContext:
     lang: Language
     theme: Theme
     snapshot: Snapshot | None = None
+    chosen: str = ""
+    """The framework that its reader said to work with, or empty."""
 
     @property
     def urls(self) -> Urls:
@@ -103,7 +113,15 @@ async def context_of(request: Request) -> PageContext:
     if lang not in set(Language):
         raise HTTPException(404)
     site = site_of(request)
-    return PageContext(site, Language(lang), chosen_theme(request.cookies), site.service.current())
+    snapshot = site.service.current()
+    chosen = request.cookies.get(FRAMEWORK_COOKIE, "")
+    return PageContext(
+        site,
+        Language(lang),
+        chosen_theme(request.cookies),
+        snapshot,
+        chosen if chosen in snapshot.library.taxonomy.framework else "",
+    )
 
 
 HTML, MARKDOWN = "text/html", "text/markdown"
@@ -126,8 +144,9 @@ async def page_answer(
     return await respond(request, html, HTML, lang=context.lang, vary=vary)
 
 
-def asked_search(request: Request, lang: Language, page_size: int) -> SearchRequest:
-    """The search that an address asks for. Raises BadParameter."""
+def asked_search(request: Request, lang: Language, page_size: int, chosen: str = "") -> SearchRequest:
+    """The search that an address asks for, of a reader who works with a `chosen` framework, if any. Raises
+    BadParameter."""
     params = request.query_params
     return SearchRequest(
         text=params.get("q", ""),
@@ -137,6 +156,7 @@ def asked_search(request: Request, lang: Language, page_size: int) -> SearchRequ
         offset=(asked_page(request) - 1) * page_size,
         verbatim=params.get("verbatim", "") in {"1", "true"},
         unfinished=params.get("unfinished", "") in {"1", "true"},
+        frameworks=(chosen,) if chosen else (),
     )
 
 
@@ -214,7 +234,8 @@ async def take_preferences(request: Request) -> Response:
 def remember(response: Response, chosen: Mapping[str, str], site: Site) -> None:
     """Set a cookie for each choice."""
     for name, value in chosen.items():
-        set_cookie(response, name, value, site, path=site.urls.root(), max_age=YEAR)
+        age = None if name == FRAMEWORK_COOKIE and value else YEAR if value else 0
+        set_cookie(response, name, value, site, path=site.urls.root(), max_age=age)
 
 
 def set_cookie(  # noqa: PLR0913 - one parameter for each thing that cookies differ in

@@ -7,7 +7,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.diagnosis.answers import Confidence, Diagnosis, LogError, Near, Verdict
+from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.diagnose import excerpt, telling_lines
@@ -15,8 +15,19 @@ from jieda.web.http.negotiation import choices, chosen_theme
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, Resubmit, render_page
-from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, name_of
-from jieda.web.pages.verdict import MatchView, exits, match_view, shortened, unanswered_log
+from jieda.web.pages.parts import PageLink, name_of
+from jieda.web.pages.verdict import (
+    FrameworkChoice,
+    MatchView,
+    NearView,
+    TiedView,
+    exits,
+    match_view,
+    near_view,
+    shortened,
+    tied_view,
+    unanswered_log,
+)
 from jieda.web.site import asker_of
 
 FORM = "log-form"
@@ -42,28 +53,11 @@ class DiagnosedLog:
 
 
 @dataclass(frozen=True, slots=True)
-class NearView:
-    """An entry that is near by wording, with the words it shares."""
-
-    row: ListedEntry
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorLine:
     """A failure that the paste tells of."""
 
     text: str
     where: str
-
-
-@dataclass(frozen=True, slots=True)
-class FrameworkChoice:
-    """An option of the framework field."""
-
-    value: str
-    name: str
-    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +70,10 @@ class DiagnoseView:
     done: bool
     empty: bool
     status: str
+    outcome: str
+    tied: TiedView | None
+    asked: str
+    """The framework that the reader said to work with, or empty."""
     hint: str
     left_out: str
     """How much of the paste was not read, in words, or empty."""
@@ -120,6 +118,9 @@ def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
         done=False,
         empty=paste is not None,
         status="",
+        outcome="",
+        tied=None,
+        asked="",
         hint="",
         left_out="",
         best=None,
@@ -139,8 +140,9 @@ def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
 def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> DiagnoseView:
     diagnosis = answered.diagnosis
     clean = diagnosis.verdict is Verdict.NO_ERROR
-    unsure = not clean and not _is_sure(diagnosis)
-    matches = [match_view(context, match) for match in diagnosis.matches]
+    unsure = not clean and diagnosis.verdict is not Verdict.KNOWN
+    asks = bool(diagnosis.asks)
+    matches = [] if asks else [match_view(context, match) for match in diagnosis.matches]
     left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
     return DiagnoseView(
         form=FORM,
@@ -149,14 +151,17 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         done=True,
         empty=False,
         status=_status(context, diagnosis),
-        hint=context.t("diagnose.unknown_hint") if unsure and not matches else "",
+        outcome=diagnosis.verdict.value,
+        tied=tied_view(context, diagnosis) if asks else None,
+        asked=name_of(context, "framework", context.chosen) if context.chosen else "",
+        hint=context.t("diagnose.unknown_hint") if unsure and not matches and not asks else "",
         left_out=left_out,
         best=matches[0] if matches else None,
         others=tuple(matches[1:]),
         shared=answered.shared,
         markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
         near_title=context.t("diagnose.similar" if clean else "diagnose.nearest"),
-        near=tuple(_near(context, near) for near in diagnosis.near),
+        near=tuple(near_view(context, near, diagnosis.framework) for near in diagnosis.near),
         errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS])
         if unsure
         else (),
@@ -178,19 +183,11 @@ def _frameworks(context: PageContext, chosen: str) -> tuple[FrameworkChoice, ...
 
 def _status(context: PageContext, diagnosis: Diagnosis) -> str:
     count = len(diagnosis.matches)
+    if diagnosis.asks:
+        return context.t("diagnose.ask")
     if diagnosis.verdict is Verdict.NO_ERROR:
         return context.t("diagnose.no_error")
     return context.t("diagnose.found", count=count) if count else context.t("diagnose.unknown")
-
-
-def _is_sure(diagnosis: Diagnosis) -> bool:
-    return any(match.confidence is not Confidence.POSSIBLE for match in diagnosis.matches)
-
-
-def _near(context: PageContext, near: Near) -> NearView:
-    words = context.t("list.join").join(near.words)
-    row = entry_row(context, context.library.summary(near.entry.id))
-    return NearView(row, context.t("diagnose.shares", words=words))
 
 
 def _error(context: PageContext, error: LogError) -> ErrorLine:
@@ -236,15 +233,21 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
-    framework = fields.get("framework", "")
+    framework = fields.get("told") or fields.get("framework", "")
     # A form may be older than the taxonomy.
     paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
-    chosen = choices(fields)
+    # Choosing from the list is for this paste; answering the question is for the visit.
+    chosen = choices({name: value for name, value in fields.items() if name != "framework"})
+    if "told" in fields:
+        chosen |= choices({"framework": fields["told"]})
+        context = replace(context, chosen=paste.framework)
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
     answered = None
     if text.strip():
-        found = await diagnose_for(service, text, context.lang, paste.framework, asker_of(request))
+        found = await diagnose_for(
+            service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
+        )
         context = context.at(found.snapshot)
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.content.markdown.html_writer import flag_kind
-from jieda.diagnosis.answers import Confidence
 from jieda.search.answers import (
     Fit,
     Hit,
@@ -38,7 +37,16 @@ from jieda.web.pages.parts import (
     lang_attribute,
     tag_link,
 )
-from jieda.web.pages.verdict import MatchView, exits, match_view, unanswered_query
+from jieda.web.pages.verdict import (
+    MatchView,
+    NearView,
+    TiedView,
+    exits,
+    foreign_views,
+    match_view,
+    tied_view,
+    unanswered_query,
+)
 from jieda.web.site import asker_of
 from jieda.web.templating import safe
 
@@ -84,8 +92,15 @@ class SearchView:
     query: str
     status: str
     """How much was found, in words; announced to screen readers."""
+    outcome: str
+    """The verdict of a finished query on its first page, or empty."""
     verdict: MatchView | None
-    """The entry that explains an error line, where that is sure enough to stand before what was searched."""
+    """The entry that explains an error line: it stands before what was searched."""
+    tied: TiedView | None
+    """Or those of several frameworks, of which one has to be chosen first."""
+    foreign: tuple[NearView, ...]
+    here: str
+    """The address of this page."""
     bar: FilterBar
     cards: tuple[Card, ...]
     correction: str
@@ -128,20 +143,26 @@ def search_page(context: PageContext, found: Found) -> str:
 
 def _view(context: PageContext, found: Found) -> SearchView:
     request, answer = found.request, found.answer
-    sure = [match for match in found.diagnosis if match.confidence is not Confidence.POSSIBLE]
-    weak = answer.weak and bool(answer.hits) and not sure and not _fits_corrected(context, answer)
-    lost = weak or (not answer.total and not request.filters and not sure)
+    said = found.diagnosis if found.diagnosis and found.diagnosis.printed else None
+    told = said.matches if said else ()
+    shown = {match.entry.id for match in (told if said and said.asks else told[:1])}
+    weak = answer.weak and bool(answer.hits) and not told and not _fits_corrected(context, answer)
+    lost = weak or (not answer.total and not request.filters and not told)
     pages = -(-answer.total // PAGE_SIZE)
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
     return SearchView(
         query=request.text,
         status=_status(context, request, answer),
-        verdict=match_view(context, sure[0]) if sure else None,
+        outcome=found.diagnosis.verdict.value if found.diagnosis else "",
+        verdict=match_view(context, told[0]) if said and told and not said.asks else None,
+        tied=tied_view(context, said) if said and said.asks else None,
+        foreign=foreign_views(context, said) if said else (),
+        here=_page(context, request, _number(request)),
         bar=filter_bar(context, request, answer),
         cards=tuple(
             _card(context, answer, hit)
             for hit in answer.hits
-            if not sure or hit.entry.id != sure[0].entry.id  # it stands above, with its fix
+            if hit.entry.id not in shown  # it stands above
         ),
         correction=answer.correction,
         verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
@@ -150,7 +171,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
         phrase_dropped=answer.phrase_dropped,
         weak=weak,
         absent_words=_absent_words(context, answer)
-        if answer.total and not answer.correction and not sure
+        if answer.total and not answer.correction and not told
         else "",
         nothing=_nothing(context, request) if not answer.total else "",
         offers=tuple(_offers(context, request, answer)),
@@ -328,7 +349,7 @@ async def show_search(request: Request) -> Response:
     """Results for `q` under filters; without words, all that passes the filters."""
     context = await context_of(request)
     service = context.site.service
-    wanted = asked_search(request, context.lang, PAGE_SIZE)
+    wanted = asked_search(request, context.lang, PAGE_SIZE, context.chosen)
     if clip(service, wanted.text).strip():
         found = await search_for(service, wanted, asker_of(request))
         request.state.outcome, request.state.note = found.outcome, found.note

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine
+from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import filled, issue_search, rewrite
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
@@ -68,6 +68,58 @@ def match_view(context: PageContext, match: Match) -> MatchView:
         fix=safe(rewrite(answer.html, context.lang, context.urls)) if answer else Markup(""),
         fix_lang=lang_attribute(context, match.edition.lang),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NearView:
+    """An entry that is near, with the words it shares, or what it is written for."""
+
+    row: ListedEntry
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkChoice:
+    """A framework to choose."""
+
+    value: str
+    name: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TiedView:
+    """Entries of several frameworks that fit alike, and the frameworks."""
+
+    rows: tuple[ListedEntry, ...]
+    choices: tuple[FrameworkChoice, ...]
+
+
+def tied_view(context: PageContext, diagnosis: Diagnosis) -> TiedView:
+    """What is shown before it is known which framework is meant."""
+    return TiedView(
+        tuple(entry_row(context, context.library.summary(each.entry.id)) for each in diagnosis.matches),
+        tuple(
+            FrameworkChoice(each, name_of(context, "framework", each), chosen=False)
+            for each in diagnosis.asks
+        ),
+    )
+
+
+def near_view(context: PageContext, near: Near, log: str) -> NearView:
+    """An entry that is near a log of some framework or program."""
+    row = entry_row(context, context.library.summary(near.entry.id))
+    if near.foreign:
+        known = log in context.library.taxonomy.framework
+        name = name_of(context, "framework", log) if known else log
+        return NearView(row, context.t("diagnosis.foreign", entry=row.framework.text, log=name))
+    words = context.t("list.join").join(near.words)
+    return NearView(row, context.t("diagnose.shares", words=words) if words else "")
+
+
+def foreign_views(context: PageContext, diagnosis: Diagnosis) -> tuple[NearView, ...]:
+    """The entries that explain the same in the log of another framework."""
+    return tuple(near_view(context, near, diagnosis.framework) for near in diagnosis.near if near.foreign)
 
 
 def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
