@@ -50,7 +50,7 @@ async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an aske
     usual: str = "",
 ) -> Diagnosed:
     """The entries that explain a log. `framework`: where it is said to come from, or empty; `usual`: the framework that
-    the asker works with, which counts where nothing else tells; `asker` as in `search`.
+    the asker works with, which answers where it would be asked; `asker` as in `search`.
 
     Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
     are worked on at once, so that searches go on.
@@ -72,7 +72,7 @@ def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
 ) -> Diagnosis:
     """A diagnosis; of one line beside what a search finds, so that the same line has one answer everywhere."""
     found = explain(service, snapshot, text, lang, framework)
-    if usual and not found.framework and usual in snapshot.library.taxonomy.framework:
+    if usual in found.asks:
         found = explain(service, snapshot, text, lang, usual)
     line = text.strip()
     if not line or "\n" in line or len(line) > service.limits.query_chars or snapshot.searcher.waits:

@@ -84,8 +84,7 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
         return None
     told = filters.framework[0] if len(filters.framework) == 1 else ""
     found = snapshot.diagnoser.diagnose(text, request.lang, told)
-    usual = request.frameworks[0] if len(request.frameworks) == 1 else ""
-    if usual and not found.framework:
+    if usual := next((each for each in request.frameworks if each in found.asks), ""):
         found = snapshot.diagnoser.diagnose(text, request.lang, usual)
     found = without_secrets(judged(found, answer, text))
     matches = tuple(match for match in found.matches if filters.admit(match.entry))
