@@ -183,7 +183,7 @@ def test_every_door_is_shown(name: str) -> None:
 def test_every_setting_that_is_named_anywhere_exists() -> None:
     known = {option.env for option in OPTIONS} | {"JIEDA_PUBLISH", "JIEDA_TEAM_CONTENT"}
     for name in (*BOTH, "Dockerfile", "compose.yaml", "Makefile"):
-        assert set(re.findall(r"JIEDA_\w+", read(name))) <= known, name
+        assert set(re.findall(r"(?<!_)JIEDA_\w+", read(name))) <= known, name  # not click's _JIEDA_COMPLETE
 
 
 @pytest.fixture(scope="module")

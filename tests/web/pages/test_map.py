@@ -15,8 +15,9 @@ from tests.support.small_content import TAXONOMY, edition, write
 STAGES = """site:
   stages:
     - {name: {en: Begin, zh: 开始}, topics: [memory]}
-    - {name: {en: Go on, zh: 继续}, topics: []}
+    - {name: {en: Go on, zh: 继续}, topics: [rollout]}
 """
+OTHER = "  rollout: {name: {en: Rollout, zh: 采样}, description: {en: It., zh: 它。}}\n"
 LINK = re.compile(r'<a href="([^"]+)">(\d+ [^<]+)</a>')
 
 
@@ -24,7 +25,7 @@ def test_each_step_leads_to_its_failures_and_guides(
     tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
     files = {
-        "taxonomy.yaml": TAXONOMY + STAGES,
+        "taxonomy.yaml": TAXONOMY.replace("error_types:", f"{OTHER}error_types:") + STAGES,
         "en/roll/one.md": edition("One", kind="error", topics="[memory]", error_types="[oom]"),
         "en/roll/two.md": edition("Two", kind="error", topics="[memory]"),
         "en/roll/three.md": edition("Three", kind="how-to", topics="[memory]"),
@@ -54,6 +55,7 @@ def test_content_without_stages_has_lists_and_no_map(
     [
         ("[{name: {en: A, zh: 甲}, topics: [nonesuch]}]", "'nonesuch' is no topic"),
         ("[{name: {en: A, zh: 甲}}]", "needs `topics`"),
+        ("[{name: {en: A, zh: 甲}, topics: []}]", "needs `topics`"),
         ("[{name: {en: A}, topics: [memory]}]", "`en` and `zh`"),
         ("begin", "`stages` must be a list of"),
         ("[begin]", "`stages` must be a list of"),

@@ -183,7 +183,7 @@ def _stages(block: Fields, key: str) -> tuple[Stage, ...]:
     found = []
     for child in _rows(block, key, "name", "topics"):
         topics = child.values.get("topics")
-        if not isinstance(topics, Items):
+        if not isinstance(topics, Items) or not topics.items:
             raise WrongValueError(topics or child, "needs `topics`, a list of their ids")
         name = {str(lang): text for lang, text in _texts(child, "name").items()}
         found.append(Stage(name, tuple(word_of(each) for each in topics.items)))
