@@ -20,7 +20,7 @@ from jieda.places import CONTENT, DATA, STATIC
 
 NOBODY = "none"
 RESERVED = frozenset(
-    {"api", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "zh"}
+    {"api", "brand", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "zh"}
 )
 """First segments of our own addresses. Under a prefix that starts with one, nobody could tell whether a proxy
 has stripped it."""
