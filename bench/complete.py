@@ -15,7 +15,9 @@ from pathlib import Path
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import load_library
 from jieda.entry import Language
-from jieda.search.completion import Completer, CompletionCandidate, candidates_of, completion_arrays
+from jieda.search.completion import Completer, CompletionCandidate, completion_arrays
+
+from bench.made import candidates_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPED = [

@@ -23,7 +23,6 @@ from jieda.analysis.token import TokenKind
 from jieda.content.read.load import load_library
 from jieda.diagnosis import model, origin, scoring
 from jieda.diagnosis.answers import Confidence, Diagnosis
-from jieda.diagnosis.collect import collect
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
@@ -31,6 +30,7 @@ from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
 from jieda.log_knowledge import Background, LogKnowledge
 from jieda.signature.grammar import literal_text
 
+from bench.made import collect
 from bench.peers import PEERS, Ask
 from bench.tables import markdown, record
 

@@ -11,7 +11,6 @@ from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
-from jieda.diagnosis.collect import collect
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Language
@@ -21,6 +20,7 @@ from jieda.log.formats import compile_formats
 from jieda.log.lines import fold
 from jieda.log.traceback import parse
 
+from bench.made import collect
 from tests.log.reading import CONTENT, KNOWLEDGE, knowledge_of
 
 ROOT = CONTENT.parent

@@ -7,8 +7,9 @@ from tempfile import mkdtemp
 import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import load_library
-from jieda.snapshot.snapshot import Snapshot, build_snapshot
+from jieda.snapshot.snapshot import Snapshot
 
+from bench.made import build_snapshot
 from tests.search.small import MakeSnapshot, files_of
 from tests.support import small_content
 

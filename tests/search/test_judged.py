@@ -8,6 +8,7 @@ import pytest
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
+from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.support.server import ROOT
@@ -125,7 +126,7 @@ def test_no_query_has_an_invisible_space_in_it(both: tuple[Judged, ...]) -> None
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
     """Measures a file of judged queries over the shipped content."""
-    bench = Bench([ROOT / "content"], tmp_path_factory.mktemp("judged"))
+    bench = Bench([ROOT / "content"], tmp_path_factory.mktemp("judged"), Analyzers())
 
     def measure(path: Path) -> dict[tuple[str, str, str], float]:
         queries = evaluate.read_judged(path)

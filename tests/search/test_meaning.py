@@ -14,9 +14,10 @@ from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.meaning.sayings import by_themselves
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import Snapshot, build_snapshot
+from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.watch.follow import Follower
 
+from bench.made import build_snapshot
 from tests.search.small import ask, concept, error, files_of, first, found
 from tests.support import small_content
 

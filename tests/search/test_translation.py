@@ -13,8 +13,9 @@ from jieda.search.answers import Reason, ReasonType
 from jieda.search.translation import FOLDER, Dictionary, open_dictionary
 from jieda.settings import Settings
 from jieda.snapshot.analyzers import analyzers_of
-from jieda.snapshot.snapshot import Snapshot, build_snapshot
+from jieda.snapshot.snapshot import Snapshot
 
+from bench.made import build_snapshot
 from tests.search.small import ask, concept, files_of, first, found
 from tests.support import small_content
 

@@ -18,7 +18,7 @@ from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DiagnosedQuery, Ranked
 from jieda.search.meaning.embedder import embedder
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import dictionary_of
+from jieda.snapshot.analyzers import Analyzers, dictionary_of
 
 
 @click.command("eval")
@@ -42,12 +42,10 @@ def command(
     judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
-        bench = Bench(
-            content_directories(directories),
-            Path(folder),
-            embedder(wanted=settings.semantic),
-            dictionary_of(settings, Path(folder)),
+        means = Analyzers(
+            embedder(wanted=settings.semantic), dictionary=dictionary_of(settings, Path(folder))
         )
+        bench = Bench(content_directories(directories), Path(folder), means)
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
         search_for = bench.hidden if hide_lang else bench.full
         ranked = evaluate.search_all(searched, search_for)

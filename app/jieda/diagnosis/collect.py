@@ -5,17 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from jieda.content.library import Library
-from jieda.diagnosis.facts import BackgroundFacts, DiagnosisFacts, Known, SignatureCount
+from jieda.diagnosis.facts import BackgroundFacts, DiagnosisFacts, SignatureCount
 from jieda.diagnosis.signatures import SignatureIndex
 from jieda.diagnosis.telling import CountedWords
 from jieda.diagnosis.words import Word, WordReader
 from jieda.entry import Entry, Signature
-from jieda.log.formats import Formats, compile_formats
+from jieda.log.formats import Formats
 from jieda.log.placeholders import without_values
 from jieda.log.shown import shown_by
 from jieda.log.traceback import parse
-from jieda.log_knowledge import Background, LogKnowledge
+from jieda.log_knowledge import Background
 from jieda.signature.grammar import literal_text
 
 Events = frozenset[tuple[Signature, bool]]
@@ -91,29 +90,6 @@ def count_signatures(
         SignatureCount(id_, place, event[1], own[id_, event], total[event] - own[id_, event], behind[event])
         for id_, place, event in found
         if event in total or event in behind
-    )
-
-
-def collect(
-    library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
-) -> Known:
-    """The facts of a whole library, at once: for commands, measurements and tests."""
-    reader = FactReader(words, compile_formats(knowledge.failures))
-    samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
-    found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
-    entries = tuple(each for each in found if each)
-    holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
-    find = event_finder(chain.from_iterable(holders.values()), reader.formats)
-    own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
-    counts = count_signatures(holders, own, (find(log.text) for log in background))
-    return Known(
-        knowledge,
-        signatures=holders,
-        samples={each.entry_id: each.samples for each in entries},
-        words=CountedWords({each.entry_id: each.words for each in entries}),
-        background=background_words(map(reader.background, background)),
-        counts=counts,
-        anywhere=frozenset(each.entry_id for each in entries if each.anywhere),
     )
 
 

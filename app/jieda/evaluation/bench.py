@@ -1,45 +1,50 @@
 """The searches and the diagnosis that judged queries are run through."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
 from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.evaluation.figures import DiagnosedQuery, Judged, Ranked, display_language, rank_of
 from jieda.search.answers import SearchAnswer, SearchRequest
-from jieda.search.index.document import build_documents
+from jieda.search.index.document import Document, build_documents
+from jieda.search.index.embedded import EmbeddedIndex
+from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
-from jieda.search.translation import Dictionary
-from jieda.snapshot.snapshot import build_index, build_snapshot
+from jieda.search.weights import WEIGHTING
+from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.watch.follow import Follower
 
 SHOWN_INSTEAD = 3
 EXPLAINED = 8
 
 
+def build_index(
+    folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
+) -> EmbeddedIndex:
+    """The index of documents of a library, written into an empty folder."""
+    made = {each.id: each for each in with_meaning(library, documents, embedder)}
+    update_index(folder, None, made, (), ())
+    return EmbeddedIndex(folder, WEIGHTING)
+
+
 class Bench:
     """The searches that judged queries are run through, each built from the content when first asked for."""
 
-    def __init__(
-        self,
-        directories: Sequence[Path],
-        folder: Path,
-        embedder: Embedder | None = None,
-        dictionary: Dictionary | None = None,
-    ) -> None:
-        self._directories = directories
-        self._folder = folder
-        library = load_library(directories)
-        self._analyzer = Analyzer(library.dictionary)
-        self._embedder = embedder
-        self._dictionary = dictionary
-        self._snapshot = build_snapshot(
-            library, self._analyzer, Path(mkdtemp(dir=folder)), embedder, dictionary
-        )
+    def __init__(self, directories: Sequence[Path], folder: Path, analyzers: Analyzers) -> None:
+        self._directories, self._folder, self._analyzers = directories, folder, analyzers
+        data = Path(mkdtemp(dir=folder))
+        Builder(directories, data, analyzers).build()
+        follower = Follower(data, analyzers, lambda: None)
+        follower.catch_up()
+        self._snapshot = follower.snapshot
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
@@ -76,10 +81,12 @@ class Bench:
             library = load_library(self._directories, languages=frozenset({lang.other}))
             if not library.entries:
                 raise JiedaError(f"no edition is left when those in {lang} are hidden")
-            glossary = Glossary(library.glossary, self._analyzer)
-            documents = build_documents(library, self._analyzer, glossary, (lang.other,))
-            index = build_index(Path(mkdtemp(dir=self._folder)), library, documents, self._embedder)
+            analyzer, embedder = self._snapshot.searcher.analyzer, self._analyzers.embedder
+            glossary = Glossary(library.glossary, analyzer)
+            documents = build_documents(library, analyzer, glossary, (lang.other,))
+            index = build_index(Path(mkdtemp(dir=self._folder)), library, documents, embedder)
+            dictionary = self._analyzers.dictionary
             self._without[lang] = Searcher(
-                library, index, self._analyzer, glossary, self._embedder, dictionary=self._dictionary
+                library, index, analyzer, glossary, embedder, dictionary=dictionary
             )
         return self._without[lang]

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jieda.content.library import Library
 from jieda.entry import Entry, Language, Summary
 from jieda.han import EAST_ASIAN
 from jieda.search.answers import Completion, CompletionType
@@ -50,17 +49,6 @@ class CompletionCandidate:
 
     completion: Completion
     lang: Language | None
-
-
-def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
-    """Everything that a library offers, each once."""
-    entries = library.entries.values()
-    found = (
-        *(one for entry in entries for one in entry_candidates(entry)),
-        *tag_candidates(library.listed(), library.taxonomy),
-        *glossary_candidates(library.glossary),
-    )
-    return tuple(dict.fromkeys(found))
 
 
 def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:

@@ -1,14 +1,13 @@
 """The unit that is served and swapped, opened from a generation or built straight from a library."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.library import Holdings, Library
-from jieda.diagnosis.collect import background_words, collect
+from jieda.diagnosis.collect import background_words
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, Known
 from jieda.diagnosis.signatures import SignatureIndex
@@ -19,19 +18,12 @@ from jieda.log_knowledge import Background
 from jieda.search.answers import Fit
 from jieda.search.completion import (
     Completer,
-    candidates_of,
-    completion_arrays,
     read_completions,
 )
 from jieda.search.index.array_file import Array
-from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.writer import update_index
-from jieda.search.meaning.embedder import Embedder
-from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
 from jieda.search.show.concordance import Places
-from jieda.search.translation import Dictionary
 from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import WhooshIndex
 from jieda.search.whoosh.language import QueryLanguage
@@ -227,45 +219,3 @@ def _background_words(facts: FactStore, header: Header) -> CountedWords:
     if found.keys() != set(keys):
         raise GenerationUnreadable("facts about the background logs are missing")
     return background_words(from_json(found[key], BackgroundFacts) for key in keys)
-
-
-def build_index(
-    folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
-) -> EmbeddedIndex:
-    """The index of documents of a library, written into an empty folder."""
-    made = {each.id: each for each in with_meaning(library, documents, embedder)}
-    update_index(folder, None, made, (), ())
-    return EmbeddedIndex(folder, WEIGHTING)
-
-
-def build_snapshot(
-    library: Library,
-    analyzer: Analyzer,
-    folder: Path,
-    embedder: Embedder | None = None,
-    dictionary: Dictionary | None = None,
-) -> Snapshot:
-    """Everything made from `library` here and now, its index in an empty folder.
-
-    For measurements and tests; what is served is opened from a generation.
-    """
-    glossary = Glossary(library.glossary, analyzer)
-    index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
-    words = WordReader(analyzer, glossary)
-    known = collect(library, words, library.log_knowledge, library.background())
-    searcher = Searcher(
-        library,
-        index,
-        analyzer,
-        glossary,
-        embedder,
-        dictionary=dictionary,
-        language=language_of(index, analyzer, library),
-    )
-    return Snapshot(
-        library,
-        searcher,
-        completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
-        Diagnoser(library, known, words),
-        library.digest[:SHOWN],
-    )

@@ -1,0 +1,100 @@
+"""What is made of a library here and now, all of it in memory but the index: for measurements and tests.
+
+What is served is opened from a generation.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Analyzer
+from jieda.content.library import Library
+from jieda.diagnosis.collect import FactReader, background_words, count_signatures, event_finder
+from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.facts import Known
+from jieda.diagnosis.telling import CountedWords
+from jieda.diagnosis.words import WordReader
+from jieda.entry import Signature
+from jieda.evaluation.bench import build_index
+from jieda.log.formats import compile_formats
+from jieda.log_knowledge import Background, LogKnowledge
+from jieda.search.completion import (
+    CompletionCandidate,
+    completion_arrays,
+    entry_candidates,
+    glossary_candidates,
+    tag_candidates,
+)
+from jieda.search.index.document import build_documents
+from jieda.search.meaning.embedder import Embedder
+from jieda.search.searcher import Searcher
+from jieda.search.translation import Dictionary
+from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of, language_of
+
+
+def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
+    """Everything that a library offers, each once."""
+    entries = library.entries.values()
+    found = (
+        *(one for entry in entries for one in entry_candidates(entry)),
+        *tag_candidates(library.listed(), library.taxonomy),
+        *glossary_candidates(library.glossary),
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def collect(
+    library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
+) -> Known:
+    """The facts of a whole library, at once: for commands, measurements and tests."""
+    reader = FactReader(words, compile_formats(knowledge.failures))
+    samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
+    found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
+    entries = tuple(each for each in found if each)
+    holders: dict[str, Sequence[Signature]] = {each.entry_id: each.signatures for each in entries}
+    find = event_finder(chain.from_iterable(holders.values()), reader.formats)
+    own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
+    counts = count_signatures(holders, own, (find(log.text) for log in background))
+    return Known(
+        knowledge,
+        signatures=holders,
+        samples={each.entry_id: each.samples for each in entries},
+        words=CountedWords({each.entry_id: each.words for each in entries}),
+        background=background_words(map(reader.background, background)),
+        counts=counts,
+        anywhere=frozenset(each.entry_id for each in entries if each.anywhere),
+    )
+
+
+def build_snapshot(
+    library: Library,
+    analyzer: Analyzer,
+    folder: Path,
+    embedder: Embedder | None = None,
+    dictionary: Dictionary | None = None,
+) -> Snapshot:
+    """Everything made from `library` here and now, its index in an empty folder.
+
+    For measurements and tests; what is served is opened from a generation.
+    """
+    glossary = Glossary(library.glossary, analyzer)
+    index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)
+    words = WordReader(analyzer, glossary)
+    known = collect(library, words, library.log_knowledge, library.background())
+    searcher = Searcher(
+        library,
+        index,
+        analyzer,
+        glossary,
+        embedder,
+        dictionary=dictionary,
+        language=language_of(index, analyzer, library),
+    )
+    return Snapshot(
+        library,
+        searcher,
+        completer_of(completion_arrays(candidates_of(library), analyzer.fold), searcher),
+        Diagnoser(library, known, words),
+        library.digest[:SHOWN],
+    )
