@@ -13,6 +13,7 @@ import click
 
 from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
+from jieda.diagnosis.answers import Confidence
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DiagnosedQuery, Ranked
@@ -81,7 +82,16 @@ def _report(
             | {"confidence": _confidences([one for one in diagnosed if one.judged.kind == kind])}
             for kind in evaluate.DIAGNOSED_KINDS
         }
+        report["sureness"] = {
+            str(grade): {"answers": len(given), "right": _right(given)}
+            for grade in Confidence
+            if (given := [one for one in diagnosed if one.confidence is grade])
+        }
     return report
+
+
+def _right(given: Sequence[DiagnosedQuery]) -> float:
+    return sum(one.rank == 1 for one in given) / len(given)
 
 
 def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
@@ -106,6 +116,9 @@ def _lines(report: Mapping[str, object]) -> Iterator[str]:
         yield ""
         yield f"{'diagnosis':<14}" + "".join(f"{name:>13}" for name in FIGURES) + "  first match"
         yield from _rows(report["diagnosis"])
+        yield ""
+        for grade, row in _items(report["sureness"]):
+            yield f"{grade} answers: {row['answers']}, right {row['right']:.3f}"
 
 
 def _rows(table: object) -> Iterator[str]:

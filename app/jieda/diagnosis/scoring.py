@@ -21,11 +21,11 @@ from jieda.log.shown import Shown
 # Scores from which an entry is an answer: log-odds, see `model`.
 LIKELY = 0.0
 """Likelier right than wrong."""
-POSSIBLE = -2.55
+POSSIBLE = -2.5
 """With a signature that others print as well: what nobody is known to say tells that it is one of them, and so counts
 STRANGE times as much there."""
-STRANGE = 4.0
-WORDS_ALONE = -1.75
+STRANGE = 3.0
+WORDS_ALONE = -1.7
 UNTROUBLED = -0.5
 """Where words alone speak for an entry, in a log that tells of nothing that went wrong."""
 
@@ -207,8 +207,12 @@ def _confidence(
 
     What other programs print as well proves little in their logs, and words prove little where nothing went wrong.
     """
-    strange = score + (STRANGE - 1) * unheard
-    if strange < POSSIBLE if found else score < (WORDS_ALONE if troubled else UNTROUBLED):
+    enough = (
+        score >= LIKELY or score + (STRANGE - 1) * unheard >= POSSIBLE
+        if found
+        else score >= (WORDS_ALONE if troubled else UNTROUBLED)
+    )
+    if not enough:
         return None
     weak = score < LIKELY or (found and foreign) or not (found or troubled)
     return Confidence.POSSIBLE if weak else Confidence.LIKELY
