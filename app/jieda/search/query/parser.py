@@ -70,7 +70,8 @@ class QueryParser:
         """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
-        typed = lightened(words_of(analysis, text), namings)
+        # Of a title that is being typed its framework may be all that can be told.
+        typed = lightened(words_of(analysis, text), () if unfinished else namings)
         as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
         words = typed if as_typed else self._substitutes.parted(typed)
         parted = [(word.start, word.end) for word in words if word not in typed]
