@@ -1,0 +1,122 @@
+"""The same text has the same verdict, whatever box it came through, and an entry's own words are answered."""
+
+import json
+import os
+import re
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from jieda.cli.main import main
+from jieda.search.answers import SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.judge import judged
+
+from tests.agents.conftest import over_http
+from tests.support.server import Server
+
+FOREIGN = (
+    "ModuleNotFoundError: No module named 'flash_attn'",
+    "wandb: Network error (ConnectionError), entering retry loop.",
+    "TypeError: forward() got an unexpected keyword argument 'use_cache'",
+    "psycopg2.errors.DeadlockDetected: deadlock detected",
+    "pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings",
+    'java.lang.NullPointerException: Cannot invoke "String.length()" because "name" is null',
+    "panic: runtime error: index out of range [5] with length 3",
+    "error[E0382]: borrow of moved value: `config`",
+    "npm ERR! code ERESOLVE unable to resolve dependency tree",
+    "fatal: refusing to merge unrelated histories",
+    "redis.exceptions.ResponseError: WRONGTYPE Operation against a key holding the wrong kind of value",
+    "kafka.errors.NoBrokersAvailable: NoBrokersAvailable",
+    "Segmentation fault (core dumped) in libgtk-3.so.0",
+    "sqlalchemy.exc.IntegrityError: UNIQUE constraint failed: users.email",
+    'nginx: [emerg] unknown directive "proxy_passs" in /etc/nginx/nginx.conf:12',
+    "botocore.exceptions.NoCredentialsError: Unable to locate credentials",
+    "cv2.error: (-215:Assertion failed) !_src.empty() in function 'cvtColor'",
+    "Error: Cannot find module 'express'",
+    "django.core.exceptions.ImproperlyConfigured: The SECRET_KEY setting must not be empty.",
+    "E: Unable to locate package libfoo-dev",
+)
+OURS = (
+    "KeyError: 1 return self.node2pg[node_rank]",
+    "AssertionError: batch_size 32 < chunks 64",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB. GPU 3 has a total capacity of 79.11 GiB.",
+    "CUDA out of memory in ChatLearn",
+    "RuntimeError: CUDA error: an illegal memory access was encountered",
+    "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+    "assert self.lr_decay_steps > 0",
+    "ModuleNotFoundError: No module named 'megatron.training'",
+    "TypeError: BackendCompilerFailed.__init__() missing 1 required positional argument: 'inner_exception'",
+    "(WorkerDict pid=1) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    "(MegatronTrainRayActor pid=7) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    "verl: CUDA error: uncorrectable ECC error encountered",
+    "OSError: [Errno 24] Too many open files",
+    "slime 训练 grad_norm 变成 nan",
+    "训练速度慢",
+    "显存不足怎么办",
+    "how to resume training in slime",
+    "保存模型时卡住",
+    "iteration 10/ 100 | loss 1.2 | lr 1e-6",
+    "all is well, 100 steps done",
+)
+
+
+def verdicts(server: Server, text: str) -> dict[str, str]:
+    """That of each surface."""
+    with server.client() as client:
+        found: dict[str, str] = {}
+        for name, answer in (
+            ("home", client.post("/en/search", data={"q": text}, follow_redirects=True)),
+            ("search page", client.get("/en/search", params={"q": text})),
+            ("log page", client.post("/en/diagnose", data={"text": text})),
+        ):
+            found[name] = "".join(re.findall('data-verdict="([a-z_]*)"', answer.text))
+        found["search"] = client.get("/api/v1/search", params={"q": text}).json()["judgement"]["outcome"]
+        found["diagnose"] = client.post("/api/v1/diagnose", json={"text": text}).json()["outcome"]
+
+    async def ask(agent: Any) -> str:
+        answer = await agent.call_tool("diagnose", {"text": text})
+        return str(answer.structured_content["verdict"])
+
+    found["agents"] = over_http(server, ask)
+    told = CliRunner().invoke(
+        main,
+        ["diagnose", "--json", "--url", server.base],
+        input=text,
+        env={name: None for name in os.environ if name.startswith("JIEDA_")},
+    )
+    found["command line"] = str(json.loads(told.stdout)["outcome"])
+    return found
+
+
+@pytest.mark.parametrize("text", [*FOREIGN, *OURS])
+def test_a_text_has_one_verdict_everywhere(text: str, server: Server) -> None:
+    found = verdicts(server, text)
+    assert len(set(found.values())) == 1, found
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_what_no_entry_covers_is_not_listed_without_saying_so(text: str, client: httpx.Client) -> None:
+    page = client.get("/en/search", params={"q": text}).text
+    assert 'data-verdict="known"' not in page
+    assert 'class="note warn"' in page or 'class="card"' not in page
+
+
+def test_what_an_entry_says_of_itself_is_answered_by_it(shipped: Snapshot) -> None:
+    missed = [
+        (entry.id, said)
+        for entry in shipped.library.entries.values()
+        for edition in entry.editions.values()
+        for said in (*edition.aliases, *edition.symptoms)
+        if entry.id
+        not in {
+            match.entry.id
+            for match in judged(
+                shipped.diagnoser.diagnose(said, edition.lang),
+                shipped.searcher.search(SearchRequest(said, edition.lang, limit=3)),
+                said,
+            ).matches
+        }
+    ]
+    assert not missed
