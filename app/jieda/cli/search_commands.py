@@ -79,7 +79,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     if found.phrase_dropped:
         blocks.append(t("search.phrase_dropped"))
     if found.judgement and found.judgement.printed:
-        blocks += _judgement(found.judgement, t)
+        blocks += _judgement(found.judgement, {hit.id for hit in found.hits}, t)
     elif found.weak:
         blocks.append(t("search.weak"))
     for place, hit in enumerate(found.hits, 1):
@@ -92,10 +92,10 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 
-def _judgement(said: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[str]:
-    """What a diagnosis says of an error message, before what was found."""
+def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., str]) -> Iterator[str]:
+    """What a diagnosis says of an error message, before what is `listed` because a search found it."""
     yield t("diagnosis.ask") if said.asks else t(f"diagnosis.verdict.{said.outcome}")
-    for match in said.matches:
+    for match in (each for each in said.matches if each.id not in listed):
         yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
     for near in said.near:
         if near.foreign:
