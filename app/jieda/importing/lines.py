@@ -89,7 +89,7 @@ _BREAK = re.compile("[\r\n\x85\u2028\u2029]")
 """What ends a line in YAML."""
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _NO_FIELD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Control characters, halves of a character and what is none: a body, and a field, cannot hold them."""
+"""Match control characters, lone surrogates and noncharacters, which neither a body nor a field can hold."""
 _DEEPEST = 8
 _NAME = re.compile("`([^`]+)` ")
 

@@ -1,4 +1,4 @@
-"""What of a log is worth reading on: the passages whose words are compared with those of the entries."""
+"""Choose the passages of a log whose words are compared with those of the entries."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -125,7 +125,8 @@ def open_snapshot(
 
 
 def _index(generation: Generation, engine: Engine | None, before: Opened | None) -> EmbeddedIndex:
-    """What `before` has of it is not read again. Raises GenerationUnreadable, IndexUnreadable."""
+    """Open the index of a generation, reusing the segments that `before` has. Raises GenerationUnreadable,
+    IndexUnreadable."""
     if generation.header.engine != engine_name(engine):
         raise GenerationUnreadable("it was made for another engine")
     if engine is not None:

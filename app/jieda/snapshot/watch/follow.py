@@ -56,7 +56,7 @@ class Follower:
         """Where the pointer stood when what is served was opened."""
         self._files: Stamps = frozenset()
         self.failure = ""
-        """Why what is served is not what could be, without a path; empty where it is."""
+        """Why the newest generation is not served, without a path; empty where it is."""
         self._swap = threading.Lock()
 
     @property

@@ -57,7 +57,7 @@ KINDS = tuple(
         ("POST", paths.WORKBENCH, Cost.DIAGNOSIS),
     )
 )
-"""What is not here is a page."""
+"""The kind of request behind each address; every other address is a page."""
 FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, paths.STATIC, paths.DOCS_FILE))
 """Probes must never be refused, and files that are ready to be sent cost less than a refusal."""
 

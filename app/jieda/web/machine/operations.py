@@ -84,7 +84,7 @@ def age_of(data: Path) -> float:
 
 
 def degraded_of(knowledge: Knowledge) -> str:
-    """Why what is served is not what could be; empty where all is well."""
+    """Say why the newest content is not served, or why there is none; empty where all is well."""
     health = knowledge.health()
     if health.cluster:
         return f"the search cluster: {health.cluster}"
