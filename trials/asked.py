@@ -44,5 +44,7 @@ def questions(snapshot: Snapshot, *words: str) -> Iterator[Question]:
         yield Question("/api/v1/diagnose", body, ids=[match.entry.id for match in matches])
     for entry_id in library.ids:
         for lang, edition in library.entries[entry_id].editions.items():
-            yield Question(f"/api/v1/entries/{entry_id}.md?lang={lang}", content=edition.raw.encode())
+            yield Question(
+                f"/api/v1/entries/{entry_id}.md?source=1&lang={lang}", content=edition.raw.encode()
+            )
     yield Question("/en/entries/frame0/picture.png", content=PICTURE)
