@@ -219,7 +219,7 @@ class Settings:
     gaps_days: int = row(90, "Days after which that is forgotten.", 1, 3650)
     gaps_megabytes: int = row(16, "Megabytes that it may take; what is rarest goes first.", 1, 1024)
     log_format: Literal["text", "json"] = row("text", "Log lines as text or json.")
-    max_log_bytes: int = row(1 << 20, "Largest text to diagnose, in bytes.", 1 << 10, 1 << 26)
+    max_log_bytes: int = row(1 << 20, "Bytes of a log that are read, its end first.", 1 << 10, 1 << 26)
     max_query_chars: int = row(
         2000, "Longest query to search, in characters; the rest is not read.", 100, 100_000
     )

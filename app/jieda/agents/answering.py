@@ -65,6 +65,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> answe
             )
             for each in unexplained
         ),
+        read=", ".join(f"{part.first}–{part.last}" for part in found.read),
         advice=t(f"agents.advice.{key}", names=", ".join(found.asks)) if (key := _advice(found)) else "",
     )
 

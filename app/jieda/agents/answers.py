@@ -84,7 +84,7 @@ class AgentLogError(AgentAnswer):
 class AgentDiagnosis(AgentAnswer):
     """`known`: an entry explains the log. `possible`: one may. `near`, `unknown`: no known entry does. `no_error`: no
     sign of an error. `asks`: frameworks between which the user has to choose. `errors`: failures that no entry
-    explains for sure. `framework`: whose log it is."""
+    explains for sure. `framework`: whose log it is. `read`: lines of a long log."""
 
     verdict: Verdict
     framework: str = ""
@@ -92,6 +92,7 @@ class AgentDiagnosis(AgentAnswer):
     matches: tuple[AgentMatch, ...] = ()
     near: tuple[AgentNear, ...] = ()
     errors: tuple[AgentLogError, ...] = ()
+    read: str = ""
     advice: str = ""
 
 
@@ -180,6 +181,8 @@ def of_diagnosis(found: AgentDiagnosis, t: T) -> str:
                 written = near.id.partition("/")[0]
                 shares = t("diagnosis.foreign", entry=written, log=found.framework)
             lines.append(_fenced(fence, near, t, shares))
+    if found.read:
+        lines.append(t("diagnosis.read_lines", lines=found.read))
     return "\n".join([*lines, found.advice]).rstrip()
 
 

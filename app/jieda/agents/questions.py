@@ -89,7 +89,7 @@ class DiagnoseQuestion(Question):
 
     text: str = Field(
         min_length=1,
-        description="What the program printed, verbatim: a line, a traceback or a whole log, up to 1 MiB. "
+        description="What the program printed, verbatim: a line, a traceback or a whole log. "
         "Send it uncut and unedited; ranks, colors and timestamps are dealt with.",
     )
     framework: str = Field(

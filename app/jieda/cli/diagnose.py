@@ -3,8 +3,11 @@
 import os
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import click
 
@@ -15,16 +18,28 @@ from jieda.client.remote import JSON, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
+from jieda.log.window import SEARCHED
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
-from jieda.settings import Settings
-from jieda.usecases.diagnose import diagnose
+from jieda.usecases.long_logs import diagnose_log, window
 
+T = TypeVar("T")
 CHUNK = 1 << 20
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
 """What makes text of a compressed log, by its first bytes."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 """Answers that exit with 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the answer is to be: in which language and form; `where` is the name of the log."""
+
+    lang: Language
+    framework: str
+    form: str
+    where: str
+    explain: bool
 
 
 @click.command("diagnose")
@@ -61,67 +76,72 @@ def command(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Explain the log in FILE (- or nothing: standard input) by the entries that are about it.
 
+    Of a log longer than 1 MiB the end is read and what stands around its first failure.
+
     Exit code: 0 for an exact or likely match, 1 for a weaker one or none, 2 where the log cannot be read.
     """
     if explain and (form != "text" or url):
         raise click.UsageError("--explain goes without --format and --url")
-    log = read_log(file, Settings.load(os.environ).max_log_bytes)
-    if not log:
-        raise click.UsageError(
-            "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
-        )
-    shown = Language(lang) if lang else terminal_language()
+    where = name or ("" if str(file) == "-" else str(file))
+    asked = Asked(Language(lang) if lang else terminal_language(), framework, form, where, explain)
     client = Remote.at(url) if url else local_client(directories)
-    if form in FORMS:
-        found = ask(client, client.diagnose(log.decode("utf-8", errors="replace"), shown, framework))
-        where = name or ("" if str(file) == "-" else str(file))
-        answer = FORMS[form](found, Translations.load().words(shown), where)
-        confidence = found.matches[0].confidence if found.matches else ""
-    elif isinstance(client, Remote):
-        answer, confidence = _from_server(client, log, shown, framework, as_json=form == "json")
+    if isinstance(client, Remote):
+        answer, confidence = _from_server(client, _not_empty(read_log(file, SEARCHED)), asked)
     else:
-        text = log.decode("utf-8", errors="replace")
-        answer, confidence = _from_content(
-            client, text, shown, framework, as_json=form == "json", explain=explain
-        )
+        answer, confidence = _from_content(client, file, asked)
     click.echo(answer, nl=not answer.endswith("\n"))
     context.exit(0 if confidence in SURE else 1)
 
 
-def read_log(file: Path, limit: int) -> bytes:
-    """The last `limit` bytes of the log, from the start of a line. Raises click.FileError, click.UsageError."""
+def _not_empty(log: T) -> T:
+    if not log:
+        raise click.UsageError(
+            "the log is empty; errors go to a pipe with `2>&1`: COMMAND 2>&1 | jieda diagnose"
+        )
+    return log
+
+
+def blocks(file: Path) -> Iterator[bytes]:
+    """The log as it is read. Raises click.FileError, click.UsageError."""
     try:
         if str(file) == "-":
             if sys.stdin.isatty():
                 click.echo("Paste the log, then press Ctrl-D.", err=True)
-            return _tail(sys.stdin.buffer, limit)
-        with file.open("rb") as opened:
-            return _tail(opened, limit)
+            yield from _blocks(sys.stdin.buffer)
+        else:
+            with file.open("rb") as opened:
+                yield from _blocks(opened)
     except OSError as error:
         raise _Unreadable(str(file), error.strerror or str(error)) from error
+
+
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    for number, block in enumerate(iter(partial(stream.read, CHUNK), b"")):
+        if not number:
+            _refuse_compressed(block)
+        yield block
 
 
 class _Unreadable(click.FileError):
     exit_code = 2
 
 
-def _tail(stream: BinaryIO, limit: int) -> bytes:
-    """The end of a stream: a log can be endless, and what went wrong stands at its end."""
-    kept, lines = b"", 0
-    while chunk := stream.read(CHUNK):
-        if not kept:
-            _refuse_compressed(chunk)
+def read_log(file: Path, limit: int) -> bytes:
+    """The last `limit` bytes of the log, from the start of a line: a log can be endless, and what went wrong stands at
+    its end. Raises click.FileError, click.UsageError."""
+    kept, lines = bytearray(), 0
+    for chunk in blocks(file):
         kept += chunk
         if len(kept) > limit:
             cut = kept.find(b"\n", len(kept) - limit) + 1 or len(kept) - limit
             lines += kept.count(b"\n", 0, cut)
-            kept = kept[cut:]
+            del kept[:cut]
     if lines:
         click.echo(
             f"The log is long; reading its last {limit:,} bytes, whose line 1 is line {lines + 1:,} of the log.",
             err=True,
         )
-    return kept
+    return bytes(kept)
 
 
 def _refuse_compressed(beginning: bytes) -> None:
@@ -138,26 +158,35 @@ def _colored() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
-def _from_content(  # noqa: PLR0913 - one parameter for each option that matters here
-    client: Local, text: str, lang: Language, framework: str, *, as_json: bool, explain: bool
-) -> tuple[str, str]:
+def _from_content(client: Local, file: Path, asked: Asked) -> tuple[str, str]:
     """Answer and confidence, by the content on this machine."""
-    found = ask(client, diagnose(client.service, text, lang, framework))
-    t = client.shapers.words(lang)
-    if as_json:
-        shaper = client.shapers.of(found.snapshot, lang)
-        return shaper.diagnosis(found.diagnosis).model_dump_json(indent=2), found.confidence
-    if explain:
-        return explained(found.diagnosis, t), found.confidence
-    colors = COLORS if _colored() else PLAIN
-    return as_text(found.diagnosis, t, lambda _: "", colors), found.confidence
+    taken = window(client.service)
+    for block in blocks(file):
+        taken.feed(block)
+    _not_empty(taken.size)
+    found = ask(client, diagnose_log(client.service, taken.extract(), asked.lang, asked.framework))
+    t, told = client.shapers.words(asked.lang), client.shapers.of(found.snapshot, asked.lang)
+    if asked.form in FORMS:
+        answer = FORMS[asked.form](told.diagnosis(found.diagnosis), t, asked.where)
+    elif asked.form == "json":
+        answer = told.diagnosis(found.diagnosis).model_dump_json(indent=2)
+    elif asked.explain:
+        answer = explained(found.diagnosis, t)
+    else:
+        answer = as_text(found.diagnosis, t, lambda _: "", COLORS if _colored() else PLAIN)
+    return answer, found.confidence
 
 
-def _from_server(
-    server: Remote, log: bytes, lang: Language, framework: str, *, as_json: bool
-) -> tuple[str, str]:
+def _from_server(server: Remote, log: bytes, asked: Asked) -> tuple[str, str]:
     """Answer and confidence, by a server's REST API."""
-    url = server.urls.api_diagnose(lang=lang.value, framework=framework)
+    if asked.form in FORMS:
+        text = log.decode("utf-8", errors="replace")
+        found = ask(server, server.diagnose(text, asked.lang, asked.framework))
+        words = Translations.load().words(asked.lang)
+        confidence = found.matches[0].confidence.value if found.matches else ""
+        return FORMS[asked.form](found, words, asked.where), confidence
+    url = server.urls.api_diagnose(lang=asked.lang.value, framework=asked.framework)
+    as_json = asked.form == "json"
     answer, headers = server.fetch(url, log, accept=JSON if as_json else "text/plain")
     return (_colors(answer) if _colored() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
 

@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 
 from jieda.entry import Language
 from jieda.presentation import schemas
 from jieda.presentation.shaper import Shapers
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
-from jieda.usecases.diagnose import check_size
-from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.entries import MovedTo, all_tags, list_entries
 from jieda.usecases.entries import read as read_for
+from jieda.usecases.long_logs import diagnose_log, extracted
 from jieda.usecases.search import search as search_for
 from jieda.usecases.service import Service
 
@@ -24,9 +24,9 @@ class Local:
     shapers: Shapers
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
-        """Raises TooLarge, UnknownTag."""
-        check_size(self.service, text)
-        found = await diagnose_for(self.service, text, lang, framework)
+        """Raises UnknownTag."""
+        log = await self.service.offload(partial(extracted, self.service, text))
+        found = await diagnose_log(self.service, log, lang, framework)
         return self.shapers.of(found.snapshot, lang).diagnosis(found.diagnosis)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:

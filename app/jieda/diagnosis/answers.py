@@ -121,6 +121,8 @@ class Diagnosis:
     query: str
     asks: tuple[str, ...] = ()
     """Frameworks whose entries fit alike, nothing telling which of them is meant: to be asked before any fix."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """First and last lines of what was read of a long log; empty where all of it was."""
 
     @property
     def confidence(self) -> Confidence | None:

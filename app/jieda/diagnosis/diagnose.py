@@ -48,7 +48,7 @@ class Diagnoser:
         that it knows, where somebody has them compiled already."""
         self.known = known
         self.words = words
-        self._formats = compile_formats(known.knowledge.failures)
+        self.formats = compile_formats(known.knowledge.failures)
         self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
         self.signatures = signatures or SignatureIndex(known.signatures.items())
@@ -57,9 +57,9 @@ class Diagnoser:
 
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
         """What `text`, a log of any size, is about; `framework` is what its owner says it comes from."""
-        parsed = parse(text, self._formats)
+        parsed = parse(text, self.formats)
         origin = self._detective.origin(parsed, framework)
-        shown = shown_by(parsed, self._formats)
+        shown = shown_by(parsed, self.formats)
         hits = owners(self._vouched(self.signatures.find(parsed), parsed))
         scores = self._scorer.scores(shown, hits, origin, self._root(parsed))
         raw = physical_lines(text)
@@ -74,7 +74,7 @@ class Diagnoser:
             verdict=_verdict(matches, near, troubled=shown.troubled),
             asks=asks,
             errors=tuple(
-                LogError(one.type, one.message, one.line, one.times, one.name in self._formats.wrappers)
+                LogError(one.type, one.message, one.line, one.times, one.name in self.formats.wrappers)
                 for one in parsed.raised[-MOST_ERRORS:]
             ),
             framework=origin.name,
@@ -115,7 +115,7 @@ class Diagnoser:
 
     def _vouched(self, hits: Iterable[SignatureHit], parsed: ParsedLog) -> Iterator[SignatureHit]:
         """Hits, of which those prove less that are on lines of wrappers alone: these pass on whatever failed."""
-        wrappers = self._formats.wrappers
+        wrappers = self.formats.wrappers
         for hit in hits:
             said = (parsed.texts[place.line][place.start : place.end] for place in hit.places)
             only = all(wrappers.intersection(WORD.findall(text)) for text in said)
@@ -123,7 +123,7 @@ class Diagnoser:
 
     def _root(self, parsed: ParsedLog) -> frozenset[int]:
         """The lines of the first failure that wraps no other, by their index."""
-        roots = (one for one in parsed.raised if one.name not in self._formats.wrappers)
+        roots = (one for one in parsed.raised if one.name not in self.formats.wrappers)
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
 

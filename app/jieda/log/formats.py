@@ -80,6 +80,12 @@ class Formats:
     trouble: re.Pattern[str] | None
     no_trouble: re.Pattern[str]
 
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """Words of which a line that tells a failure has one, without case."""
+        exceptions = (words for words in self.telling if words not in _TELLING)
+        return tuple(dict.fromkeys((*exceptions, *(each.line.anchor for each in self.families))))
+
     def tells_of_trouble(self, text: str) -> bool:
         """Whether `text` has a word by which somebody tells that something went wrong, and not that nothing did."""
         # Most lines have none, and looking for what tells that nothing happened takes longer.

@@ -43,7 +43,16 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
     ]
     if blocks and diagnosis.verdict is Verdict.POSSIBLE:
         blocks.insert(0, _possible(diagnosis, t, paint))
-    return "\n\n".join("\n".join(block) for block in blocks or [_nothing(diagnosis, t, paint)]) + "\n"
+    told = blocks or [_nothing(diagnosis, t, paint)]
+    if diagnosis.parts:
+        told = [iter([read_lines_text(diagnosis.parts, t)]), *told]
+    return "\n\n".join("\n".join(block) for block in told) + "\n"
+
+
+def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
+    """Say which lines of a long log were read."""
+    lines = t("list.join").join(f"{first:,}–{last:,}" for first, last in parts)
+    return str(t("diagnosis.read_lines", lines=lines))
 
 
 def _possible(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:

@@ -258,6 +258,13 @@ class ApiNear(ApiAnswer):
     api_url: str
 
 
+class LineRange(ApiAnswer):
+    """Lines of a log, from 1, the last one included."""
+
+    first: int
+    last: int
+
+
 class ApiDiagnosis(ApiAnswer):
     """What explains the text, best first; `matches` is empty where no known entry does.
 
@@ -277,6 +284,10 @@ class ApiDiagnosis(ApiAnswer):
     near: tuple[ApiNear, ...]
     errors: tuple[LogError, ...]
     framework: str
+    read: tuple[LineRange, ...] = Field(
+        (),
+        description="The parts that were read of a long log: its end and what stands around its first failure.",
+    )
     generation: str
 
     @property

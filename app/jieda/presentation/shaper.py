@@ -197,6 +197,7 @@ class Shaper:
             near=tuple(self.near(near) for near in diagnosis.near),
             errors=diagnosis.errors,
             framework=diagnosis.framework,
+            read=tuple(schemas.LineRange(first=first, last=last) for first, last in diagnosis.parts),
             generation=self.snapshot.generation,
         )
 

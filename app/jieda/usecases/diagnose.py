@@ -10,7 +10,7 @@ from functools import partial
 from jieda.diagnosis.answers import Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
-from jieda.errors import TooBusy, TooLarge
+from jieda.errors import TooBusy
 from jieda.log.lines import PIECE, physical_lines, strip_codes
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
@@ -113,12 +113,6 @@ def excerpt(service: Service, text: str) -> tuple[str, int]:
     last = raw[-tail:].decode("utf-8", "ignore").partition("\n")[2]
     shown = f"{first}{GAP}{last}"
     return shown, len(raw) - len(shown.encode("utf-8", "surrogatepass"))
-
-
-def check_size(service: Service, text: str) -> None:
-    """Raises TooLarge for a text of more bytes, as UTF-8, than are read."""
-    if len(text.encode("utf-8", "surrogatepass")) > service.limits.log_bytes:
-        raise TooLarge(limit=service.limits.log_bytes)
 
 
 LONGEST = 2000

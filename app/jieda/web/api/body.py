@@ -1,17 +1,21 @@
 """Reading a log that a client sends: within limits, without trusting what it says about itself."""
 
+import codecs
 import json
+import re
 from dataclasses import dataclass
+from email.message import Message
 from functools import partial
 
 from pydantic import ValidationError
 from starlette.requests import Request
 
 from jieda.entry import Language
-from jieda.usecases.diagnose import check_size
+from jieda.log.window import SEARCHED, LogExtract
+from jieda.usecases.long_logs import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes, receive
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
 
 JSON_ESCAPE = 6
@@ -22,6 +26,13 @@ STRUCTURE = Structure(strings=100, outside=1024)
 """A log with what belongs to it needs a dozen strings and a few bytes between them."""
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
 """How files of gzip, zip, zstd, xz and bzip2 begin."""
+BLOCK = 1 << 18
+"""Bytes of a long log that are looked through at a time."""
+CHARSETS = re.compile(
+    r"utf-8(-sig)?|ascii|iso8859-\d+|cp\d+|koi8-[rut]|gb2312|gbk|gb18030|big5\w*|euc_\w+|shift_jis\w*"
+)
+"""Encodings that are read, by the names that Python has for them: those in which a byte that ends a line is nothing
+else, and none that takes more than linear time."""
 
 
 def most_json_bytes(limit: int) -> int:
@@ -33,7 +44,7 @@ def most_json_bytes(limit: int) -> int:
 class Paste:
     """A text to diagnose. `as_json`: it came as JSON, so that is how the answer goes back."""
 
-    text: str
+    log: LogExtract
     lang: Language | None
     framework: str
     as_json: bool
@@ -50,16 +61,47 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
         raise _packed()
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
-        raw = _unpacked(await read_bytes(request, limit, limit))
-        if not raw:
-            raise _unfit("problem.field.empty")
-        return Paste(raw.decode("utf-8", "replace"), parameters.lang, parameters.framework, as_json=False)
+        log = await _read_raw(request, service)
+        return Paste(log, parameters.lang, parameters.framework, as_json=False)
     raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
     body = await service.offload(partial(parse_body, raw))
-    check_size(service, body.text)
-    return Paste(
-        body.text, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True
-    )
+    log = await service.offload(partial(extracted, service, body.text))
+    return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True)
+
+
+async def _read_raw(request: Request, service: Service) -> LogExtract:
+    """What is read of a raw log, as much of it as arrives at a time. Raises as `read_paste` does."""
+    encoding = _encoding(request.headers.get("content-type", ""))
+    taken, waiting = window(service), bytearray()
+    most = max(SEARCHED, service.limits.log_bytes)
+
+    async def take(chunk: bytes) -> None:
+        if not taken.size:
+            _unpacked(bytes(waiting[:16]) + chunk[:16])
+        waiting.extend(chunk)
+        if taken.size + len(waiting) > service.limits.log_bytes and len(waiting) >= BLOCK:
+            await service.offload(partial(taken.feed, bytes(waiting)))
+            waiting.clear()
+
+    await receive(request, most, most, take)
+    taken.feed(bytes(waiting))
+    if not taken.size:
+        raise _unfit("problem.field.empty")
+    return await service.offload(partial(taken.extract, encoding))
+
+
+def _encoding(content_type: str) -> str:
+    """The encoding that a type names, UTF-8 where it names none. Raises Refusal for one that is not read."""
+    message = Message()
+    message["content-type"] = content_type
+    charset = message.get_content_charset("utf-8")
+    try:
+        name = codecs.lookup(charset).name
+    except (LookupError, ValueError):
+        name = ""
+    if not CHARSETS.fullmatch(name):
+        raise Refusal(HttpProblem(415, "problem.unsupported_charset"))
+    return name
 
 
 def _unpacked(raw: bytes) -> bytes:

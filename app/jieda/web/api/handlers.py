@@ -24,8 +24,8 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
 from jieda.taxonomy import check_tag
-from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.entries import MovedTo, all_tags, read
+from jieda.usecases.long_logs import diagnose_log
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
 from jieda.web.api.body import read_paste
@@ -99,7 +99,9 @@ async def suggest(request: Request, parameters: Annotated[SuggestParameters, Que
 
 
 async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
-    """Find the entries that explain a log: a line, a traceback or all of it, up to 1 MiB of text.
+    """Find the entries that explain a log: a line, a traceback or all of it, up to 64 MiB of raw text.
+
+    Of more than 1 MiB the end is read and what stands around the first failure; `read` says which lines.
 
     Send `application/json` with `text`, `lang` and `framework`, or the raw text as any other type, with
     `lang` and `framework` as query parameters: `curl --data-binary @job.log …/api/v1/diagnose`. A JSON body
@@ -112,7 +114,7 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
         accepted = accepted_type(request, *((JSON, TEXT) if paste.as_json else (TEXT, JSON)))
         if parameters.framework:  # the body may name another, which is the one that counts
             check_tag("framework", parameters.framework, site.service.current().library.taxonomy)
-        found = await diagnose_for(site.service, paste.text, lang, paste.framework, asker_of(request))
+        found = await diagnose_log(site.service, paste.log, lang, paste.framework, asker_of(request))
     if accepted == TEXT:
         urls, words = site.urls, site.translations.words(lang)
         answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))

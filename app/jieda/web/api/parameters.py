@@ -152,4 +152,8 @@ class DiagnoseBody(DiagnoseParameters):
 
     model_config = ConfigDict(extra="ignore")
 
-    text: str = Field(min_length=1, description="A line, a traceback or a whole log, up to 1 MiB as UTF-8.")
+    text: str = Field(
+        min_length=1,
+        description="A line, a traceback or a whole log; of more than 1 MiB as UTF-8 the end is read, and what stands "
+        "around the first failure.",
+    )

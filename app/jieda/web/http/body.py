@@ -1,5 +1,6 @@
 """Reading the body of a request, for pages and API alike: never more than is wanted, never for ever."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import anyio
@@ -15,30 +16,37 @@ may never read the answer."""
 
 
 async def read_bytes(request: Request, most: int, limit: int) -> bytes:
-    """The body, of which never more than `most` bytes are held.
+    """The body, of which never more than `most` bytes are held. Raises as `receive` does."""
+    held = bytearray()
+
+    async def hold(chunk: bytes) -> None:
+        held.extend(chunk)
+
+    await receive(request, most, limit, hold)
+    return bytes(held)
+
+
+async def receive(request: Request, most: int, limit: int, take: Callable[[bytes], Awaitable[None]]) -> None:
+    """Hand the body on as it arrives, up to `most` bytes of it.
 
     Raises TooLarge(limit) beyond that, and Refusal where it does not arrive in time.
     """
     announced = request.headers.get("content-length", "")
     too_large = announced.isdecimal() and int(announced[:20]) > most
-    held = bytearray()
     passed = 0
     try:
         with anyio.fail_after(SECONDS_TO_ARRIVE):
             async for chunk in request.stream():
                 passed += len(chunk)
                 too_large = too_large or passed > most
-                if too_large:
-                    held.clear()
-                else:
-                    held += chunk
-                if too_large and passed > most + DRAINED:
+                if not too_large:
+                    await take(chunk)
+                elif passed > most + DRAINED:
                     break
     except TimeoutError:
         raise Refusal(HttpProblem(408, "problem.too_slow")) from None
     if too_large:
         raise TooLarge(limit=limit)
-    return bytes(held)
 
 
 @dataclass(frozen=True, slots=True)

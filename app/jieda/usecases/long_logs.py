@@ -1,0 +1,58 @@
+"""Logs longer than what is read of one: their end and what stands around their first failure, answered by the line
+numbers of the whole log."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from jieda.diagnosis.answers import Diagnosis, Match
+from jieda.entry import Language
+from jieda.log.window import LogExtract, LogWindow
+from jieda.usecases.diagnose import Diagnosed, diagnose
+from jieda.usecases.gaps.recorder import NOBODY
+from jieda.usecases.service import Service
+
+BLOCK = 1 << 20
+T = TypeVar("T")
+
+
+def window(service: Service) -> LogWindow:
+    """What takes a log of any size, by what is known about logs now."""
+    return LogWindow(service.limits.log_bytes, service.current().diagnoser.formats)
+
+
+def extracted(service: Service, text: str) -> LogExtract:
+    """What is read of a text of any size."""
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= service.limits.log_bytes:
+        return LogExtract(text)
+    taken = window(service)
+    for start in range(0, len(raw), BLOCK):
+        taken.feed(raw[start : start + BLOCK])
+    return taken.extract()
+
+
+async def diagnose_log(
+    service: Service, log: LogExtract, lang: Language, framework: str, asker: bytes = NOBODY
+) -> Diagnosed:
+    """Diagnose what is read of a log, as `diagnose` does."""
+    found = await diagnose(service, log.text, lang, framework, asker)
+    return replace(found, diagnosis=renumbered(found.diagnosis, log)) if log.parts else found
+
+
+def renumbered(found: Diagnosis, log: LogExtract) -> Diagnosis:
+    """The diagnosis of what was read, by the line numbers of the whole log."""
+
+    def match(one: Match) -> Match:
+        lines = tuple(replace(each, line=log.line(each.line)) for each in one.matched)
+        return replace(one, matched=lines, telling=by_line(one.telling))
+
+    def by_line(told: Mapping[int, T]) -> dict[int, T]:
+        return {log.line(number): value for number, value in told.items()}
+
+    return replace(
+        found,
+        matches=tuple(map(match, found.matches)),
+        errors=tuple(replace(each, line=log.line(each.line)) for each in found.errors),
+        parts=log.parts,
+    )

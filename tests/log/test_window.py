@@ -1,0 +1,60 @@
+"""What is read of a log that is longer than is read of one."""
+
+import random
+
+import pytest
+from jieda.log.window import GAP, LogWindow
+
+from tests.log.reading import FORMATS
+
+LIMIT = 1 << 14
+ROOT = "torch.OutOfMemoryError: CUDA out of memory."
+WRAPPER = "ray.exceptions.RayTaskError(OutOfMemoryError): it failed over there"
+
+
+def noise(count: int, number: random.Random) -> list[str]:
+    return [
+        f"2026-01-01 INFO step {number.randrange(9**9)} error=0 显存 {'x' * number.randrange(60)}"
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lines_keep_their_numbers_and_the_first_root_failure_is_read_wherever_it_stands(seed: int) -> None:
+    number = random.Random(seed)
+    before, after = number.choice([(0, 3000), (900, 2000), (2000, 900), (3000, 3), (3, 3)])
+    lines = [
+        *noise(before, number),
+        WRAPPER,
+        *noise(9, number),
+        ROOT,
+        *noise(after, number),
+        "ValueError: a later one",
+    ]
+    raw = "\n".join(lines).encode() + b"\n" * number.randrange(2)
+    window = LogWindow(LIMIT, FORMATS)
+    at = 0
+    while at < len(raw):
+        size = number.choice([1, 100, 5000, 40_000])
+        window.feed(raw[at : at + size])
+        at += size
+    found = window.extract()
+    assert len(found.text.encode()) <= LIMIT
+    read = found.text.rstrip("\n").split("\n")
+    assert ROOT in read
+    assert "ValueError: a later one" in read
+    for place, line in enumerate(read, 1):
+        assert line == lines[found.line(place) - 1] or line in GAP
+    assert sum(last - first + 1 for first, last in found.parts) in {len(read) - len(GAP), len(read), 0}
+    assert bool(found.parts) is (len(raw) > LIMIT)
+
+
+def test_without_a_failure_all_that_is_read_is_the_end_and_a_log_without_lines_is_none_the_less_read() -> (
+    None
+):
+    for raw in (b"step done\n" * 10_000, b"x" * 100_000, b"error: " * 20_000):
+        window = LogWindow(LIMIT, FORMATS)
+        window.feed(raw)
+        text = window.extract().text
+        assert raw.rstrip(b"\n").endswith(text.encode())
+        assert len(text) > LIMIT - 100
