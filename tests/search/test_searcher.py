@@ -532,14 +532,12 @@ def test_an_answer_that_stands_in_a_body_is_not_weak_for_that(small: MakeSnapsho
     assert ask(snapshot, "the river has quantum flux").weak
 
 
-def test_words_that_nobody_has_say_less_against_an_answer_than_words_of_others(small: MakeSnapshot) -> None:
-    files = {
-        "en/best": concept("Herds", "A zebra and a walrus met by a river."),
-        "en/other": concept("Physics", "Quantum mechanics."),
-    }
-    snapshot = small(FILLERS | files)
-    assert not ask(snapshot, "zebra walrus qwrtz").weak
-    assert ask(snapshot, "zebra walrus quantum mechanics").weak
+def test_a_name_that_nobody_knows_says_more_against_an_answer_than_a_word_that_is_missing(
+    small: MakeSnapshot,
+) -> None:
+    snapshot = small(FILLERS | {"en/best": concept("Herds", "A zebra and a walrus met by a river.")})
+    assert not ask(snapshot, "zebra walrus banana").weak
+    assert ask(snapshot, "zebra walrus qwrtz").weak
 
 
 def test_words_that_only_serve_a_sentence_weigh_next_to_nothing(small: MakeSnapshot) -> None:
