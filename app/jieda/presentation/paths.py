@@ -50,6 +50,9 @@ AGENTS = "/{lang}/agents"
 AGENTS_FILE = "/{lang}/agents/{name}"
 """What a team copies into its own repository."""
 
+CHAT, CHAT_MODELS = "/v1/chat/completions", "/v1/models"
+"""In the form of an API that chat clients speak."""
+
 API_FAMILY = "/api/"
 """Of all versions: under it, failures are told as JSON."""
 API = f"{API_FAMILY}v1"

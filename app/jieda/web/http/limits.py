@@ -55,6 +55,7 @@ KINDS = tuple(
         ("POST", paths.DIAGNOSE, Cost.DIAGNOSIS),
         ("POST", paths.SEARCH, Cost.DIAGNOSIS),
         ("POST", paths.WORKBENCH, Cost.DIAGNOSIS),
+        ("POST", paths.CHAT, Cost.DIAGNOSIS),
     )
 )
 """The kind of request behind each address; every other address is a page."""

@@ -15,7 +15,7 @@ from jieda.web.http.files import own_files, serve, swagger_files
 from jieda.web.http.negotiation import Theme
 from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
 from jieda.web.http.routing import Handler, Route
-from jieda.web.machine import agents, docs_page, operations
+from jieda.web.machine import agents, chat, docs_page, operations
 from jieda.web.machine.reading import (
     feed,
     llms_full,
@@ -159,6 +159,11 @@ def machine_routes(settings: Settings) -> tuple[Route, ...]:
         Route(paths.BRAND, send_brand),
         Route(paths.MCP, agents.mcp, "POST"),
         Route(paths.MCP, agents.no_stream),
+        *(
+            (Route(paths.CHAT, chat.chat, "POST"), Route(paths.CHAT_MODELS, chat.models))
+            if settings.chat
+            else ()
+        ),
         Route(paths.ROBOTS, robots),
         Route(paths.SITEMAP, site_map),
         Route(paths.SITEMAP_PART, site_map_part),

@@ -1,0 +1,185 @@
+"""`POST /v1/chat/completions` without a model: what is known of the last message, in the form that chat clients speak.
+
+For bridges to chats that take the address of a model and nothing else. The form is that of OpenAI's Chat Completions
+API (API reference, "Create chat completion", "The chat completion chunk object"). No model writes here, and the name of
+the one that is offered says so.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from secrets import token_hex
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from jieda.diagnosis.answers import Diagnosis, Verdict
+from jieda.entry import Entry, Language
+from jieda.errors import RequestError
+from jieda.han import has_han
+from jieda.presentation.diagnosis_text import as_markdown, shared_by
+from jieda.search.answers import SearchRequest
+from jieda.usecases.diagnose import check_size, diagnose
+from jieda.usecases.search import Found, search
+from jieda.web.api.body import most_json_bytes
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.http.respond import NO_STORE
+from jieda.web.site import Site, asker_of, site_of
+
+MODEL = "jieda-answers-without-a-model"
+STRUCTURE = Structure(strings=4000, outside=1 << 16)
+"""A conversation of a thousand messages."""
+MOST_HITS = 3
+LONGEST_FIX = 4000
+"""Characters of an answer that are told; the link has the rest."""
+FRESH = {"Cache-Control": NO_STORE}
+
+
+class ChatPart(BaseModel):
+    """A part of a message; only text is read."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of the conversation."""
+
+    role: str
+    content: str | list[ChatPart] | None = None
+
+
+class ChatRequest(BaseModel):
+    """A conversation; whatever else a client says is for models, and is not read."""
+
+    messages: list[ChatMessage]
+    stream: bool = False
+
+    def text(self) -> str:
+        """What was asked last."""
+        last = next((each.content for each in reversed(self.messages) if each.role == "user"), None)
+        return last if isinstance(last, str) else "\n".join(part.text for part in last or ())
+
+
+async def models(_request: Request) -> Response:
+    """The one model that is none."""
+    model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "jieda"}
+    return JSONResponse({"object": "list", "data": [model]}, headers=FRESH)
+
+
+async def chat(request: Request) -> Response:
+    """The verdict on the last message, whole or in pieces."""
+    site = site_of(request)
+    limit = site.service.limits.log_bytes
+    try:
+        raw = await read_bytes(request, most_json_bytes(limit), limit)
+        asked = await site.service.offload(partial(read_request, raw))
+        text = asked.text().strip()
+        check_size(site.service, text)
+        if not text:
+            return refused(400, "messages: the last message of the user has no text")
+        answer = await answer_to(request, text)
+    except (ValueError, TooMuchStructure, RecursionError):
+        return refused(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
+    except RequestError as error:
+        t = site.translations.words(Language.EN)
+        return refused(error.status, t(f"{error.key}.detail", **error.arguments))
+    made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
+    if asked.stream:
+        lines = [made("chat.completion.chunk", {"delta": delta}, end) for delta, end in deltas(answer)]
+        events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, lines), "[DONE]"])
+        return Response(events, media_type="text/event-stream", headers=FRESH)
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    message = {"message": {"role": "assistant", "content": answer}}
+    return JSONResponse(made("chat.completion", message, "stop") | {"usage": usage}, headers=FRESH)
+
+
+def read_request(raw: bytes) -> ChatRequest:
+    """The request in a body. Raises ValueError, TooMuchStructure, RecursionError."""
+    check_structure(raw, STRUCTURE)
+    try:
+        return ChatRequest.model_validate(json.loads(raw))
+    except ValidationError as error:
+        raise ValueError from error
+
+
+def refused(status: int, message: str) -> Response:
+    """A refusal as clients of that API read it."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    body = {"message": message, "type": kind, "param": None, "code": None}
+    return JSONResponse({"error": body}, status, headers=FRESH)
+
+
+def completion(
+    number: str, created: int, kind: str, choice: dict[str, Any], end: str | None
+) -> dict[str, Any]:
+    """An answer, or a piece of one."""
+    choices = [{"index": 0, **choice, "finish_reason": end}]
+    return {"id": number, "object": kind, "created": created, "model": MODEL, "choices": choices}
+
+
+def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
+    """An answer paragraph by paragraph, as what is added, and at the end why it ends."""
+    yield {"role": "assistant", "content": ""}, None
+    for paragraph in answer.split("\n\n"):
+        yield {"content": f"{paragraph}\n\n"}, None
+    yield {}, "stop"
+
+
+async def answer_to(request: Request, text: str) -> str:
+    """What is known of a text, as Markdown in its language. Raises RequestError."""
+    site = site_of(request)
+    lang = Language.ZH if has_han(text) else Language.EN
+    if "\n" in text or len(text) > site.service.limits.query_chars:
+        judged = await diagnose(site.service, text, lang, "", asker_of(request))
+        return "\n\n".join(verdict_on(site, judged.diagnosis, lang))
+    found = await search(site.service, SearchRequest(text, lang, limit=MOST_HITS), asker_of(request))
+    diagnosis = found.diagnosis
+    if diagnosis and diagnosis.verdict is not Verdict.NO_ERROR:
+        return "\n\n".join(verdict_on(site, diagnosis, lang))
+    return "\n\n".join(hits_of(site, found, lang))
+
+
+def verdict_on(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
+    """The verdict, with the fix of the first match, or with what is asked or near."""
+    t = site.translations.words(lang)
+    if diagnosis.asks:
+        yield t("diagnosis.ask")
+        yield "\n".join(f"- {linked(site, match.entry, lang)}" for match in diagnosis.matches)
+        return
+    yield t(f"diagnosis.verdict.{diagnosis.verdict}")
+    if diagnosis.matches:
+        yield clipped(as_markdown(diagnosis, t, partial(address, site, lang)))
+    for near in diagnosis.near if not diagnosis.matches else ():
+        shared = shared_by(near, diagnosis.framework, t)
+        yield f"- {linked(site, near.entry, lang)}{t('list.parenthesis', text=shared) if shared else ''}"
+
+
+def hits_of(site: Site, found: Found, lang: Language) -> Iterator[str]:
+    """The answer of the first entry that was found, and links to others; where nothing fits, that first."""
+    t, hits = site.translations.words(lang), found.answer.hits
+    if not hits or found.answer.weak:
+        yield t("search.weak" if hits else "search.nothing")
+    elif hits[0].edition.answer:
+        yield f"**{linked(site, hits[0].entry, lang)}**"
+        yield clipped(hits[0].edition.answer.markdown.strip())
+        hits = hits[1:]
+    yield "\n".join(f"- {linked(site, hit.entry, lang)}" for hit in hits)
+
+
+def linked(site: Site, entry: Entry, lang: Language) -> str:
+    """The title of an entry, leading to its page."""
+    return f"[{entry.edition(lang).title}]({address(site, lang, entry.id)})"
+
+
+def address(site: Site, lang: Language, entry_id: str) -> str:
+    """The address of an entry's page."""
+    return site.urls.absolute(site.urls.entry(lang, entry_id))
+
+
+def clipped(text: str) -> str:
+    """As much of an answer as a chat shows."""
+    return text if len(text) <= LONGEST_FIX else f"{text[:LONGEST_FIX].rstrip()} …"

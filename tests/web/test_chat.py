@@ -1,0 +1,80 @@
+"""`/v1/chat/completions`: what chat clients get who think that they talk to a model."""
+
+import json
+from collections.abc import Callable
+
+import httpx
+import pytest
+from jieda.web.machine.chat import MODEL
+
+from tests.support.server import ROOT
+
+CONTENT = ROOT / "content"
+LOG = (CONTENT / "samples/chatlearn/resume-lr-error/torchrun-total-iterations.log").read_text(
+    encoding="utf-8"
+)
+CHAT = "/v1/chat/completions"
+
+
+@pytest.fixture
+def chatting(serve: Callable[..., httpx.Client]) -> httpx.Client:
+    return serve(CONTENT, chat="1", base_url="https://faq.example.com")
+
+
+def said(client: httpx.Client, content: object, **more: object) -> httpx.Response:
+    earlier = [{"role": "system", "content": "You are helpful."}, {"role": "user", "content": "hello"}]
+    messages = [*earlier, {"role": "assistant", "content": "Hi."}, {"role": "user", "content": content}]
+    return client.post(CHAT, json={"model": "x", "messages": messages, "temperature": 0} | more)
+
+
+def answer(client: httpx.Client, content: object) -> str:
+    body = said(client, content).json()
+    assert (body["object"], body["model"]) == ("chat.completion", MODEL)
+    assert body["choices"][0]["finish_reason"] == "stop"
+    text: str = body["choices"][0]["message"]["content"]
+    return text
+
+
+def test_a_log_a_line_and_a_question_are_answered_in_their_language(chatting: httpx.Client) -> None:
+    explained = answer(chatting, [{"type": "text", "text": LOG}])
+    assert "https://faq.example.com/en/entries/chatlearn/resume-lr-error" in explained
+    assert "```" in explained
+    how = answer(chatting, "slime 怎么续训")
+    assert "https://faq.example.com/zh/entries/slime/resume-training" in how
+    assert answer(chatting, "psycopg2.errors.DeadlockDetected: deadlock detected").startswith(
+        "No entry explains"
+    )
+
+
+def test_the_answer_is_streamed_as_clients_expect(chatting: httpx.Client) -> None:
+    response = said(chatting, LOG, stream=True)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    *events, done, rest = response.text.split("\n\n")
+    assert (done, rest) == ("data: [DONE]", "")
+    chunks = [json.loads(event.removeprefix("data: ")) for event in events if event.startswith("data: ")]
+    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert len({chunk["id"] for chunk in chunks}) == 1
+    choices = [chunk["choices"][0] for chunk in chunks]
+    assert choices[0]["delta"]["role"] == "assistant"
+    assert [choice["finish_reason"] for choice in choices][-1] == "stop"
+    streamed = "".join(choice["delta"].get("content", "") for choice in choices)
+    assert streamed.strip() == answer(chatting, LOG).strip()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"messages": []}', b'{"messages": [{"role": "user"}]}', b"[" * 10**5]
+)
+def test_what_is_no_conversation_is_refused_as_clients_read_it(chatting: httpx.Client, body: bytes) -> None:
+    response = chatting.post(CHAT, content=body)
+    assert response.status_code == 400
+    assert response.json()["error"]["type"] == "invalid_request_error"
+    assert "messages" in response.json()["error"]["message"]
+
+
+def test_it_is_off_by_default_and_offers_one_model(
+    chatting: httpx.Client, serve: Callable[..., httpx.Client]
+) -> None:
+    assert [model["id"] for model in chatting.get("/v1/models").json()["data"]] == [MODEL]
+    closed = serve(CONTENT)
+    assert closed.post(CHAT, json={}).status_code == 404
+    assert closed.get("/v1/models").status_code == 404
