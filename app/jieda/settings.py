@@ -51,13 +51,6 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
     return named
 
 
-def origins(named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return origins of pages, or `*`. Raises ValueError for anything else."""
-    if not all(each == "*" or re.fullmatch(r"https?://[^/?#@\s]+", each) for each in named):
-        raise ValueError("must be schemes and hosts such as https://docs.example.com, or *")
-    return named
-
-
 def directories(text: str) -> tuple[Path, ...]:
     """Split paths between path separators."""
     return tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
@@ -136,6 +129,11 @@ def matching(pattern: str, problem: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+ORIGIN = matching(
+    r"\*|https?://[^/?#@\s]+", "must be schemes and hosts such as https://docs.example.com, or *"
+)
+
+
 def row(default: Any, help_text: str, low: int | None = None, high: int | None = None) -> Any:
     """Return a row of the table; `low` and `high` bound a number."""
     return Field(default, description=help_text, ge=low, le=high)
@@ -167,7 +165,7 @@ class Settings:
     allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."
     )
-    cors_origins: Annotated[tuple[str, ...], read(words), AfterValidator(origins)] = row(
+    cors_origins: Annotated[tuple[Annotated[str, ORIGIN], ...], read(words)] = row(
         (),
         "Sites whose pages may ask the API, such as https://docs.example.com, separated by commas; *: any.",
     )
