@@ -203,9 +203,7 @@ class Settings:
         "Form for a new issue, with {title} and perhaps {body}, such as "
         "https://git.example.com/faq/issues/new?title={title}&body={body}.",
     )
-    chat: bool = row(
-        False, "Answer POST /v1/chat/completions from the entries, without a model, for bridges to chats."
-    )
+    chat: bool = row(False, "Answer POST /v1/chat/completions from the entries, for bridges to chats.")
     workbench: bool = row(False, "Serve the pages for maintainers, where entries are written.")
     workbench_token: str = row(
         "",

@@ -22,7 +22,7 @@ from jieda.errors import RequestError
 from jieda.han import has_han
 from jieda.presentation.diagnosis_text import as_markdown, shared_by
 from jieda.search.answers import SearchRequest
-from jieda.usecases.diagnose import check_size, diagnose
+from jieda.usecases.diagnose import diagnose
 from jieda.usecases.search import Found, search
 from jieda.web.api.body import most_json_bytes
 from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
@@ -78,7 +78,6 @@ async def chat(request: Request) -> Response:
         raw = await read_bytes(request, most_json_bytes(limit), limit)
         asked = await site.service.offload(partial(read_request, raw))
         text = asked.text().strip()
-        check_size(site.service, text)
         if not text:
             return refused(400, "messages: the last message of the user has no text")
         answer = await answer_to(request, text)
