@@ -53,10 +53,13 @@ async def statuses(client: httpx.AsyncClient, times: int, path: str = SEARCH) ->
 async def test_each_kind_of_request_has_its_limit(tmp_path: Path) -> None:
     app = application(tmp_path, **FEW)
     async with client_at(app, "203.0.113.5") as client:
-        assert await statuses(client, 5) == [200] * 5
+        left = [(await client.get(SEARCH)).headers["ratelimit-remaining"] for _ in range(5)]
+        assert left == ["4", "3", "2", "1", "0"]
         refused = await client.get(SEARCH)
         assert refused.status_code == 429
         assert 1 <= int(refused.headers["retry-after"]) <= 60
+        assert (refused.headers["ratelimit-limit"], refused.headers["ratelimit-remaining"]) == ("5", "0")
+        assert 50 <= int(refused.headers["ratelimit-reset"]) <= 60
         assert refused.headers["cache-control"] == "no-store"
         assert refused.headers["connection"] == "close"
         assert refused.json()["type"] == "urn:jieda:problem:too-many"

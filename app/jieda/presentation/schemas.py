@@ -47,13 +47,24 @@ class Tagged(ApiAnswer):
     applies_to: str
 
 
+class MarkRange(ApiAnswer):
+    """A part of a text, in characters (code points) from 0; `end` is behind it."""
+
+    start: int
+    end: int
+
+
 class ApiHit(Tagged):
-    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`. `may_not_apply_to` is as in
-    `ApiMatch`, of the query."""
+    """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`; `snippet_text` is it as
+    plain text, whose `snippet_marks` are marked. `may_not_apply_to` is as in `ApiMatch`, of the query."""
 
     snippet: str
+    snippet_text: str = ""
+    snippet_marks: tuple[MarkRange, ...] = ()
     may_not_apply_to: str = ""
-    score: float
+    score: float = Field(
+        description="How well the entry fits: the higher the better, to be compared within one answer only."
+    )
     reasons: tuple[Reason, ...]
     editions: tuple[EditionLink, ...]
     url: str

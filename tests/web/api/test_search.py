@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -31,6 +31,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     assert set(found["hits"][0]) == {
         *("id", "framework", "kind", "topics", "error_types", "lang", "title", "applies_to", "snippet"),
         "may_not_apply_to",
+        *("snippet_text", "snippet_marks"),
         *("score", "reasons", "editions", "url", "api_url"),
     }
     assert set(found["hits"][0]["reasons"][0]) == {"type", "text", "via"}
@@ -186,3 +187,20 @@ def test_a_query_longer_than_is_read_is_cut_and_not_refused(client: httpx.Client
     found = search(client, "node2pg " + "x" * 20_000)
     assert len(found["query"]) <= 2000
     assert found["hits"][0]["id"] == "roll/node2pg-keyerror"
+
+
+def test_a_snippet_is_plain_text_with_ranges_as_well_as_html(client: httpx.Client) -> None:
+    queries = ("oom", "显存不足", "max_tokens < 1")
+    answers = [client.get("/api/v1/search", params={"q": query}).json() for query in queries]
+    hits = [hit for answer in answers for hit in answer["hits"]]
+    marked = 0
+    for hit in hits:
+        text, html, end = hit["snippet_text"], "", 0
+        for mark in hit["snippet_marks"]:
+            html += (
+                escape(text[end : mark["start"]])
+                + f"<mark>{escape(text[mark['start'] : mark['end']])}</mark>"
+            )
+            end, marked = mark["end"], marked + 1
+        assert unescape(html + escape(text[end:])) == unescape(hit["snippet"])
+    assert marked

@@ -17,7 +17,6 @@ from jieda.presentation.brand import short_name
 from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import FACETS, Taxonomy
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.search import Found
 from jieda.version import VERSION
@@ -47,6 +46,29 @@ TAGS: Mapping[str, tuple[str, ...]] = {
     "Content": ("list_problems", "list_translations", "reload"),
 }
 """The operations by what they are for."""
+
+
+def _header(description: str, type_: str = "string") -> Json:
+    return {"description": description, "schema": {"type": type_}}
+
+
+LIMITED: Json = {
+    "X-Request-ID": _header(
+        "Names the request in the log of the server; that of the request, where it brings one."
+    ),
+    **{
+        name: _header(f"{says} Where this client is limited.", "integer")
+        for name, says in (
+            ("RateLimit-Limit", "Requests of this kind that the client may send in a minute."),
+            ("RateLimit-Remaining", "Those that it may send now."),
+            ("RateLimit-Reset", "Seconds until it may send all of them again."),
+        )
+    },
+}
+"""On every answer."""
+CACHED: Json = {"ETag": _header("Names this answer: send it back as If-None-Match.")}
+RETRY: Json = {"Retry-After": _header("Seconds to wait before asking again.", "integer")}
+RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -74,14 +96,6 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         complete(operation, route, found.get(route.operation, {}))
-        for parameter in operation.get("parameters", []):
-            if parameter["in"] == "query":
-                name_tags(parameter["name"], parameter["schema"], snapshot.library.taxonomy)
-    name_tags(
-        "framework",
-        components["schemas"]["DiagnoseBody"]["properties"]["framework"],
-        snapshot.library.taxonomy,
-    )
     return document
 
 
@@ -94,12 +108,6 @@ def without_prefix(document: Json) -> Json:
         sorted((name.removeprefix(schemas.PREFIX), model) for name, model in models.items())
     )
     return renamed
-
-
-def name_tags(name: str, schema: Json, taxonomy: Taxonomy) -> None:
-    """Says in the schema of a field that takes tags which there are: those that the content knows now, or nothing."""
-    if name in FACETS:
-        schema.get("items", schema)["enum"] = ["", *taxonomy.facet(name)]
 
 
 def complete(operation: Json, route: ApiRoute, example: Json) -> None:
@@ -115,8 +123,12 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
         content["application/json"]["example"] = example["answer"]
     if "text" in example:
         content[route.text]["example"] = example["text"]
+    responses["200"]["headers"] = {**LIMITED, **(CACHED if route.method == "GET" else {})}
     if route.method == "GET":
-        responses["304"] = {"description": "The client has it already (If-None-Match)."}
+        responses["304"] = {
+            "description": "The client has it already (If-None-Match).",
+            "headers": {**LIMITED, **CACHED},
+        }
     for status in (*route.refusals, 429, 500):
         responses[str(status)] = refusal(status)
     parameters: list[Json] = operation.get("parameters", [])
@@ -133,7 +145,11 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
 def refusal(status: int) -> Json:
     """How a refusal with a status looks."""
     schema = {"$ref": REFERENCE.format(model="Problem")}
-    return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": schema}}}
+    return {
+        "description": HTTPStatus(status).phrase,
+        "content": {MEDIA_TYPE: {"schema": schema}},
+        "headers": LIMITED | (RETRY if status in RETRIED else {}),
+    }
 
 
 def diagnose_body(example: Json) -> Json:

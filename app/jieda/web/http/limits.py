@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jieda.metrics import Metrics
 from jieda.presentation import paths
@@ -24,6 +24,8 @@ from jieda.web.http.problems import HttpProblem, render
 log = logging.getLogger(__name__)
 
 MINUTE = 60.0
+RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+"""What a client may ask in a minute, what is left of it, and the seconds until all is."""
 MOST_CLIENTS = 10_000
 """Clients that are remembered for each kind; beyond that those are forgotten who asked longest ago."""
 MOST_AT_ONCE = 50
@@ -88,6 +90,16 @@ class Buckets:
     def __len__(self) -> int:
         return len(self._full_at)
 
+    @property
+    def per_minute(self) -> int:
+        """What a full bucket holds."""
+        return round(MINUTE / self._each)
+
+    def left(self, client: bytes, now: float) -> tuple[int, int]:
+        """Requests that a client may send now, and seconds until its bucket is full."""
+        filling = max(0.0, self._full_at.get(client, now) - now)
+        return max(0, int((MINUTE - filling) / self._each + 1e-6)), math.ceil(filling)
+
     def wait(self, client: bytes, now: float) -> float:
         """Seconds until a client may ask again; 0 where it may now, which is then counted."""
         full_at = max(self._full_at.get(client, now), now) + self._each
@@ -151,13 +163,21 @@ class RateLimits:
             await self._app(scope, receive, send)
             return
         client = client_key(address)
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                bucket = self._buckets[kind]
+                said = (bucket.per_minute, *bucket.left(client, time.monotonic()))
+                MutableHeaders(scope=message).update(dict(zip(RATE_HEADERS, map(str, said), strict=True)))
+            await send(message)
+
         wait = self._buckets[kind].wait(client, time.monotonic())
         if not wait:
             async with self._shares.share(client, is_log=kind is Cost.DIAGNOSIS) as is_granted:
                 if is_granted:
-                    await self._app(scope, receive, send)
+                    await self._app(scope, receive, counted)
                     return
-        await self._refuse(kind, wait, scope, receive, send)
+        await self._refuse(kind, wait, scope, receive, counted)
 
     async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()

@@ -21,7 +21,7 @@ from jieda.settings import Settings
 from jieda.usecases.service import Service
 from jieda.web.http.clients import named_address
 from jieda.web.http.hosting import HostingPath, HostNames
-from jieda.web.http.limits import RateLimits, buckets_of
+from jieda.web.http.limits import RATE_HEADERS, RateLimits, buckets_of
 from jieda.web.http.negotiation import own_path
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.repeats import Repeats
@@ -178,7 +178,7 @@ class CrossOrigin:
             allow_origins=origins,
             allow_methods=("GET", "POST"),
             allow_headers=("Content-Type", "Accept"),
-            expose_headers=("ETag", "Retry-After", "X-Request-ID", CONFIDENCE_HEADER),
+            expose_headers=("ETag", "Retry-After", "X-Request-ID", CONFIDENCE_HEADER, *RATE_HEADERS),
             max_age=SECONDS_A_DAY,
         )
 
