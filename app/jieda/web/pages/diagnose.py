@@ -168,7 +168,7 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         guessed=_guessed(context, diagnosis.framework) if unsure else None,
         exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
-        search=diagnosis.query if unsure or diagnosis.near else "",
+        search="" if diagnosis.verdict is Verdict.KNOWN else diagnosis.query,
     )
 
 
