@@ -2,11 +2,12 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from jieda.content.library import Library
-from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.answers import Confidence, Diagnosis, Match, Near
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language, Sample
 from jieda.snapshot.snapshot import Snapshot
@@ -26,12 +27,13 @@ def samples(library: Library) -> list[Sample]:
 
 
 def test_every_sample_is_diagnosed_as_its_entry(shipped: Snapshot) -> None:
-    """First, unless another entry is as sure of the same lines."""
+    """First, unless another entry is as sure of the same lines, or the reader is asked which framework is meant."""
     wrong = []
     for sample in samples(shipped.library):
-        matches = shipped.diagnoser.diagnose(sample.text, Language.EN).matches
-        sure = [match for match in matches if match.confidence in SURE]
-        first = [match.entry.id for match in sure if match.confidence is sure[0].confidence]
+        diagnosis = shipped.diagnoser.diagnose(sample.text, Language.EN)
+        matches = diagnosis.matches
+        told = [match for match in matches if match.confidence in SURE or diagnosis.asks]
+        first = [match.entry.id for match in told if match.confidence is told[0].confidence]
         if sample.entry_id not in first:
             wrong.append((sample.path.name, [(match.entry.id, match.confidence.value) for match in matches]))
     assert not wrong
@@ -44,6 +46,12 @@ def test_the_answer_is_in_the_language_asked(diagnoser: Diagnoser) -> None:
         assert match.edition.lang is lang
 
 
+def named_first(diagnosis: Diagnosis) -> Sequence[Match | Near]:
+    """The first match, or where there is none the first entry that is named as another framework's; or nothing."""
+    foreign = [near for near in diagnosis.near if near.foreign]
+    return diagnosis.matches[:1] or foreign[:1]
+
+
 def rows(path: Path, kind: str) -> list[dict[str, object]]:
     if not path.exists():
         pytest.skip(f"{path.name} is not part of a checkout")
@@ -53,7 +61,8 @@ def rows(path: Path, kind: str) -> list[dict[str, object]]:
 
 # Right first, of these exact or likely: floors at most 0.02 below what was measured.
 # That of the own tracebacks was 0.97: what other programs print needs more that speaks for the entry, and so two more
-# of the 68 are `possible`.
+# of the 68 are `possible`. Of the 27 errors of the development set two are out of memory in no framework: which one is
+# meant is asked.
 @pytest.mark.parametrize(
     ("path", "kind", "right", "sure"),
     [
@@ -61,7 +70,7 @@ def rows(path: Path, kind: str) -> list[dict[str, object]]:
         (OWN, "traceback", 0.98, 0.94),
         (NEW, "error", 0.95, 0.7),
         (NEW, "traceback", 0.95, 0.7),
-        (DEVELOPMENT, "error", 0.98, 0.91),
+        (DEVELOPMENT, "error", 0.98, 0.88),
         (DEVELOPMENT, "traceback", 0.98, 0.92),
     ],
     ids=lambda value: value.stem if isinstance(value, Path) else str(value),
@@ -70,15 +79,16 @@ def test_logs_find_their_entry(
     path: Path, kind: str, right: float, sure: float, diagnoser: Diagnoser
 ) -> None:
     asked = rows(path, kind)
-    firsts = [diagnoser.diagnose(str(row["query"]), Language.EN).matches[:1] for row in asked]
+    found = [diagnoser.diagnose(str(row["query"]), Language.EN) for row in asked]
     hits = [
-        match
-        for row, matches in zip(asked, firsts, strict=True)
-        for match in matches
-        if match.entry.id in row["expected"]  # type: ignore[operator]
+        first
+        for row, diagnosis in zip(asked, found, strict=True)
+        for first in named_first(diagnosis)
+        if first.entry.id in row["expected"]  # type: ignore[operator]
     ]
+    matches = [hit for hit in hits if isinstance(hit, Match)]
     assert len(hits) / len(asked) >= right
-    assert sum(match.confidence in SURE for match in hits) / len(hits) >= sure
+    assert sum(match.confidence in SURE for match in matches) / len(matches) >= sure
 
 
 @pytest.mark.parametrize("path", [OWN, NEW, DEVELOPMENT], ids=lambda path: path.stem)

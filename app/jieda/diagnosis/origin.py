@@ -162,7 +162,6 @@ def _as_program(tag: Tag) -> Program:
 def _anchors(program: Program) -> frozenset[str]:
     """A word of each name, for a log that has none of them does not speak of the program."""
     names = (*program.names, *program.folders, *map(str.casefold, program.classes))
-    names = (*program.names, *program.folders, *map(str.casefold, program.classes))
     return frozenset(max(name.split(), key=len) for name in names)
 
 

@@ -17,6 +17,7 @@ HINTS: Mapping[str, str] = {
     "anywhere": "Say in both editions whether the fix holds for the logs of any program.",
     "body": "Write the answer below the front matter, under one of the section titles.",
     "case": "Rename one of the two: some file systems cannot tell them apart.",
+    "contrast": "Take a darker colour for light pages, or a lighter one for dark pages.",
     "doubt": "Look at what the line says, mend the entry, then delete the line.",
     "duplicate": "Join the two entries, or word the title or alias so that each is found by its own.",
     "encoding": "Save the file as UTF-8, without control characters.",
