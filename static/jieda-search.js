@@ -9,8 +9,8 @@
 const HERE = new URL(import.meta.url);
 const PAUSE = 180; // ms without a key before anything is asked
 const TEXT = {
-  en: { label: "Search the FAQ", placeholder: "Paste an error or ask", explains: "Explains this error", weak: "Nothing fits well. Closest:", nothing: "Nothing found.", all: "All results", down: "The search does not answer.", results: "{count} results" },
-  zh: { label: "搜索常见问题", placeholder: "粘贴报错或输入问题", explains: "说明了这个报错", weak: "没有合适的条目，最接近的是：", nothing: "没有找到。", all: "全部结果", down: "搜索服务没有响应。", results: "{count} 条结果" },
+  en: { label: "Search the FAQ", placeholder: "Paste an error or ask", explains: "Explains this error", possible: "Possible: check the cause", which: "Which framework? It may be one of these:", foreign: "Another framework: its options do not hold", weak: "Nothing fits well. Closest:", nothing: "Nothing found.", all: "All results", down: "The search does not answer.", results: "{count} results" },
+  zh: { label: "搜索常见问题", placeholder: "粘贴报错或输入问题", explains: "说明了这个报错", possible: "有可能，先核对原因", which: "用的是哪个框架？可能是其中之一：", foreign: "写的是别的框架，选项不通用", weak: "没有合适的条目，最接近的是：", nothing: "没有找到。", all: "全部结果", down: "搜索服务没有响应。", results: "{count} 条结果" },
 };
 const STYLE = `
 :host { --accent: #3451b2; --paper: Canvas; --ink: CanvasText; display: block; position: relative; font: inherit; text-align: start; color-scheme: light dark; }
@@ -38,6 +38,9 @@ function marked(html) {
   const body = new DOMParser().parseFromString(html, "text/html").body;
   return [...body.childNodes].map((node) => (node.localName === "mark" ? make("mark", { textContent: node.textContent }) : node.textContent));
 }
+
+/** What a server says of a text that a failing program printed; of a question, the hits say it. */
+const judged = (said) => (said && (said.errors.length || said.matches.some(({ matched }) => matched.some(({ reason }) => reason === "signature"))) ? said : { outcome: "", asks: [], matches: [], near: [] });
 
 class JiedaSearch extends HTMLElement {
   static observedAttributes = ["lang", "placeholder"];
@@ -111,14 +114,18 @@ class JiedaSearch extends HTMLElement {
 
   #show(answer, text) {
     const words = this.#words;
-    const explained = new Set(answer.diagnosis.map(({ id }) => id));
-    const hits = answer.hits.filter(({ id }) => !explained.has(id)).slice(0, answer.weak ? 2 : undefined);
-    const items = [...answer.diagnosis.map((each) => this.#item(each, words.explains)), ...hits.map((each) => this.#item(each, "", each.snippet))];
-    const doubt = answer.weak && !explained.size && items.length ? [make("p", { textContent: words.weak })] : [];
+    const { outcome, asks, matches, near } = judged(answer.judgement);
+    const foreign = near.filter((each) => each.foreign);
+    const told = new Set([...matches, ...foreign].map(({ id }) => id));
+    const hits = answer.hits.filter(({ id }) => !told.has(id)).slice(0, answer.weak ? 2 : undefined);
+    const note = asks.length ? "" : outcome === "known" ? words.explains : words.possible;
+    const items = [...matches.map((each) => this.#item(each, note)), ...foreign.map((each) => this.#item(each, words.foreign)), ...hits.map((each) => this.#item(each, "", each.snippet))];
+    const first = asks.length ? words.which : answer.weak && !matches.length && items.length ? words.weak : "";
+    const doubt = first ? [make("p", { textContent: first })] : [];
     const none = items.length ? [] : [make("p", { textContent: words.nothing })];
     const all = make("a", { href: `${this.#server}/${this.#lang}/search?${this.#params(text)}`, textContent: words.all });
     all.setAttribute("role", "option");
-    this.#fill([...doubt, ...none, ...items, ...(answer.total > hits.length ? [all] : [])], doubt.length ? words.weak : words.results.replace("{count}", items.length));
+    this.#fill([...doubt, ...none, ...items, ...(answer.total > hits.length ? [all] : [])], first || words.results.replace("{count}", items.length));
   }
 
   #item(entry, note, snippet = "") {

@@ -90,6 +90,25 @@ def test_it_speaks_chinese_waits_for_an_input_method_and_says_when_nothing_fits(
     expect(listed).to_contain_text("没有")
 
 
+def test_an_error_of_several_frameworks_is_asked_about_before_its_entries(
+    embedded: Callable[..., Page],
+) -> None:
+    page = embedded()
+    field, listed = page.locator("jieda-search input"), page.locator("jieda-search [role=listbox]")
+    field.fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB.")
+    expect(listed).to_contain_text("Which framework?")
+    titles = page.locator("jieda-search strong").all_text_contents()
+    assert {name for name in ("slime", "ROLL", "ChatLearn") if name in " ".join(titles[:3])} == {
+        "slime",
+        "ROLL",
+        "ChatLearn",
+    }
+    assert len(set(titles)) == len(titles)
+    field.fill("how do I resume training in slime")
+    expect(listed).to_contain_text("saved checkpoint")
+    expect(listed).not_to_contain_text("check the cause")
+
+
 def test_a_server_that_does_not_answer_is_told(embedded: Callable[..., Page]) -> None:
     page = embedded('server="http://127.0.0.1:9"')
     page.locator("jieda-search input").fill("anything")
