@@ -73,3 +73,34 @@ def test_a_sample_that_is_not_diagnosed_as_its_entry_is_noted(tmp_path: Path) ->
     assert noted == [
         "samples/roll/lost/wrong.log:1: note: undiagnosed: in a diagnosis, this log is not explained by any entry"
     ]
+
+
+def test_a_log_that_is_exact_for_another_entry_and_own_words_that_lead_elsewhere_are_noted(
+    tmp_path: Path,
+) -> None:
+    one = edition(
+        "Lost",
+        "## Fix\n\nDo it.\n",
+        kind="error",
+        signatures="['LostError: gone']",
+        aliases="[all of it gone]",
+    )
+    other = edition(
+        "Away",
+        "## Fix\n\nFind it.\n",
+        kind="error",
+        signatures="['AwayError: {word}']",
+        aliases="[all of it gone]",
+    )
+    files = {
+        "en/roll/lost.md": one,
+        "en/roll/away.md": other,
+        "samples/roll/lost/right.log": "LostError: gone\n",
+        "samples/roll/away/right.log": "AwayError: further\n",
+        "background/theirs.log": "LostError: gone\n",
+    }
+    folder = write(tmp_path, files)
+    checked = CliRunner().invoke(main, ["check", "--search", "--content", str(folder)], prog_name="jieda")
+    noted = {line.partition(": note: ")[2] for line in checked.stdout.splitlines()}
+    assert "two-exact: in a diagnosis, this log that no entry explains is exact for roll/lost" in noted
+    assert sum(line == "own-words: 'all of it gone' is not answered by this entry" for line in noted) == 1

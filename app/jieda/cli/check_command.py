@@ -16,12 +16,14 @@ from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
 from jieda.content.check.finding import HINTS
+from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError
 from jieda.places import CONTENT
-from jieda.search.answers import Fit
+from jieda.search.answers import Fit, SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
+from jieda.usecases.judge import LOOKED_AT, judged
 
 
 @click.command("check")
@@ -30,8 +32,9 @@ from jieda.snapshot.knowledge import Knowledge
     "--search",
     "searches",
     is_flag=True,
-    help="Build an index as well, and note samples that are not diagnosed as their entry and glossary groups whose"
-    " words find nothing. Takes longer.",
+    help="Build an index as well, and note samples that are not diagnosed as their entry, logs for which another one is"
+    " exact, symptoms and aliases that their entry does not answer, and glossary groups whose words find nothing."
+    " Takes longer.",
 )
 @click.option(
     "--changed-since",
@@ -97,10 +100,16 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         knowledge.build()
         snapshot = knowledge.snapshot
 
-        def diagnosed(log: str) -> list[str]:
-            return [match.entry.id for match in snapshot.diagnoser.diagnose(log, Language.EN).matches]
+        def diagnosed(log: str) -> dict[str, bool]:
+            matches = snapshot.diagnoser.diagnose(log, Language.EN).matches
+            return {match.entry.id: match.confidence is Confidence.EXACT for match in matches}
 
-        yield TriedAnswers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed)
+        def answered(text: str, lang: Language) -> list[str]:
+            found = snapshot.searcher.search(SearchRequest(text, lang, limit=LOOKED_AT))
+            matches = judged(snapshot.diagnoser.diagnose(text, lang), found, text).matches
+            return [match.entry.id for match in matches]
+
+        yield TriedAnswers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed, answered)
 
 
 def _since(

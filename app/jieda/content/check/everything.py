@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -38,11 +38,13 @@ KeepsWhole = Callable[[tuple[str, ...]], Callable[[str], bool]]
 
 @dataclass(frozen=True, slots=True)
 class TriedAnswers:
-    """What visitors of the content that is checked are answered: whether a search for some words finds anything, and
-    the ids of the entries that a diagnosis of a log finds, best first."""
+    """What visitors of the content that is checked are answered: whether a search for some words finds anything, the
+    ids of the entries that a diagnosis of a log finds, best first and whether it takes them for exact, and the ids of
+    those that are at least possible for a line."""
 
     finds: Callable[[str], bool]
-    diagnosed: Callable[[str], Sequence[str]]
+    diagnosed: Callable[[str], Mapping[str, bool]]
+    judged: Callable[[str, Language], Collection[str]]
 
 
 def check_content(
@@ -96,17 +98,39 @@ def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
 def _notes_of(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
     yield from _general_fixes(loaded.corpus)
     yield from _unanswered_groups(loaded, answers)
-    yield from _undiagnosed_samples(loaded, answers)
+    yield from _misjudged_logs(loaded, answers)
+    yield from _unanswered_words(loaded.corpus, answers)
 
 
-def _undiagnosed_samples(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
-    """Samples that a diagnosis does not explain by their entry."""
-    for entry_id in loaded.corpus.published:
-        for sample in loaded.corpus.samples.get(entry_id, ()):
-            found = answers.diagnosed(loaded.sample_texts[sample.path])
-            if entry_id not in found[:1]:
-                said = f"is taken for {found[0]}" if found else "is not explained by any entry"
-                yield Problem(sample.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
+def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
+    """Samples that a diagnosis does not explain by their entry, and logs for which it takes another one for exact."""
+    owned = [
+        (entry_id, each)
+        for entry_id in loaded.corpus.published
+        for each in loaded.corpus.samples.get(entry_id, ())
+    ]
+    for owner, log in (*owned, *(("", each) for each in loaded.corpus.background)):
+        found = answers.diagnosed(loaded.sample_texts[log.path])
+        first = next(iter(found), "")
+        if owner and owner != first:
+            said = f"is taken for {first}" if first else "is not explained by any entry"
+            yield Problem(log.where, 1, "undiagnosed", f"in a diagnosis, this log {said}", served=True)
+        for other in (each for each, exact in found.items() if exact and each != owner):
+            whose = f"of {owner}" if owner else "that no entry explains"
+            message = f"in a diagnosis, this log {whose} is exact for {other}"
+            yield Problem(log.where, 1, "two-exact", message, served=True)
+
+
+def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem]:
+    """Symptoms and aliases that do not lead to their entry."""
+    for entry_id, editions in corpus.published.items():
+        for lang, file in editions.items():
+            said = (("symptoms", file.front.symptoms), ("aliases", file.front.aliases))
+            for name, texts in said:
+                for text in texts:
+                    if entry_id not in answers.judged(text, lang):
+                        message = f"{text!r} is not answered by this entry"
+                        yield Problem(file.where, file.line(name), "own-words", message, served=True)
 
 
 def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
