@@ -124,7 +124,7 @@ def measure(marked: Marked, wording: Wording, extractor: Extractor) -> Scores:
         total += _of_page(marked, lang, page, find_questions(page, wording))
     candidates = find_candidates(PagePair(marked.doc, pages, {}), wording, extractor)
     found = {
-        (each.found[Language.EN].first + 1, each.found[Language.ZH].first + 1)
+        tuple(pages[lang].line_of(each.found[lang].first) + 1 for lang in (Language.EN, Language.ZH))
         for each in candidates
         if len(each.found) == len(Language)
     }
@@ -140,7 +140,7 @@ def measure(marked: Marked, wording: Wording, extractor: Extractor) -> Scores:
 
 def _of_page(marked: Marked, lang: Language, page: MarkdownPage, questions: Sequence[PageQuestion]) -> Scores:
     gold = marked.questions[lang]
-    found = [(page.line_of(each.first) + 1, each.end) for each in questions]
+    found = [(page.line_of(each.first) + 1, page.line_of(each.end - 1) + 1) for each in questions]
     right = [(line, end) for line, end in found if line in gold]
     ended = [line for line, end in right if gold[line] == end]
     where = f"{marked.doc} {lang}"

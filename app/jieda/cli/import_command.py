@@ -96,9 +96,10 @@ class Options:
 def command(context: click.Context, /, **given: Any) -> None:
     """Turn pages of questions and answers into drafts of entries, in the (last) content directory.
 
-    PAGE is a file or a directory: Markdown, MDX, reStructuredText or a gettext catalogue; --en and --zh say which
+    PAGE is a file or a directory: Markdown, MDX, HTML, reStructuredText or a gettext catalogue; --en and --zh say which
     page is the other's translation. What is there already is never overwritten; on a page that was imported before,
-    what changed is shown. Exit code: 0 where questions were found, 1 where none were, 2 where a page cannot be read.
+    what changed is shown. Exit code: 0 where questions were found, 1 where none
+    were or a page that was named has none, 2 where a page cannot be read.
     """
     options = Options(**given)
     if options.issues:
@@ -114,7 +115,7 @@ def command(context: click.Context, /, **given: Any) -> None:
             click.echo(line)
         for line in summary(found, shown, None if options.dry_run else len(written)):
             click.echo(line, err=True)
-    context.exit(0 if found.plan.rows else 1)
+    context.exit(0 if found.plan.rows and not found.empty else 1)
 
 
 def _threads(file: Path, options: Options) -> int:

@@ -38,6 +38,10 @@ WORDS: Mapping[str, Mapping[Language, str]] = {
         Language.EN: "{page}: passed over, it holds no questions; name the file itself to import it",
         Language.ZH: "{page}：没有问答，已跳过；确要导入请直接指定该文件",
     },
+    "empty": {
+        Language.EN: "{page}: no questions were found in it",
+        Language.ZH: "{page}：没有找到任何问题",
+    },
     "sum": {
         Language.EN: "{pages} pages, {questions} questions: {new} new, {changed} changed, {unchanged} unchanged,"
         " {gone} gone, {removed} removed; {doubts} doubts, {pairs} in both languages",
@@ -67,8 +71,8 @@ def report(found: Import, lang: Language) -> Iterator[str]:
         yield form.format(status=WORDS[row.status][lang], kind=kind, doubts=doubts, id=f"{row.id}: {short}")
         for change in row.changes:
             yield from _change(row, change, lang)
-    for page in found.passed_over:
-        yield WORDS["passed"][lang].format(page=page)
+    for word, pages in (("passed", found.passed_over), ("empty", found.empty)):
+        yield from (WORDS[word][lang].format(page=page) for page in pages)
 
 
 def _change(row: PlanRow, change: PageChange, lang: Language) -> Iterator[str]:
@@ -93,10 +97,11 @@ def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
 
 
 def as_data(found: Import, written: Iterable[Path]) -> dict[str, Any]:
-    """The plan as JSON can say it: {entries, passed_over, written}, an entry with its editions and their lines."""
+    """The plan as JSON can say it: {entries, passed_over, empty, written}, an entry with its editions and lines."""
     return {
         "entries": [_row_data(row) for row in found.plan.rows],
         "passed_over": list(found.passed_over),
+        "empty": list(found.empty),
         "written": [str(path) for path in written],
     }
 

@@ -162,9 +162,14 @@ def _from_code(answer: str) -> Iterator[str]:
 
 
 def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
+    """Blocks that quote what was printed: code, and quotations, of which only what reads like an error is taken."""
     for block in blocks:
         if block.kind in {"fence", "code_block"}:
             yield block
+        elif block.kind == "blockquote":
+            yield from (
+                child for child in block.children if child.kind == "paragraph" and _SAID.search(child.content)
+            )
         yield from _code(block.children)
 
 
@@ -199,7 +204,7 @@ def _matches_any(signature: str, samples: Sequence[Sample]) -> bool:
     return any(line.matches(sample.text) for sample in samples)
 
 
-ENOUGH_WEIGHT = 3.0
+ENOUGH_WEIGHT = 6.0
 """How much the words of a tag must weigh together, at least two of them or one of its name."""
 MOST_TAGS = 2
 

@@ -17,7 +17,7 @@ MAX_UNDERLINED = 200
 _ANCHOR = re.compile(
     r"\s*(?:\{\s*#([\w.:-]+)[^}]*\}|<a\s+(?:id|name)=[\"']([\w.:-]+)[\"'][^>]*>(?:\s*</a>)?)\s*"
 )
-_TAG = re.compile(
+TAG = re.compile(
     r"</?(?:a|b|br|code|em|font|i|img|kbd|small|span|strong|sub|summary|sup|u)\b[^>]*>", re.IGNORECASE
 )
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
@@ -86,7 +86,7 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
 def plain(text: str) -> str:
     """A heading or the start of a paragraph as it reads: without anchors, tags, links and emphasis."""
     text = _ANCHOR.sub(" ", text)
-    text = _TAG.sub(" ", text)
+    text = TAG.sub(" ", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)

@@ -1,7 +1,7 @@
 """The first stage: a file to a page of Markdown, whatever it was written in, line for line the same where it can be."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,10 +10,17 @@ from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_field
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
+from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
-SUFFIXES = frozenset({".md", ".mdx", ".markdown", ".rst"})
+TO_MARKDOWN: Mapping[str, Callable[[str, str], tuple[str, tuple[int, ...]]]] = {
+    ".rst": to_markdown,
+    ".html": lambda text, _name: html_to_markdown(text),
+    ".htm": lambda text, _name: html_to_markdown(text),
+}
+"""Other markup by the ending of the file: the page as Markdown, and the line of the file that each line is from."""
+SUFFIXES = frozenset({".md", ".mdx", ".markdown", *TO_MARKDOWN})
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -28,6 +35,7 @@ _DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", 
 class MarkdownPage:
     """A page ready to be taken apart.
 
+    `titled`: the title stands in front matter.
     `updated` is the day the page says, or that of its file where it is not `dated`.
     `lines` are those of the file, those that are not text (front matter, comments, imports of MDX) left empty.
     Where they had to be made from another markup, `origin` has for each the line of the file, counted from 0.
@@ -36,6 +44,7 @@ class MarkdownPage:
     path: Path
     lang: Language
     title: str
+    titled: bool
     updated: date
     dated: bool
     lines: tuple[str, ...]
@@ -66,8 +75,13 @@ class PagePair:
 def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
     """The page in a file; without `lang` its characters tell the language. Raises ImportingError."""
     raw = read_text(path)
-    if path.suffix == ".rst":
-        markdown, origin = to_markdown(raw, str(path))
+    return page_of(path, raw, lang)
+
+
+def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
+    """The page that the text of a file holds, whatever it is written in. Raises ImportingError."""
+    if path.suffix in TO_MARKDOWN:
+        markdown, origin = TO_MARKDOWN[path.suffix](raw, str(path))
         return make_page(path, markdown, lang, origin)
     return make_page(path, raw, lang)
 
@@ -84,6 +98,7 @@ def make_page(
     return MarkdownPage(
         path=path,
         lang=lang or language_of(text),
+        titled=bool(said.get("title")),
         title=said.get("title") or _first_heading(text) or path.stem,
         updated=day or date.fromtimestamp(path.stat().st_mtime),
         dated=day is not None,

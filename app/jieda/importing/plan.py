@@ -17,6 +17,7 @@ from jieda.drafting.doubts import doubt
 from jieda.drafting.guesses import Slugs, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
+from jieda.importing.outline import ASKING
 from jieda.importing.page import PagePair
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status
@@ -267,11 +268,13 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The plan, and the pages that were passed over because they hold no questions."""
+    """The plan, the pages that were passed over because they are about something else, and those that were named and
+    hold no questions."""
 
     plan: Plan
     framework: Tag
     passed_over: tuple[str, ...]
+    empty: tuple[str, ...]
 
 
 def plan_import(request: ImportRequest, watch: Watch) -> Import:
@@ -287,18 +290,21 @@ def plan_import(request: ImportRequest, watch: Watch) -> Import:
     extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
     candidates: list[BilingualQuestion] = []
     passed_over: list[str] = []
+    empty: list[str] = []
     groups = page_files(request.given)
     for at in watch(range(len(groups)), len(groups)):
         pair = read_pair(groups[at], request.given, wording)
         found = find_candidates(pair, wording, extractor)
         if found and _holds_questions(groups[at], found, wording):
             candidates += found
-        else:
+        elif all(file.below for file in groups[at].values()):
             passed_over.append(pair.key)
+        else:
+            empty.append(pair.key)
     proposer = _proposer(request, framework, content, analyzer, wording)
     record = read_record(request.directories[-1], framework.id)
     plan = make_plan(candidates, record, content, proposer, watch, accept=request.accept)
-    return Import(plan, framework, tuple(passed_over))
+    return Import(plan, framework, tuple(passed_over), tuple(empty))
 
 
 def _holds_questions(
@@ -307,7 +313,10 @@ def _holds_questions(
     """Whether a page was meant: it was given by itself, or its name or its titles say so."""
     if any(is_named_for_questions(file, wording) for file in files.values()):
         return True
-    titles = [question.written for each in found for question in each.found.values()]
+    questions = [question for each in found for question in each.found.values()]
+    titles = [question.written for question in questions]
+    if all(each.style == "page" for each in questions):
+        return any(wording.likeness(title) >= ASKING for title in titles)
     asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
     return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
 

@@ -110,7 +110,10 @@ class Writer:
         if name != "block_quote":
             yield f"> **{name.capitalize()}**", self._line(node)
             yield ">", self._line(node)
-        for text, line in self.blocks(node, level):
+        written = list(self.blocks(node, level))
+        while written and not written[-1][0]:
+            written.pop()
+        for text, line in written:
             yield f"> {text}".rstrip(), line
         yield "", self._line(node)
 

@@ -10,8 +10,16 @@ from urllib.parse import quote
 
 from jieda.entry import Language
 from jieda.errors import ImportingError
-from jieda.importing.page import SUFFIXES, MarkdownPage, PagePair, code_lines, make_page, read_page, read_text
-from jieda.importing.restructured import to_markdown
+from jieda.importing.page import (
+    SUFFIXES,
+    MarkdownPage,
+    PagePair,
+    code_lines,
+    make_page,
+    page_of,
+    read_page,
+    read_text,
+)
 from jieda.importing.wording import Wording
 
 try:
@@ -146,7 +154,11 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     alone = len(roots) == 2 and all(root.is_file() for root in roots)
     for file in files:
         lang = file.lang or _told(file)
-        grouped["" if alone else file.key].setdefault(lang, file)
+        key = "" if alone else file.key
+        # A page of the same name with another ending is another page, unless it is in the other language.
+        while lang in grouped[key]:
+            key += file.path.suffix
+        grouped[key][lang] = file
     if not grouped:
         raise ImportingError(f"no pages ({', '.join(sorted({*SUFFIXES, CATALOGUE}))}) in {_named(given)}")
     return tuple(grouped[key] for key in sorted(grouped))
@@ -189,10 +201,7 @@ def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language
 
 def _translated(source: Path, catalogue: Path, lang: Language) -> MarkdownPage:
     text = translate(read_text(source), read_catalogue(catalogue))
-    if source.suffix == ".rst":
-        markdown, origin = to_markdown(text, str(source))
-        return make_page(source, markdown, lang, origin)
-    return make_page(source, text, lang)
+    return page_of(source, text, lang)
 
 
 def _files(root: Path, lang: Language | None) -> Iterator[PageFile]:

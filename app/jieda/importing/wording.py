@@ -19,7 +19,7 @@ _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """`parts` maps the whole of a folded title to a section's key; `around` and the columns hold such titles."""
+    """`parts` maps the whole of a folded title to a section's key; `around`, `sections`, columns hold such titles."""
 
     openers: frozenset[str]
     asked: tuple[str, ...]
@@ -33,6 +33,7 @@ class Wording:
     question_columns: frozenset[str]
     answer_columns: frozenset[str]
     page_names: frozenset[str]
+    sections: frozenset[str]
     solved: re.Pattern[str]
     unsolved: re.Pattern[str]
     same_thread: re.Pattern[str]
@@ -59,6 +60,7 @@ class Wording:
             around=_titles(raw["around"]["en"], raw["around"]["zh"]),
             question_columns=_titles(column["question"]),
             answer_columns=_titles(column["answer"]),
+            sections=_titles(raw["section"]["en"], raw["section"]["zh"]),
             page_names=_words(raw["page"]["names"]),
             solved=_phrases(raw["thread"]["solved"]),
             unsolved=_phrases(raw["thread"]["open"]),

@@ -1,0 +1,138 @@
+"""Forms beside the page of questions: one question a file, a section of a longer page, HTML, quoted errors."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from jieda.cli.import_command import command
+from jieda.importing.page import read_page
+from jieda.importing.questions import find_questions
+from jieda.importing.wording import Wording
+
+from tests.support import small_content
+
+API = (
+    "# client.connect\n\nConnects.\n\n## Syntax\n\nx\n\n"
+    "## Parameters\n\n### host\n\nThe host.\n\n### port\n\nThe port.\n\n"
+)
+SECTION = "### Why is it refused?\n\nClosed.\n\n### Can I set a timeout?\n\nYes.\n\n"
+HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
+<h1>FAQ</h1>
+<details><summary>How do I install it?</summary>
+<p>Run <code>make install</code> &amp; see <a href="https://example.com/g">the guide</a>.</p>
+<pre>make install
+# done</pre></details>
+<h2>Why is it slow?</h2><ul><li>Disk<li>Net</ul>
+</body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "a.md",
+            "# Port 80 is taken\n\n## Environment\n\nAny.\n\n## Solution\n\nStop it.\n",
+            [("Port 80 is taken", 1)],
+        ),
+        (
+            "a.md",
+            "# 端口被占用怎么办\n\n## 原因\n\n有人用。\n\n## 解决方法\n\n停掉。\n",
+            [("端口被占用怎么办", 1)],
+        ),
+        (
+            "a.md",
+            "---\ntitle: Why is port 80 taken?\n---\n\n## Cause\n\nIt is.\n\n## Solution\n\nStop it.\n",
+            [("Why is port 80 taken?", 1)],
+        ),
+        (
+            "a.md",
+            f"{API}## FAQ\n\n{SECTION}## See also\n\n- x\n",
+            [("Why is it refused?", 21), ("Can I set a timeout?", 25)],
+        ),
+        (
+            "a.md",
+            f"{API}## 常见问题\n\n- **为什么被拒绝？**\n\n  关了。\n\n- **能设超时吗？**\n\n  能。\n",
+            [("为什么被拒绝？", 21), ("能设超时吗？", 25)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n<font color='red'>**Q: Is it free?**</font>\n\nA: Yes.\n\n"
+            "<font>**Q: Is it fast?**</font>\n\nA: No.\n",
+            [("Is it free?", 3), ("Is it fast?", 7)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n* `install`: How do I start?\n\n  Run it.\n\n* `net`, `disk`: Why is it slow?\n\n  Disk.\n",
+            [("How do I start?", 3), ("Why is it slow?", 7)],
+        ),
+        ("a.html", HTML, [("How do I install it?", 3), ("Why is it slow?", 7)]),
+    ],
+)
+def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    page = read_page(tmp_path / name)
+    found = find_questions(page, Wording.load())
+    assert [(each.title, page.line_of(each.first) + 1) for each in found] == expected
+
+
+@pytest.fixture
+def imported(tmp_path: Path) -> Callable[..., Result]:
+    """Imports pages, given as texts by name, into `content`."""
+    small_content.write(tmp_path / "content", {})
+
+    def run(named: list[str], **files: str) -> Result:
+        for name, text in files.items():
+            path = tmp_path / name.replace("_DOT_", ".").replace("__", "/")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        pages = [str(tmp_path / each) for each in named]
+        arguments = ["--framework", "roll", "--content", str(tmp_path / "content"), "--lang", "en", *pages]
+        return CliRunner().invoke(command, arguments)
+
+    return run
+
+
+def draft(tmp_path: Path, slug: str) -> str:
+    return (tmp_path / "content" / "en" / "roll" / f"{slug}.md").read_text(encoding="utf-8")
+
+
+def test_a_page_of_the_same_name_with_another_ending_is_another_page(imported: Callable[..., Result]) -> None:
+    one = "# FAQ\n\n## How do I start?\n\nRun.\n\n## How do I stop?\n\nKill.\n"
+    other = "FAQ\n===\n\nIs it free?\n-----------\n\nYes.\n\nIs it fast?\n-----------\n\nNo.\n"
+    done = imported(["faq.md", "faq.rst"], faq_DOT_md=one, faq_DOT_rst=other)
+    assert "2 pages, 4 questions" in done.output
+    assert done.exit_code == 0
+
+
+def test_a_page_that_was_named_and_has_no_questions_is_told_and_the_exit_code_says_it(
+    imported: Callable[..., Result],
+) -> None:
+    faq = "# FAQ\n\n## How do I start?\n\nRun.\n\n## How do I stop?\n\nKill.\n"
+    done = imported(["faq.md", "empty.md"], faq_DOT_md=faq, empty_DOT_md="Nothing.\n")
+    assert "empty.md: no questions were found in it" in done.output
+    assert done.exit_code == 1
+
+
+def test_a_directory_of_files_with_a_question_each_is_imported(imported: Callable[..., Result]) -> None:
+    one = "# Why is port 80 taken?\n\n## Cause\n\nIt is.\n\n## Solution\n\nStop it.\n"
+    guide = "# Guide\n\n## Start\n\nRun.\n\n## Stop\n\nKill.\n"
+    done = imported(["kb"], kb__port_DOT_md=one, kb__guide_DOT_md=guide)
+    assert "1 pages, 1 questions" in done.output
+    assert "guide.md: passed over" in done.output
+
+
+def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signature(
+    imported: Callable[..., Result], tmp_path: Path
+) -> None:
+    text = (
+        "FAQ\n===\n\nWhy does it stop?\n-----------------\n\n  Because of\n\n  the disk.\n\n"
+        "Is it fast?\n-----------\n\nNo.\n"
+    )
+    page = (
+        '# FAQ\n\n## The server crashes at start\n\n> FATAL: could not map shared segment: "main"\n\n'
+        "Give it memory.\n\n## Is it ok?\n\nYes.\n"
+    )
+    assert imported(["faq.rst", "q.md"], faq_DOT_rst=text, q_DOT_md=page).exit_code == 0
+    assert "Because of\n\nthe disk." in draft(tmp_path, "stop")
+    assert "'FATAL: could not map shared segment: {quoted}'" in draft(tmp_path, "server-crashes-start")
