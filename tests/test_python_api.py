@@ -86,7 +86,7 @@ def test_the_example_of_the_documentation_runs_as_a_program(content: Path, tmp_p
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith("roll/oom Out of memory in a worker\nmatched ['roll/oom']\n")
+    assert run.stdout.startswith("roll/oom Out of memory in a worker\nknown ['roll/oom']\n")
 
 
 def test_importing_it_imports_no_index() -> None:
