@@ -15,6 +15,7 @@ one, two-sided.
 
 import argparse
 import math
+import os
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.search.weights import WEIGHTING
+from jieda.settings import Settings
 
 from bench.beds import Bed, beds
 from bench.peers import DEPTH, IN_FIVE, PEERS, TITLE_WEIGHTS, Document, MakePeer
@@ -160,7 +162,7 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
 def engines() -> Iterator[tuple[str, Embedder | None]]:
     """Jieda by words alone, and by meaning as well where that is installed."""
     yield "Jieda", None
-    if embedder := installed(wanted=True):
+    if embedder := installed(Settings.load(os.environ).data, wanted=True):
         yield "Jieda semantic", embedder
 
 

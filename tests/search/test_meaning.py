@@ -1,5 +1,6 @@
 """What is said in other words is found, says so, and never comes before what is asked for by name."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -9,7 +10,7 @@ import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.read.load import load_library
 from jieda.search.answers import ReasonType
-from jieda.search.meaning.embedder import Embedder, Meaning, Vectors
+from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.meaning.sayings import by_themselves
 from jieda.snapshot.analyzers import Analyzers
@@ -35,9 +36,9 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def embedder() -> Embedder:
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
     """The one that is installed."""
-    made = installed(wanted=True)
+    made = installed(tmp_path_factory.mktemp("encoder"), wanted=True)
     assert made is not None
     return made
 
@@ -178,6 +179,43 @@ def slugs(data: Path, analyzers: Analyzers, query: str) -> list[str]:
     return found(follower.snapshot, query)
 
 
+def test_while_the_embedder_fails_words_are_searched_and_vectors_come_when_it_works(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    failing = Failing(embedder)
+    analyzers = Analyzers(failing)
+    content = small_content.write(tmp_path / "content", files_of(FILES))
+    builder = Builder([content], tmp_path / "data", analyzers)
+    first = builder.build()
+    assert first.lacks_vectors
+    assert slugs(tmp_path / "data", analyzers, "free space on disk")[:1] == ["disk"]
+    assert not builder.build().changed
+    failing.fails = False
+    time.sleep(FIRST_REST)  # until it is asked again
+    assert builder.build().changed
+    failing.fails = True
+    assert slugs(tmp_path / "data", analyzers, "怎样提高生成速度") == []
+    failing.fails = False
+    time.sleep(FIRST_REST)
+    assert slugs(tmp_path / "data", analyzers, "怎样提高生成速度")[:1] == ["speed"]
+    assert not builder.build().lacks_vectors
+
+
+class Failing:
+    """An embedder that raises what ours never would, while it `fails`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.name = embedder.name
+        self.fails = True
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the other one does, or not."""
+        if self.fails:
+            raise MemoryError
+        return self._embedder.embed(texts)
+
+
 class Counting:
     """An embedder that counts the texts it is given."""
 
@@ -224,5 +262,5 @@ def test_kept_vectors_point_where_they_pointed() -> None:
     assert cosines.min() > 0.999
 
 
-def test_nobody_embeds_who_does_not_want_to() -> None:
-    assert installed(wanted=False) is None
+def test_nobody_embeds_who_does_not_want_to(tmp_path: Path) -> None:
+    assert installed(tmp_path, wanted=False) is None

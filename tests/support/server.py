@@ -63,9 +63,19 @@ def free_port() -> int:
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """This environment without settings of its own, plus `settings`."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("JIEDA_")}
-    # Words only unless a test says otherwise: what is found must not depend on which extras are installed.
-    ours = {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "JIEDA_SEMANTIC": "0"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    ours = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     return inherited | ours | dict(settings)
+
+
+def with_encoder(data: Path) -> Path:
+    """Has a data directory share what is laid out of the encoder, 83 MB, with those of all other tests."""
+    shared = ROOT / ".pytest_cache" / "encoder"
+    shared.mkdir(parents=True, exist_ok=True)
+    data.mkdir(parents=True, exist_ok=True)
+    if not (data / "encoder").exists():
+        (data / "encoder").symlink_to(shared)
+    return data
 
 
 def start(folder: Path, content: str | Path, **settings: str) -> Server:
@@ -75,7 +85,7 @@ def start(folder: Path, content: str | Path, **settings: str) -> Server:
     server does not get ready.
     """
     port = free_port()
-    data = folder / "data"
+    data = with_encoder(folder / "data")
     chosen = {"content": str(content), "data": str(data), "port": str(port)} | settings
     output = folder / "output.log"
     with output.open("ab") as sink:

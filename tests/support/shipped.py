@@ -16,7 +16,7 @@ from jieda.snapshot.store.facts import code_version
 from jieda.snapshot.watch.follow import Follower
 
 from tests.support import server as servers
-from tests.support.server import COMMAND, ROOT, Server, environment
+from tests.support.server import COMMAND, ROOT, Server, environment, with_encoder
 
 CONTENT = ROOT / "content"
 ENTRIES = len(
@@ -33,7 +33,7 @@ def copy_data(target: Path) -> Path:
 
     Not for tests of building: what they find here was built by another process.
     """
-    shutil.copytree(_built(), target, dirs_exist_ok=True)
+    shutil.copytree(_built(), target, symlinks=True, dirs_exist_ok=True)
     return target
 
 
@@ -66,7 +66,7 @@ def _built() -> Path:
                 if path.is_dir() and path.stat().st_mtime < time.time() - SECONDS_TO_KEEP:
                     shutil.rmtree(path)
             aside = Path(tempfile.mkdtemp(dir=KEPT))
-            settings = {"JIEDA_CONTENT": str(CONTENT), "JIEDA_DATA": str(aside)}
+            settings = {"JIEDA_CONTENT": str(CONTENT), "JIEDA_DATA": str(with_encoder(aside))}
             run = subprocess.run(
                 [*COMMAND, "index"], env=environment(settings), capture_output=True, text=True, check=False
             )

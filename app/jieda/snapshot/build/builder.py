@@ -16,6 +16,7 @@ from jieda.content.read.state import ContentState, advance
 from jieda.disk import clear_the_way
 from jieda.entry import Problem
 from jieda.errors import ContentError
+from jieda.search.meaning.embedder import NotEmbedded
 from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.build.entries import EntryFacts, read_files
 from jieda.snapshot.build.files import ContentMoved, FileReader, Last, Workshop, discard_facts, same
@@ -48,13 +49,15 @@ class BuildAbandoned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to. `changed`: the generation is another one than before."""
+    """What a build came to. `changed`: the generation is another one than before. `lacks_vectors`: of some entries, for
+    the embedder failed."""
 
     generation: str
     changed: bool
     entries: int
     problems: tuple[Problem, ...]
     folders: frozenset[str]
+    lacks_vectors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class Builder:
         self._content, self._analyzers = tuple(content), analyzers
         self._means: Means | None = None
         self._last: LastBuild | None = None
+        self._embeds = True
 
     def build(self) -> Built:
         """Makes the content as it is now the current generation.
@@ -126,11 +130,14 @@ class Builder:
         with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
             clear_the_way(self._data, GENERATIONS, IMAGES, WORKERS)
             clean(self._data)
+            self._embeds = True
             for _ in range(3):
                 try:
                     return self._build()
                 except ContentMoved:
                     continue
+                except NotEmbedded:
+                    self._embeds = False
                 except FactsUnreadable as error:
                     if error.passing:
                         self._forget(damaged=False)
@@ -148,7 +155,12 @@ class Builder:
         pointer = read_pointer(self._data)
         before, moved = pointer.name, pointer.content != tuple(map(str, self._content))
         last = self._last
-        if last and last.built.generation == before and reading == last.reading:
+        if (
+            last
+            and last.built.generation == before
+            and reading == last.reading
+            and not last.built.lacks_vectors
+        ):
             return replace(last.built, changed=False)
         vocabulary, outlines = means.vocabulary(reading), partial(read_files, means.shop)
         state = advance(last.state if last else None, reading, vocabulary, outlines)
@@ -163,7 +175,10 @@ class Builder:
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
-        built = Built(plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders)
+        lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
+        built = Built(
+            plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders, lacks_vectors
+        )
         self._last = LastBuild(built, reading, state, plan)
         return built
 
@@ -219,8 +234,8 @@ class Builder:
             same = last and kept.get(entry_id) is prepared and before.get(entry_id, ()) == logs
             rows[entry_id] = (
                 last.plan.rows[entry_id]
-                if last and same
-                else maker.row(prepared, state.corpus.published[entry_id], logs)
+                if last and same and (last.plan.rows[entry_id].meaning or not last.built.lacks_vectors)
+                else maker.row(prepared, state.corpus.published[entry_id], logs, embeds=self._embeds)
             )
         return rows
 

@@ -217,9 +217,15 @@ class EntryFacts:
         return tuple(key.hex() for key in keys)
 
     def row(
-        self, prepared: Prepared, files: Mapping[Language, Outline], samples: Sequence[SampleFile]
+        self,
+        prepared: Prepared,
+        files: Mapping[Language, Outline],
+        samples: Sequence[SampleFile],
+        *,
+        embeds: bool,
     ) -> EntryRow:
-        """What a generation says of an entry, whether or not the facts that it names are there."""
+        """What a generation says of an entry, whether or not the facts that it names are there. Where nobody `embeds`,
+        vectors that are not there are not named."""
         editions = {lang: edition_key(file, prepared.decisions[lang]).hex() for lang, file in files.items()}
         summary = prepared.head.summary
         taxonomy = self._vocabulary.taxonomy
@@ -241,14 +247,15 @@ class EntryFacts:
             document=fact_key("document", self._words, said).hex(),
             completions=fact_key("completions", code_version(), said).hex(),
             diagnosis=fact_key("diagnosis", self._logs, said, *(sample.content for sample in samples)).hex(),
-            meaning=self._meaning_key(editions),
+            meaning=self._meaning_key(editions, embeds=embeds),
         )
 
-    def _meaning_key(self, editions: Mapping[Language, str]) -> str:
+    def _meaning_key(self, editions: Mapping[Language, str], *, embeds: bool) -> str:
         if self._embedder is None:
             return ""
         texts = to_json(list(editions.items())).decode()
-        return fact_key("meaning", code_version(), self._embedder.name, texts).hex()
+        key = fact_key("meaning", code_version(), self._embedder.name, texts)
+        return key.hex() if embeds or self._facts.known([key]) else ""
 
     def ensure(
         self,
@@ -256,15 +263,16 @@ class EntryFacts:
         prepared: Mapping[str, Prepared],
         corpus: Corpus,
     ) -> None:
-        """Makes the facts that `rows` name and that are not there."""
+        """Makes the facts that `rows` name and that are not there. Raises NotEmbedded, with all others made."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
         self._facts.put_all(self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause))
         if self._embedder is not None:
-            self._embed(
-                self._embedder, (row for row in rows.values() if bytes.fromhex(row.meaning) not in known)
+            lacking = (
+                row for row in rows.values() if row.meaning and bytes.fromhex(row.meaning) not in known
             )
+            self._embed(self._embedder, lacking)
 
     def _orders(
         self,
@@ -290,7 +298,7 @@ class EntryFacts:
                 )
 
     def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
-        # Here alone: in each helper the weights would take more memory than all the rest of it.
+        # Here alone: what embeds may be asked over a network, and may fail.
         for row in rows:
             self._shop.pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))

