@@ -180,7 +180,8 @@ def test_the_words_inside_the_name_of_a_checkpoint_are_found(field: httpx.Client
     ],
 )
 def test_operators_of_programming_languages_never_empty_the_result(field: httpx.Client, q: str) -> None:
-    assert first(field, q) == "code/arrow"
+    # A page is what another entry is about as well.
+    assert "code/arrow" in ids(field, q)[: 2 if q.startswith("page %s") else 1]
 
 
 @pytest.mark.parametrize(

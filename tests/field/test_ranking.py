@@ -7,11 +7,14 @@ title and text; authors cannot boost an entry; queries that find nothing are cou
 import re
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.field.asking import entries, ids, search
+from tests.field.corpus import FILES
+from tests.support.small_content import write
 
 
 def first(client: httpx.Client, q: str) -> str:
@@ -142,7 +145,10 @@ def test_a_slip_in_an_error_name_is_corrected_where_only_its_dotted_name_is_writ
     assert search(client, "OutOfMemroyError")["hits"]
 
 
-def test_near_misses_are_offered_apart_from_results(field: httpx.Client) -> None:
+def test_near_misses_of_words_are_offered_apart_from_results(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    field = serve(write(tmp_path / "content", FILES))
     q = "weather barter zzyzx qwrtp plmkn bvcxw nhytg"
     answer = search(field, q)
     assert (answer["total"], answer["hits"]) == (0, [])
