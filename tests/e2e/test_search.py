@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
 
-FIRST = "#results .card:first-child h2 a"
+FIRST = "#results :is(.best, .card:first-child) h2 a >> nth=0"
 
 
 def query(page: Page) -> dict[str, list[str]]:

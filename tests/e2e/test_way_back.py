@@ -138,7 +138,7 @@ def test_on_a_phone_the_fix_of_every_sample_is_on_the_first_screen(open_page: Op
             const page = new DOMParser().parseFromString(await response.text(), "text/html");
             document.getElementById("answer").replaceWith(document.adoptNode(page.getElementById("answer")));
             scrollTo(0, 0);
-            tops.push(document.querySelector(".best .answer")?.getBoundingClientRect().top ?? Infinity);
+            tops.push(document.querySelector(".best .answer, .match.tied")?.getBoundingClientRect().top ?? Infinity);
           }
           return tops;
         }""",

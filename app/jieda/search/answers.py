@@ -131,6 +131,11 @@ class SearchAnswer:
     framework_fits: bool = False
     """Whether any of these has an entry that answers, which then comes before all others."""
 
+    @property
+    def is_of_others(self) -> bool:
+        """Whether what was found is written for other frameworks than the one that is asked about."""
+        return bool(self.frameworks and self.hits) and not self.framework_fits
+
 
 class CompletionType(StrEnum):
     """What a completion is."""

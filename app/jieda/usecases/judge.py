@@ -36,9 +36,9 @@ def judged(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Diagnosis:
 def is_weak(diagnosis: Diagnosis | None, answer: SearchAnswer) -> bool:
     """Whether nothing fits: what the judgement says of a failure, and the search of anything else."""
     if diagnosis is None or diagnosis.verdict is Verdict.NO_ERROR:
-        return answer.weak
+        return answer.weak or answer.is_of_others
     if diagnosis.verdict is Verdict.NEAR and not diagnosis.errors:
-        return answer.weak
+        return answer.weak or answer.is_of_others
     return bool(answer.hits) and diagnosis.verdict in UNEXPLAINED
 
 

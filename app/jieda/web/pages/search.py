@@ -26,7 +26,7 @@ from jieda.usecases.search import search as search_for
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
 from jieda.web.pages.filters import FilterBar, filter_bar
-from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.layout import GAPS, Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
@@ -35,6 +35,7 @@ from jieda.web.pages.parts import (
     build_pager,
     entry_row,
     lang_attribute,
+    name_of,
     tag_link,
 )
 from jieda.web.pages.verdict import (
@@ -210,8 +211,12 @@ def _status(context: PageContext, request: SearchRequest, answer: SearchAnswer) 
 
 
 def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
+    """What no entry has of the question: the framework that it names, or words."""
+    names = context.t("list.join").join(name_of(context, "framework", each) for each in answer.frameworks)
     words = context.t("list.join").join(answer.absent_words)
-    return context.t("search.absent_words", words=words) if words else ""
+    told = [context.t("search.none_of", names=names)] if answer.is_of_others else []
+    told += [context.t("search.absent_words", words=words)] if words else []
+    return GAPS[context.lang].join(told)
 
 
 def _nothing(context: PageContext, request: SearchRequest) -> str:
