@@ -328,9 +328,10 @@ class NewGeneration:
 
 
 def clean(data: Path) -> None:
-    """Removes what dead builders left. Call it while holding the lock: nobody else can be building then."""
-    for folder in (data, data / GENERATIONS, data / IMAGES):
-        if folder != data and folder.is_symlink():
+    """Removes what dead builders left. Call it while holding the lock: nobody else can be building then; whoever keeps
+    arrays without it meanwhile keeps them in a temporary directory."""
+    for folder in (data, *data.iterdir()):
+        if folder != data and (folder.is_symlink() or not folder.is_dir()):
             continue
         for prefix in (BUILDING, DAMAGED):
             for path in folder.glob(f"{prefix}*"):
