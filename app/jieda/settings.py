@@ -243,6 +243,27 @@ class Settings:
         True,
         "Find what says the same in other words or in the other language; 0: words only.",
     )
+    embeddings_url: Annotated[
+        str,
+        matching(
+            r"(https?://[^/?#@\s]+/[^#@\s]*)?", "must be like http://gpu1:8000/v1/embeddings, without a user"
+        ),
+    ] = row(
+        "",
+        "Address of a model of your own that embeds in the form of OpenAI's /v1/embeddings, such as "
+        "http://gpu1:8000/v1/embeddings. Entries and queries are sent to it. Empty: the encoder that is installed.",
+    )
+    embeddings_model: str = row("", "Name of the model there.")
+    embeddings_key: str = row("", "Key that it is asked with; better set as a variable than as an option.")
+    embeddings_query: str = row("", "What the model wants before a query, such as query:")
+    embeddings_passage: str = row("", "What it wants before a text of an entry, such as passage:")
+    embeddings_batch: int = row(32, "Texts that are sent to it at once.", 1, 1024)
+    embeddings_timeout: int = row(
+        2,
+        "Seconds that a search waits for it; then words alone are searched. A batch has ten times as many.",
+        1,
+        60,
+    )
     dictionary: Annotated[str, AfterValidator(file)] = row(
         "",
         "File in CC-CEDICT's format, by which entries are found that lack the language they are asked for in.",

@@ -24,6 +24,23 @@ error_types:
   crash: {name: {en: Crash, zh: 崩溃}, description: {en: It ends., zh: 结束。}}
 """
 
+OTHER_WORDS = {
+    name: small_content.edition(title, f"## Answer\n\n{text}\n", topics="[]")
+    for name, (title, text) in {
+        "en/checkpoint": (
+            "Training hangs when a checkpoint is saved",
+            "All ranks wait for the one whose disk is full.",
+        ),
+        "en/reward": ("The reward stays at zero", "The grader reads the last line of an answer."),
+        "en/speed": ("Make generation faster", "Use a larger batch. Longer answers take more time."),
+        "en/memory": ("Out of memory on the second step", "Turn on recomputation of activations."),
+        "en/people": ("Who maintains this page", "A small team in Hangzhou looks after it."),
+        "en/ports": ("Open the dashboard from another machine", "Forward port 8265 over SSH."),
+        "en/convert": ("Convert to another format", "A script in tools reads one and gives the other."),
+    }.items()
+}
+"""Entries that are asked for in words that none of them has."""
+
 MakeSnapshot = Callable[..., Snapshot]
 """`small(files, glossary="")`: a snapshot of `files` by name, `en/one` for content/en/roll/one.md."""
 

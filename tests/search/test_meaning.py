@@ -206,10 +206,10 @@ class Failing:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.name = embedder.name
+        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
         self.fails = True
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """As the other one does, or not."""
         if self.fails:
             raise MemoryError
@@ -221,10 +221,10 @@ class Counting:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self.name = embedder.name
+        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
         self.texts = 0
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """As the other one does."""
         self.texts += len(texts)
         return self._embedder.embed(texts)

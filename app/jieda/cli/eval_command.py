@@ -17,9 +17,8 @@ from jieda.diagnosis.answers import Confidence
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.bench import Bench
 from jieda.evaluation.figures import DiagnosedQuery, Ranked
-from jieda.search.meaning.embedder import embedder
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers, dictionary_of
+from jieda.snapshot.analyzers import Analyzers, dictionary_of, embedder_of
 
 
 @click.command("eval")
@@ -43,10 +42,7 @@ def command(
     judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
-        means = Analyzers(
-            embedder(settings.data, wanted=settings.semantic),
-            dictionary=dictionary_of(settings, Path(folder)),
-        )
+        means = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
         bench = Bench(content_directories(directories), Path(folder), means)
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
         search_for = bench.hidden if hide_lang else bench.full

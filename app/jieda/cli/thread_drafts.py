@@ -7,6 +7,7 @@ what they say means the same (docs/importing.md). What most people meet comes fi
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -22,6 +23,7 @@ from jieda.drafting.guesses import Slugs, finders_of, shape_of
 from jieda.entry import Kind, Language, Sample, Source
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
+from jieda.search.meaning.embedder import NotEmbedded
 from jieda.search.meaning.likeness import alike
 from jieda.signature.line import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
@@ -188,9 +190,11 @@ def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tu
     """By the encoder where there is one, else by words and glossary. Failures of other types are never the same."""
     texts = [f"{each.thread.title}. {each.shape}" if each.shape else each.thread.title for each in read]
     searcher = snapshot.searcher
-    if searcher.embedder:
-        pairs = alike(searcher.embedder, texts, NEAR)
-    else:
+    pairs: Iterable[tuple[int, int]] | None = None
+    if searcher.embedder and searcher.embedder.measured:
+        with suppress(NotEmbedded):
+            pairs = list(alike(searcher.embedder, texts, NEAR))
+    if pairs is None:
         reader = WordReader(searcher.analyzer, searcher.glossary)
         pairs = _sharing([meaning(text, reader) for text in texts])
     for one, other in pairs:

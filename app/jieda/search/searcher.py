@@ -11,7 +11,7 @@ from jieda.content.library import Library
 from jieda.entry import Entry
 from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
-from jieda.search.meaning.embedder import Embedder, NotEmbedded, Vector
+from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.frameworks import FrameworkNames
 from jieda.search.query.parser import ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
@@ -62,13 +62,15 @@ class Searcher:
         """`embedder` is the one that the index was made with, where there is one; `dictionary` finds entries that lack
         the language asked in; `read_places` knows where terms stand in editions, which are analyzed for it otherwise;
         without a `language` nothing typed is an operator but quotes."""
-        self.waits = index.waits
+        self._embedder = GuardedEmbedder.of(embedder)
+        self.waits = index.waits or bool(self._embedder and self._embedder.waits)
         """Whether to search is to wait for others."""
+        self.is_remote = index.waits
+        """Whether the index is elsewhere, so that a search may fail."""
         self._language = language
         self._library = library
         self._lexicon = index.lexicon
         self._ranker = Ranker(index)
-        self._embedder = embedder
         names = FrameworkNames(
             library.taxonomy.framework.values(),
             analyzer,
@@ -88,7 +90,7 @@ class Searcher:
         return self._analyzer
 
     @property
-    def embedder(self) -> Embedder | None:
+    def embedder(self) -> GuardedEmbedder | None:
         """What texts are embedded with, where anything is."""
         return self._embedder
 
@@ -207,7 +209,7 @@ class Searcher:
         if self._embedder is None or query.prose <= 0:
             return None
         try:
-            vector: Vector = self._embedder.embed([query.saying])[0]
+            vector: Vector = self._embedder.embed([query.saying], asked=True)[0]
         except NotEmbedded:
             return None
         return vector

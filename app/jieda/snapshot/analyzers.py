@@ -86,7 +86,7 @@ class Analyzers:
     ) -> None:
         """`embedder` is what builders and searches embed with, if they do; `engine` the cluster that they load and ask,
         where the index is not in the process; `dictionary` what queries are translated by."""
-        self.embedder = GuardedEmbedder(embedder) if embedder else None
+        self.embedder = GuardedEmbedder.of(embedder)
         self.engine = engine
         self.dictionary = dictionary
         self._analyzer: tuple[tuple[str, ...], Analyzer] | None = None
@@ -118,7 +118,25 @@ def analyzers_of(settings: Settings) -> Analyzers:
         # A cluster finds by words alone, those of the query: nothing is embedded for it, and nothing translated.
         return Analyzers(engine=engine)
     dictionary = dictionary_of(settings, settings.data)
-    return Analyzers(embedder(settings.data, wanted=settings.semantic), dictionary=dictionary)
+    return Analyzers(embedder_of(settings), dictionary=dictionary)
+
+
+def embedder_of(settings: Settings) -> Embedder | None:
+    """What settings embed with: a server's model, the installed encoder, or nothing."""
+    if not (settings.semantic and settings.embeddings_url):
+        return embedder(settings.data, wanted=settings.semantic)
+    door = import_module("jieda.search.meaning.endpoint")
+    endpoint = door.Endpoint(
+        settings.embeddings_url,
+        settings.embeddings_model,
+        settings.embeddings_key,
+        settings.embeddings_query,
+        settings.embeddings_passage,
+        settings.embeddings_batch,
+        settings.embeddings_timeout,
+    )
+    made: Embedder = door.EndpointEmbedder(endpoint)
+    return made
 
 
 def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:

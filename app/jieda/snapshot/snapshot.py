@@ -27,7 +27,7 @@ from jieda.search.show.concordance import Places
 from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import WhooshIndex
 from jieda.search.whoosh.language import QueryLanguage
-from jieda.snapshot.analyzers import Analyzers, Engine, engine_name
+from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.store.facts import FactStore
 from jieda.snapshot.store.generation import IMAGES, Generation, GenerationUnreadable
 from jieda.snapshot.store.records import (
@@ -101,7 +101,7 @@ def open_snapshot(
     library, name = _library(generation, data, facts), generation.header.completions
     analyzer = analyzers.of(library.dictionary)
     glossary = analyzers.glossary(library.dictionary, library.glossary)
-    index = _index(generation, analyzers.engine, before)
+    index = _index(generation, analyzers, before)
     same = before and before.generation.header.completions == name
     completions = before.completions if before and same else read_completions(generation.index, name)
     diagnoser, background = _diagnoser(
@@ -124,14 +124,16 @@ def open_snapshot(
     )
 
 
-def _index(generation: Generation, engine: Engine | None, before: Opened | None) -> EmbeddedIndex:
+def _index(generation: Generation, analyzers: Analyzers, before: Opened | None) -> EmbeddedIndex:
     """Open the index of a generation, reusing the segments that `before` has. Raises GenerationUnreadable,
     IndexUnreadable."""
+    engine, embedder = analyzers.engine, analyzers.embedder
     if generation.header.engine != engine_name(engine):
         raise GenerationUnreadable("it was made for another engine")
     if engine is not None:
         return engine.open(generation.index)
-    return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None)
+    to_scale = embedder is not None and not embedder.measured
+    return EmbeddedIndex(generation.index, WEIGHTING, before.index if before else None, to_scale=to_scale)
 
 
 def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of

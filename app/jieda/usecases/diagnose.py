@@ -75,7 +75,7 @@ def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
     if usual in found.asks:
         found = explain(service, snapshot, text, lang, usual)
     line = text.strip()
-    if not line or "\n" in line or len(line) > service.limits.query_chars or snapshot.searcher.waits:
+    if not line or "\n" in line or len(line) > service.limits.query_chars or snapshot.searcher.is_remote:
         return found
     answer = snapshot.searcher.search(SearchRequest(line, lang, limit=LOOKED_AT))
     return without_secrets(judged(found, answer, line))

@@ -34,9 +34,12 @@ RELOADS = [
         "/api/v1/reload;x",
     ),
 ]
-GOES_OUT = {"jieda.cli.health", "jieda.client.remote", "jieda.cluster.node"}
+GOES_OUT = {
+    *("jieda.cli.health", "jieda.client.remote"),
+    *("jieda.cluster.node", "jieda.search.meaning.endpoint"),
+}
 """Who may open a connection: a health check of this server, a command that was given the address of one, and a search
-of the cluster that the operator has named in the settings."""
+of the cluster or by the encoder that the operator has named in the settings."""
 WAYS_OUT = {"http.client", "urllib.request", "ftplib", "smtplib", "ssl", "requests", "httpx", "aiohttp"}
 ANALYZE = """
 from jieda.analysis.pipeline import Analyzer

@@ -240,15 +240,22 @@ class EmbeddedIndex:
 
     waits = False
 
-    def __init__(self, directory: Path, weighting: Weighting, reuse: "EmbeddedIndex | None" = None) -> None:
-        """Segments that `reuse` has are not read again. Raises IndexUnreadable where anything in `directory` is
-        missing or damaged."""
+    def __init__(
+        self,
+        directory: Path,
+        weighting: Weighting,
+        reuse: "EmbeddedIndex | None" = None,
+        *,
+        to_scale: bool = False,
+    ) -> None:
+        """Segments that `reuse` has are not read again; `to_scale` as for `EmbeddedLikeness`. Raises IndexUnreadable
+        where anything in `directory` is missing or damaged."""
         manifest = read_manifest(directory)
         known = {one.name: one for one in reuse.collection.segments} if reuse else {}
         segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
         self.collection: Collection = Collection(segments, manifest, weighting)
         self.facets = FacetColumns(self.collection)
-        self.likeness = EmbeddedLikeness(self.collection, weighting.gist)
+        self.likeness = EmbeddedLikeness(self.collection, weighting.gist, to_scale=to_scale)
         self.lexicon = EmbeddedLexicon(self.collection)
         self.failure_terms = FailureTerms(self.collection)
         self._lacking = {lang: self.facets.lacking(lang) for lang in Language}

@@ -33,8 +33,17 @@ class Embedder(Protocol):
     def name(self) -> str:
         """Of the weights and the release: vectors are compared with those of the same name only."""
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """A vector for each text. The first call may take seconds. Raises whatever it fails with."""
+    @property
+    def waits(self) -> bool:
+        """Whether to embed is to wait for others."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether weights and thresholds were chosen with its vectors; others are brought to the same scale."""
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+        """A vector for each text, which are `asked` or told. The first call may take seconds. Raises whatever it fails
+        with."""
 
 
 class NotEmbedded(JiedaError):
@@ -49,18 +58,23 @@ class GuardedEmbedder:
     """An embedder that may fail without anybody waiting for it again and again. Safe to share between threads."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.name = embedder.name
+        self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
         self.failure = ""
         """Why it failed the last time, without a path; empty where it did not."""
         self._embedder = embedder
         self._rest, self._asleep_until = 0.0, 0.0
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    @classmethod
+    def of(cls, embedder: Embedder | None) -> "GuardedEmbedder | None":
+        """One that is guarded already as it is; None for none."""
+        return embedder if embedder is None or isinstance(embedder, cls) else cls(embedder)
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
         """A vector for each text. Raises NotEmbedded."""
         if time.monotonic() < self._asleep_until:
             raise NotEmbedded(self.failure)
         try:
-            vectors = _checked(self._embedder.embed(texts), len(texts))
+            vectors = _checked(self._embedder.embed(texts, asked=asked), len(texts))
         except Exception as error:
             # Whatever somebody else's encoder raises: there are words to search by.
             self._note(error)
@@ -71,7 +85,7 @@ class GuardedEmbedder:
     def open(self) -> None:
         """Has it ready for those who ask, or its failure told."""
         with contextlib.suppress(NotEmbedded):
-            self.embed(["."])
+            self.embed(["."], asked=True)
 
     def _note(self, error: Exception) -> None:
         if not self.failure:
@@ -79,9 +93,8 @@ class GuardedEmbedder:
         else:
             self._rest = min(2 * self._rest or FIRST_REST, LAST_REST)
             self._asleep_until = time.monotonic() + self._rest
-        self.failure = (
-            f"what finds entries by meaning fails ({type(error).__name__}): words alone are searched"
-        )
+        reason = str(error) if isinstance(error, NotEmbedded) else type(error).__name__
+        self.failure = f"what finds entries by meaning fails ({reason}): words alone are searched"
 
 
 def _checked(vectors: Vectors, count: int) -> Vectors:
@@ -113,12 +126,12 @@ def embedder(data: Path, *, wanted: bool) -> Embedder | None:
 class _Broken:
     """What is installed, and cannot even be imported."""
 
-    name = "broken"
+    name, waits, measured = "broken", False, True
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def embed(self, _texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - nothing is
         """Raises what importing it raised."""
         raise self._error
 

@@ -38,6 +38,9 @@ WORDS, PREFIXES = 8192, 16384
 class SentenceEncoder:
     """Implements `embedder.Embedder`; vectors are 512 wide. Opened at the first use."""
 
+    waits = False
+    measured = True
+
     def __init__(self, data: Path) -> None:
         """What is laid out of the package is kept below `data`."""
         self._folder = data / FOLDER
@@ -45,7 +48,7 @@ class SentenceEncoder:
         self._open: tuple[Tokenizer, Network] | None = None
         self.name = f"universal-sentence-encoder {version(PACKAGE)}"
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - all are alike
         """A vector for each text. Raises JiedaError where the package is damaged, OSError."""
         with self._lock:
             tokenizer, network = self._open = self._open or self._opened()

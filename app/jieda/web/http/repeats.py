@@ -13,6 +13,7 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jieda.presentation import paths
+from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.web.http.negotiation import has_tag, own_path
 from jieda.web.site import Site, asker_of, site_of
@@ -45,7 +46,8 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Answers repeated searches and requests for entries, and keeps the answers to others."""
+    """Answers repeated searches and requests for entries, and keeps the answers to others; none of those given while
+    words alone are searched that should not be."""
 
     app: ASGIApp
 
@@ -79,13 +81,19 @@ class Repeats:
                 headers = tuple(message["headers"]) if message["status"] == 200 else ()
             elif headers and not message.get("more_body", False) and site.service.current() is snapshot:
                 body = message.get("body", b"")
-                if _is_kept(Headers(raw=list(headers)), len(body)):
+                if _is_kept(Headers(raw=list(headers)), len(body)) and not failing(snapshot):
                     said = scope.get("state", {})
                     sent = Sent(headers, body, scope["route"], said.get("outcome", ""), said.get("note"))
                     site.cache.put(snapshot, key, sent, SIZE + len(body))
             await send(message)
 
         await self.app(scope, receive, watched)
+
+
+def failing(snapshot: Snapshot) -> bool:
+    """Whether what finds by meaning failed the last time."""
+    embedder = snapshot.searcher.embedder
+    return bool(embedder and embedder.failure)
 
 
 def _is_kept(headers: Headers, size: int) -> bool:

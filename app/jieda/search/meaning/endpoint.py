@@ -1,0 +1,104 @@
+"""A team's own encoder behind an address, and the door to HTTP for it.
+
+It is asked in the form of OpenAI's `/v1/embeddings`, which vLLM, SGLang, Text Embeddings Inference and Ollama serve.
+Nothing is sent but queries and what entries say, to nobody but the address that the operator has set.
+"""
+
+import json
+import ssl
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+
+from jieda.search.meaning.embedder import NotEmbedded, Vectors
+
+LARGEST = 64 << 20
+"""Bytes of an answer that are read."""
+LONGEST = 1000
+"""Characters of a text that are sent: most models read 512 tokens, and many servers refuse more."""
+FOR_PASSAGES = 10
+"""Times as long a batch of passages may take as a query, for which somebody waits."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Endpoint:
+    """Where a model is, and what it is asked with: `query` and `passage` are what it wants before such texts, `batch`
+    how many it takes at once, `timeout` the seconds that each step of asking for a query may take."""
+
+    url: str
+    model: str = ""
+    key: str = ""
+    query: str = ""
+    passage: str = ""
+    batch: int = 32
+    timeout: float = 2.0
+
+    def __repr__(self) -> str:
+        return f"Endpoint of {self.model or 'a model'}"
+
+
+class EndpointEmbedder:
+    """Implements `embedder.Embedder`. Redirects are not followed."""
+
+    waits = True
+    measured = False
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._parts = urlsplit(endpoint.url)
+        self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
+        # Without the name of a model only the address tells one from another.
+        self.name = f"{endpoint.model or endpoint.url} {endpoint.passage}"
+
+    def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
+        """A vector of length 1 for each text. Raises NotEmbedded."""
+        prefix = self._endpoint.query if asked else self._endpoint.passage
+        timeout = self._endpoint.timeout * (1 if asked else FOR_PASSAGES)
+        sent = [f"{prefix} {text[:LONGEST]}" if prefix else text[:LONGEST] for text in texts]
+        starts = range(0, len(sent), self._endpoint.batch)
+        return np.concatenate([self._batch(sent[at : at + self._endpoint.batch], timeout) for at in starts])
+
+    def _batch(self, texts: Sequence[str], timeout: float) -> Vectors:
+        answer = self._ask({"model": self._endpoint.model, "input": texts}, timeout)
+        try:
+            rows = sorted(answer["data"], key=lambda row: int(row["index"]))
+            vectors: Vectors = np.array([row["embedding"] for row in rows], np.float32)
+            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        except (KeyError, TypeError, ValueError) as error:
+            raise NotEmbedded("its server answers no vectors") from error
+        if len(vectors) != len(texts) or not (lengths > 0).all():
+            raise NotEmbedded("its server answers other vectors than were asked for")
+        vectors /= lengths
+        return vectors
+
+    def _ask(self, body: dict[str, object], timeout: float) -> Any:
+        """What is answered to a POST. Raises NotEmbedded."""
+        target = urlunsplit(("", "", self._parts.path, self._parts.query, ""))
+        key = {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
+        try:
+            with closing(self._connection(timeout)) as connection:
+                connection.request(
+                    "POST", target, json.dumps(body), {"Content-Type": "application/json", **key}
+                )
+                response = connection.getresponse()
+                content = response.read(LARGEST)
+        except (OSError, HTTPException) as error:
+            raise NotEmbedded(f"its server does not answer ({type(error).__name__})") from error
+        if response.status != HTTPStatus.OK:
+            raise NotEmbedded(f"its server answers {response.status}")
+        try:
+            return json.loads(content)
+        except ValueError as error:
+            raise NotEmbedded("its server answers something else than JSON") from error
+
+    def _connection(self, timeout: float) -> HTTPConnection:
+        host, port = self._parts.hostname or "", self._parts.port
+        if self._tls:
+            return HTTPSConnection(host, port, timeout=timeout, context=self._tls)
+        return HTTPConnection(host, port, timeout=timeout)
