@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from fastapi.routing import iter_route_contexts
 from jieda.errors import SettingsError
-from jieda.settings import OPTIONS, RESERVED, Settings
+from jieda.setting_forms import RESERVED
+from jieda.settings import OPTIONS, Settings
 from jieda.web.app import create_app
 
 from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
@@ -212,7 +213,11 @@ def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
 
 
 def test_a_prefix_that_looks_like_an_address_of_ours_is_refused(tmp_path: Path) -> None:
-    given = {"JIEDA_CONTENT": str(write(tmp_path, ONE)), "JIEDA_DATA": str(tmp_path / "data")}
+    given = {
+        "JIEDA_CONTENT": str(write(tmp_path, ONE)),
+        "JIEDA_DATA": str(tmp_path / "data"),
+        "JIEDA_CHAT": "1",
+    }
     routes = create_app(Settings.load(given)).routes
     first = {context.path.split("/")[1] for context in iter_route_contexts(routes) if context.path}
     addresses = {segment for segment in first if segment and "{" not in segment and "." not in segment}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jieda.search.meaning.embedder import Embedder, NotEmbedded, embedder
-from jieda.search.meaning.endpoint import Endpoint, EndpointEmbedder
+from jieda.search.meaning.endpoint import EndpointEmbedder, ModelEndpoint
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Snapshot
@@ -48,7 +48,7 @@ def content(tmp_path: Path) -> Path:
 
 def asking(server: EncoderServer, **given: object) -> EndpointEmbedder:
     options: dict[str, object] = {"model": "ours", "key": KEY, "query": "query:", "passage": "passage:"}
-    return EndpointEmbedder(Endpoint(server.url, **(options | given)))  # type: ignore[arg-type]
+    return EndpointEmbedder(ModelEndpoint(server.url, **(options | given)))  # type: ignore[arg-type]
 
 
 def built(content: Path, data: Path, made: Embedder) -> Snapshot:

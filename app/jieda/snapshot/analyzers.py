@@ -126,7 +126,7 @@ def embedder_of(settings: Settings) -> Embedder | None:
     if not (settings.semantic and settings.embeddings_url):
         return embedder(settings.data, wanted=settings.semantic)
     door = import_module("jieda.search.meaning.endpoint")
-    endpoint = door.Endpoint(
+    endpoint = door.ModelEndpoint(
         settings.embeddings_url,
         settings.embeddings_model,
         settings.embeddings_key,

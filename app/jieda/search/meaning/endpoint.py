@@ -27,7 +27,7 @@ FOR_PASSAGES = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Endpoint:
+class ModelEndpoint:
     """Where a model is, and what it is asked with: `query` and `passage` are what it wants before such texts, `batch`
     how many it takes at once, `timeout` the seconds that each step of asking for a query may take."""
 
@@ -49,7 +49,7 @@ class EndpointEmbedder:
     waits = True
     measured = False
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: ModelEndpoint) -> None:
         self._endpoint = endpoint
         self._parts = urlsplit(endpoint.url)
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
