@@ -100,8 +100,9 @@ attacks: install ## Take another reader's turn in seven ways; what he sees of it
 week: install ## Ask for a week in some minutes, partly in vain; the report must name what is missing (ARGS, see trials/week.py)
 	$(BIN)/python -m trials.week $(ARGS)
 
-# uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it.
-LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 $(ARGS)
+# uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it. Extras are
+# kept: for `coverage[toml]` pip looks at the newest release of coverage, and refuses it, unless that very name is pinned.
+LOCK := $(VENV)/lock/bin/uv pip compile --quiet --universal --generate-hashes --no-strip-extras --python-version 3.11 $(ARGS)
 lock: export UV_CUSTOM_COMPILE_COMMAND = make lock
 lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(BIN)/python -m venv $(VENV)/lock
