@@ -18,13 +18,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes, Load
 from jieda.cluster.node import Access
-from jieda.cluster.source import Shape
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.evaluation.figures import read_judged

@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind
 from jieda.content.read.load import load_library
 from jieda.diagnosis import model, origin, scoring
@@ -28,7 +27,7 @@ from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
 from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
 from jieda.log_knowledge import Background, LogKnowledge
-from jieda.signature.grammar import literal_text
+from jieda.signature import literal_text
 
 from bench.made import collect
 from bench.peers import PEERS, Ask

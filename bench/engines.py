@@ -22,8 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.evaluation.figures import read_judged

@@ -21,8 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.check.everything import CheckReport, check_content
 from jieda.content.read.load import load_library
 from jieda.entry import Language, Problem

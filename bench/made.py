@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.diagnosis.collect import FactReader, background_words, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser
@@ -16,7 +15,7 @@ from jieda.diagnosis.facts import Known
 from jieda.diagnosis.telling import CountedWords
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Signature
-from jieda.evaluation.bench import build_index
+from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background, LogKnowledge
 from jieda.search.completion import (

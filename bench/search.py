@@ -18,8 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
 from jieda.content.read.gather import Vocabulary
@@ -27,9 +26,8 @@ from jieda.content.read.load import load_library
 from jieda.entry import Summary
 from jieda.evaluation.figures import read_judged
 from jieda.search.answers import SearchRequest
-from jieda.search.index.document import Document, build_documents
+from jieda.search.index.document import ZONES, Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.fields import ZONES
 from jieda.search.index.writer import update_index
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.types import Query

@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 WEB = ("jieda.web.", "jieda.export.")
 SHOWN = ("jieda.web.", "jieda.presentation.", "jieda.client.", "jieda.agents.")
 DOORS: dict[str, tuple[str, ...]] = {
-    "jieba": ("jieda.analysis.chinese",),
+    "jieba": ("jieda.analysis.words",),
     "snowballstemmer": ("jieda.analysis.",),
     "packaging": ("jieda.versions",),
     "yaml": ("jieda.content.read.yaml_reader",),
@@ -83,10 +83,10 @@ DOORS: dict[str, tuple[str, ...]] = {
         "jieda.anchors",
         "jieda.search.",
         "jieda.cluster.",
-        "jieda.analysis.english",
+        "jieda.analysis.words",
         "jieda.diagnosis.",
     ),
-    "spellchecker": ("jieda.analysis.english",),
+    "spellchecker": ("jieda.analysis.words",),
     "msgspec": ("jieda.snapshot.store.records",),
     "sqlite3": (
         "jieda.content.catalog",

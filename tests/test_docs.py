@@ -11,11 +11,11 @@ import click
 import pytest
 from jieda.cli.launch import PROGRAMS
 from jieda.cli.main import main
-from jieda.content.markdown.sections import SECTIONS
-from jieda.content.read.front_matter import FIELDS
+from jieda.content.markdown.links import SECTIONS
+from jieda.content.read.forms import FIELDS
 from jieda.diagnosis.answers import Confidence
 from jieda.settings import OPTIONS
-from jieda.signature.grammar import SIGNATURES
+from jieda.signature import SIGNATURES
 from jieda.version import VERSION
 from jieda.web.pages.agents import SETUPS
 

@@ -5,8 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jieda.signature.grammar import SIGNATURES, SignatureSyntaxError, literal_text
-from jieda.signature.line import compile_signature_line
+from jieda.signature import SIGNATURES, SignatureSyntaxError, compile_signature_line, literal_text
 
 from tests.support.cost import assert_linear
 from tests.support.examples import examples

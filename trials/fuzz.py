@@ -27,8 +27,7 @@ from jieda.content.read.parse import SourceFile, parse_file
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
-from jieda.signature.grammar import SignatureSyntaxError
-from jieda.signature.line import compile_signature_line
+from jieda.signature import SignatureSyntaxError, compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.app import create_app
 from starlette.types import Message

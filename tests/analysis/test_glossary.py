@@ -1,8 +1,7 @@
 """Which words of a glossary are found in a text."""
 
 import pytest
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.taxonomy import GlossaryGroup
 
 GROUPS = (

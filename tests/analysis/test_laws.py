@@ -11,13 +11,9 @@ import opencc
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from jieda.analysis import runs
-from jieda.analysis.chinese import ChineseTokenizer
-from jieda.analysis.english import Stemmer
-from jieda.analysis.normalize import Folder
 from jieda.analysis.pipeline import Analyzer
-from jieda.analysis.runs import runs_of
-from jieda.analysis.token import Token, TokenKind
+from jieda.analysis.token import Token, TokenKind, canonical, runs_of, word_spans
+from jieda.analysis.words import ChineseTokenizer, Folder, Stemmer
 
 from tests.support.cost import assert_linear
 from tests.support.examples import examples
@@ -111,8 +107,8 @@ def relates(token: Token, at_its_place: str) -> bool:
     if token.kind is TokenKind.PART:
         stems = {STEMMER.stem(word) for word in all_words(without_marks(at_its_place))}
         return set(without_marks(token.text).split("_")) <= stems | {""}
-    return token.text in {STEMMER.stem(at_its_place), runs.canonical("-".join(words))} or (
-        token.text in runs.canonical(at_its_place)
+    return token.text in {STEMMER.stem(at_its_place), canonical("-".join(words))} or (
+        token.text in canonical(at_its_place)
     )
 
 
@@ -123,7 +119,7 @@ def without_marks(text: str) -> str:
 
 def all_words(text: str) -> list[str]:
     """Every stretch of letters and digits inside `text`: capitals are folded, so where words part is open."""
-    found = [text[start:end] for start, end in runs.words(text)]
+    found = [text[start:end] for start, end in word_spans(text)]
     return [
         run[start:end] for run in found for start in range(len(run)) for end in range(start + 1, len(run) + 1)
     ]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 import uvicorn
-from jieda.cli import connection, server
+from jieda.cli import server
 from jieda.settings import Settings
 
 from tests.support import shipped
@@ -215,7 +215,7 @@ def test_what_follows_a_body_is_no_header(port: int) -> None:
 )
 def test_a_head_without_end_is_refused(port: int, endless: tuple[bytes, bytes]) -> None:
     begin, more = endless
-    packets = [begin, *[more * 4000] * (4 * connection.MOST_HEAD // (4000 * len(more)))]
+    packets = [begin, *[more * 4000] * (4 * server.MOST_HEAD // (4000 * len(more)))]
     received = exchange(port, *packets)
     assert not echoed(received)
     assert b" 200 " not in received

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import uvicorn
-from jieda.cli import connection, server
-from jieda.cli.connection import ConnectionLimits, LimitedConnection
+from jieda.cli import server
+from jieda.cli.server import ConnectionLimits, LimitedConnection
 from jieda.settings import Settings
 
 from tests.support.server import PATIENCE, free_port, until
@@ -38,9 +38,9 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts servers whose patience is short: `start(limits…)` gives the port."""
-    monkeypatch.setattr(connection, "SECONDS_FOR_HEADERS", 0.4)
-    monkeypatch.setattr(connection, "SECONDS_WITHOUT_READING", 0.4)
-    monkeypatch.setattr(connection, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", 0.4)
+    monkeypatch.setattr(server, "SECONDS_WITHOUT_READING", 0.4)
+    monkeypatch.setattr(server, "SECONDS_BETWEEN_LOOKS", 0.1)
     running: list[tuple[uvicorn.Server, threading.Thread]] = []
 
     def begin(**limits: Any) -> int:
@@ -130,7 +130,7 @@ def test_whoever_never_reads_is_hung_up_on_and_a_reader_gets_all(start: Start) -
 
 
 def test_a_body_may_take_its_time_as_long_as_it_comes(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "LEAST_RATE", 2.0)
+    monkeypatch.setattr(server, "LEAST_RATE", 2.0)
     with connected(start()) as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n")
         for _ in range(20):
@@ -143,7 +143,7 @@ def test_a_body_may_take_its_time_as_long_as_it_comes(start: Start, monkeypatch:
 def test_one_client_takes_no_more_than_its_share(
     start: Start, monkeypatch: pytest.MonkeyPatch, said: bytes
 ) -> None:
-    monkeypatch.setattr(connection, "SECONDS_FOR_HEADERS", PATIENCE)
+    monkeypatch.setattr(server, "SECONDS_FOR_HEADERS", PATIENCE)
     port = start(most=30, of_one_client=20)
     with ExitStack() as all_of_them:
         held = [all_of_them.enter_context(connected(port, "127.0.0.2")) for _ in range(60)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jieda.content.check.finding import HINTS
+from jieda.content.check.findings import HINTS
 from jieda.content.check.rules import CORPUS_RULES, ENTRY_RULES
 
 from tests.content.test_check import GOOD, jieda, synced

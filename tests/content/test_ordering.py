@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jieda.content.authoring.source_text import SourceText, canonical_order, in_canonical_order, plain
-from jieda.content.read.front_matter import FIELDS
+from jieda.content.read.forms import FIELDS
 from jieda.errors import AuthoringError
 
 from tests.content.test_check import GOOD, jieda, synced

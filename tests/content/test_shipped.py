@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from jieda.content.library import Library
-from jieda.content.markdown.sections import PAGE_IDS
+from jieda.content.markdown.links import PAGE_IDS
 from jieda.entry import Edition, Entry, Language
 
 from tests.content import seed_facts

@@ -7,8 +7,7 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.diagnose import Diagnoser

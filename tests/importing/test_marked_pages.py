@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import pytest
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import load_library
 from jieda.importing.pairing import Extractor
 from jieda.importing.wording import Wording

@@ -13,7 +13,7 @@ from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.log import traceback
 from jieda.log.formats import compile_formats
-from jieda.signature.grammar import FOLDERS, PREFIXES, REMOTE, REPEATS, SIGNATURES, Grammar
+from jieda.signature import FOLDERS, PREFIXES, REMOTE, REPEATS, SIGNATURES, Grammar
 from jieda.taxonomy import Tag
 
 from tests.support.cost import assert_linear, cpu_seconds

@@ -14,8 +14,17 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jieda.entry import Language
-from jieda.search.index.document import END, START, Document, IndexedText
-from jieda.search.index.fields import BODIES, ELSEWHERE, FRONTS, TITLES, ZONES
+from jieda.search.index.document import (
+    BODIES,
+    ELSEWHERE,
+    END,
+    FRONTS,
+    START,
+    TITLES,
+    ZONES,
+    Document,
+    IndexedText,
+)
 from jieda.search.index.protocol import Index, ScoredDocument, Within
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.rank.ranker import Contribution, Ranker

@@ -9,15 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.engine import LeanDocuments
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes, Load
 from jieda.cluster.node import Access
-from jieda.cluster.source import Shape
-from jieda.search.index.document import Document
+from jieda.search.index.document import BODIES, Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.fields import BODIES
 from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
 from jieda.search.query.types import Query, Writing

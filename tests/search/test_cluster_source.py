@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from jieda.cluster.source import source_of
+from jieda.cluster.ask import source_of
 from jieda.search.index.document import Document, IndexedText
 from jieda.search.weights import WEIGHTING
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Glossary
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.searcher import Searcher

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from jieda.evaluation import figures as evaluate
-from jieda.evaluation.bench import Bench
-from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Judged, Ranked
+from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Bench, Judged, Ranked
 from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.snapshot import Snapshot
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jieda.search.index.array_file import Array
-from jieda.search.index.document import Document
+from jieda.search.index.document import ZONES, Document
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.fields import ZONES
 from jieda.search.index.likeness import MEANS
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import STEPS, Meaning, Vectors

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from jieda.analysis.pipeline import Analyzer
 from jieda.entry import Entry, Language
-from jieda.search.index.document import Document, document_of, zone_texts
+from jieda.search.index.document import UPDATED, Document, document_of, zone_texts
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.fields import UPDATED
 from jieda.search.index.writer import update_index
 from jieda.search.weights import WEIGHTING
 from jieda.search.whoosh.index import WhooshIndex

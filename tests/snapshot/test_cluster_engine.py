@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.indexes import GRACE, Indexes
 from jieda.cluster.node import Access
-from jieda.cluster.source import Shape
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.weights import WEIGHTING

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import Access
-from jieda.cluster.source import Shape
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.analyzers import Analyzers

@@ -14,8 +14,7 @@ from math import log
 import numpy as np
 from jieda.search import weights
 from jieda.search.answers import FacetCount
-from jieda.search.index.document import Document, IndexedText, held
-from jieda.search.index.fields import ELSEWHERE, ZONES
+from jieda.search.index.document import ELSEWHERE, ZONES, Document, IndexedText, held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Glossary
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Language
 from jieda.feedback import (

@@ -15,7 +15,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
-from jieda.content.check.finding import HINTS
+from jieda.content.check.findings import HINTS
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError

@@ -15,8 +15,7 @@ from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.diagnosis.answers import Confidence
 from jieda.evaluation import figures as evaluate
-from jieda.evaluation.bench import Bench
-from jieda.evaluation.figures import DiagnosedQuery, Ranked
+from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
 from jieda.settings import Settings
 from jieda.snapshot.analyzers import Analyzers, dictionary_of, embedder_of
 

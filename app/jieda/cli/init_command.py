@@ -11,7 +11,7 @@ import click
 from jieda import git
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
-from jieda.content.markdown.sections import slug
+from jieda.content.markdown.links import slug
 from jieda.content.read.load import load_corpus
 from jieda.entry import Language
 from jieda.errors import JiedaError

@@ -25,7 +25,7 @@ from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
 from jieda.search.meaning.embedder import NotEmbedded
 from jieda.search.meaning.likeness import alike
-from jieda.signature.line import compile_signature_line
+from jieda.signature import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
 from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files

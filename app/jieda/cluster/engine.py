@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self, TypeVar
 
+from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster, Refused
 from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
 from jieda.cluster.indexes import Indexes, Load
 from jieda.cluster.node import Access, Credentials, Signer
-from jieda.cluster.source import Shape
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
 from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index

@@ -26,8 +26,8 @@ from jieda.cluster.door import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
 from jieda.search.index.collection import FacetColumns
+from jieda.search.index.document import Weighting
 from jieda.search.index.embedded import EmbeddedIndex, Pool, pool_rows
-from jieda.search.index.fields import Weighting
 from jieda.search.index.protocol import (
     Columns,
     Lookup,

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from jieda.cluster.ask import any_of
+from jieda.cluster.ask import FORM, Shape, any_of, index_body, source_of
 from jieda.cluster.door import PASSING, Cluster, Refused
-from jieda.cluster.source import FORM, Shape, index_body, source_of
 from jieda.errors import ClusterUnavailable
-from jieda.search.index.document import Document
-from jieda.search.index.fields import Weighting
+from jieda.search.index.document import Document, Weighting
 
 BATCH = 2 << 20
 """Bytes that are sent at once."""

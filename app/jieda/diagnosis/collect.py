@@ -15,7 +15,7 @@ from jieda.log.placeholders import without_values
 from jieda.log.shown import shown_by
 from jieda.log.traceback import parse
 from jieda.log_knowledge import Background
-from jieda.signature.grammar import literal_text
+from jieda.signature import literal_text
 
 Events = frozenset[tuple[Signature, bool]]
 """Signatures that a log has, each with whether one of its `any` lines supports it."""

@@ -12,7 +12,7 @@ from itertools import islice
 from jieda.anchors import AnchorIndex
 from jieda.log.traceback import ParsedLog
 from jieda.log_knowledge import Program, Programs, Role
-from jieda.signature.grammar import FOLDERS, expression, folder_line, parts_of
+from jieda.signature import FOLDERS, expression, folder_line, parts_of
 from jieda.taxonomy import Tag
 
 # Log-odds that an entry explains a log, beforehand; 0 where nothing tells whose log it is.

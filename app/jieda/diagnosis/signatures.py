@@ -9,8 +9,7 @@ from itertools import accumulate
 from jieda.anchors import AnchorIndex
 from jieda.entry import Signature
 from jieda.log.traceback import ParsedLog
-from jieda.signature.grammar import SignatureSyntaxError
-from jieda.signature.line import SignatureLine, alike, compile_signature_line
+from jieda.signature import SignatureLine, SignatureSyntaxError, alike, compile_signature_line
 
 MOST_PLACES = 64
 """Places of a line that are remembered where it has to stand near others."""

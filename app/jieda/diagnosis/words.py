@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from jieda.analysis.english import is_function_word
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import Atom, Piece, RunKind, TokenKind
+from jieda.analysis.words import is_function_word
 
 Word = frozenset[str]
 """Terms any of which stands for the word: its stem, the glossary groups it belongs to."""

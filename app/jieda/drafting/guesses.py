@@ -11,8 +11,7 @@ from jieda.content.markdown.body import SourceBlock, parse_page
 from jieda.content.read.corpus import Corpus
 from jieda.entry import Sample
 from jieda.han import EAST_ASIAN, has_han
-from jieda.signature.grammar import SignatureSyntaxError
-from jieda.signature.line import compile_signature_line
+from jieda.signature import SignatureSyntaxError, compile_signature_line
 from jieda.taxonomy import Tag
 
 MAX_SLUG_WORDS = 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jieda.content.markdown.body import SourceBlock, parse_page
-from jieda.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, slug
+from jieda.content.markdown.links import PAGE_IDS, SECTIONS, Anchors, slug
 from jieda.entry import Kind, Language
 from jieda.importing.outline import anchor_of, plain
 from jieda.importing.page import MarkdownPage

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.front_matter import FIELDS, FrontMatter, read_front_matter
+from jieda.content.read.forms import ENTRY_ID, FIELDS, FrontMatter, read_front_matter
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar
 from jieda.entry import Language
 from jieda.errors import LoadingError

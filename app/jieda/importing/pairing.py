@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.entry import Language
 from jieda.han import HAN
 from jieda.importing.page import MarkdownPage, PagePair, code_lines

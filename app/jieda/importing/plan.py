@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.body import parse_page
-from jieda.content.markdown.sections import slug
+from jieda.content.markdown.links import slug
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded

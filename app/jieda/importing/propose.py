@@ -10,8 +10,7 @@ from pathlib import Path
 
 from jieda.content.authoring.edition_text import edition_text
 from jieda.content.markdown.body import parse_body
-from jieda.content.read.forms import MAX_TITLE_CHARS
-from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.forms import MAX_TITLE_CHARS, FrontMatter
 from jieda.content.read.parse import edition_digest
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import TagFinder, propose_signatures

@@ -7,8 +7,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urljoin
 
-from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link
-from jieda.content.markdown.sections import slug
+from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
 from jieda.importing.page import code_lines
 

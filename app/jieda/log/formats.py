@@ -10,8 +10,16 @@ from itertools import chain
 
 from jieda.anchors import AnchorIndex
 from jieda.log_knowledge import Failures
-from jieda.signature.grammar import PREFIXES, REMOTE, REPEATS, Grammar, expression, parts_of
-from jieda.signature.line import SignatureLine, compile_signature_line
+from jieda.signature import (
+    PREFIXES,
+    REMOTE,
+    REPEATS,
+    Grammar,
+    SignatureLine,
+    compile_signature_line,
+    expression,
+    parts_of,
+)
 
 # What tells that nothing happened: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
 _AT_ZERO = (

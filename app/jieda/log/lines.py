@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.log.formats import Formats
-from jieda.signature.line import LONGEST_SURE
+from jieda.signature import LONGEST_SURE
 
 PIECE = 2000
 """Longer lines are cut into pieces of so many characters, so that no pattern ever sees an endless line."""

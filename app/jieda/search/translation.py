@@ -17,13 +17,11 @@ from typing import Protocol
 
 import numpy as np
 
-from jieda.analysis.english import Stemmer, is_function_word
-from jieda.analysis.normalize import Folder
+from jieda.analysis.words import Folder, Stemmer, is_function_word
 from jieda.disk import read_plain
 from jieda.errors import SettingsError
 from jieda.han import has_han
-from jieda.search.index.array_file import Array, Occurrences, Table, table_arrays
-from jieda.search.index.kept import kept_arrays
+from jieda.search.index.array_file import Array, Occurrences, Table, kept_arrays, table_arrays
 
 LARGEST = 64 << 20
 """Bytes of a file that is read; CC-CEDICT has ten million."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from jieda.analysis.token import TokenKind
 from jieda.entry import Language
-from jieda.search.index.fields import ZONES, Weighting, ZoneWeight
+from jieda.search.index.document import ZONES, Weighting, ZoneWeight
 
 ZONE_WEIGHTS = {
     "title": ZoneWeight(16.0, 0.75, 25),

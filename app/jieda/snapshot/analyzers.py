@@ -10,8 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder

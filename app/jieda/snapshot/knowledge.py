@@ -29,8 +29,7 @@ from jieda.snapshot.store.processes import (
     serving_workers,
 )
 from jieda.snapshot.watch.follow import UNREADABLE, Follower, watch_cluster
-from jieda.snapshot.watch.keep import EXPECTED, Keeper, Watch, WatchMode
-from jieda.snapshot.watch.threads import Threads
+from jieda.snapshot.watch.keep import EXPECTED, Keeper, Threads, Watch, WatchMode
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
 from jieda.log.formats import compile_formats
 from jieda.log.traceback import parse
-from jieda.signature.line import compile_signature_line
+from jieda.signature import compile_signature_line
 from jieda.taxonomy import Taxonomy
 from jieda.usecases.secrets import masked
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from itertools import chain, islice
 
-from jieda.analysis.normalize import within
+from jieda.analysis.words import within
 from jieda.content.library import Library
 from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language, Summary

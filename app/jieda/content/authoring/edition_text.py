@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from jieda.content.markdown.sections import SECTIONS
-from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.front_matter import FrontMatter
+from jieda.content.markdown.links import SECTIONS
+from jieda.content.read.forms import ENTRY_ID, FrontMatter
 from jieda.content.read.parse import edition_digest
 from jieda.entry import Kind, Language, Signature, Source, Validity
 from jieda.errors import AuthoringError

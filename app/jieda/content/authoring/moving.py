@@ -17,8 +17,7 @@ from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
 from jieda.content.read.directory import DirectoryListing, list_directory, read_file
-from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.forms import ENTRY_ID, FrontMatter
 from jieda.content.read.gather import entry_id_of
 from jieda.content.read.parse import SourceFile, parse_file
 from jieda.content.read.yaml_reader import Items, Node, Scalar

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jieda.content.authoring.edition_text import quoted
 from jieda.content.read.corpus import Corpus, Editions, Outline
-from jieda.content.read.front_matter import FIELDS
+from jieda.content.read.forms import FIELDS
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, read_fields
 from jieda.errors import AuthoringError
 

@@ -10,9 +10,8 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.glossary import placed_words, split_words, unanswered_groups
+from jieda.content.check.findings import SignatureFinder, Spoken, placed_words, split_words, unanswered_groups
 from jieda.content.check.rules import check_between
-from jieda.content.check.samples import SignatureFinder, Spoken
 from jieda.content.read.corpus import Corpus, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order

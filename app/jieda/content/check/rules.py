@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from jieda.content.check.finding import RuleFinding
-from jieda.content.check.samples import (
+from jieda.content.check.findings import (
     Matches,
+    RuleFinding,
     Spoken,
     long_signatures,
     overreaching_signatures,
@@ -20,7 +20,7 @@ from jieda.content.check.samples import (
     shared_signatures,
     unhelpful_samples,
 )
-from jieda.content.markdown.sections import allowed_titles, missing_section
+from jieda.content.markdown.links import allowed_titles, missing_section
 from jieda.content.read.corpus import Corpus, Editions, Outline, link_fault, newest, stale_languages
 from jieda.entry import Kind, Problem
 

@@ -24,8 +24,16 @@ from jieda.content.markdown.html_writer import (
     lines_of_text,
     write_html,
 )
-from jieda.content.markdown.links import Link, read_image, read_link
-from jieda.content.markdown.sections import PAGE_IDS, SECTIONS, Anchors, section_key, slug
+from jieda.content.markdown.links import (
+    PAGE_IDS,
+    SECTIONS,
+    Anchors,
+    Link,
+    read_image,
+    read_link,
+    section_key,
+    slug,
+)
 from jieda.entry import Heading, Language, Section
 
 MOST_COLORED = 12 << 10

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jieda.content.markdown.body import PlacedHeading
 from jieda.content.markdown.links import Link, LinkKind
-from jieda.content.read.front_matter import FrontMatter
+from jieda.content.read.forms import FrontMatter
 from jieda.entry import Language
 from jieda.taxonomy import Taxonomy
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from jieda.content.check.glossary import placed_words, repeated_words
+from jieda.content.check.findings import placed_words, repeated_words
 from jieda.content.read.corpus import Editions, Outline, SampleFile
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID

@@ -15,17 +15,17 @@ from jieda.content.read.forms import WrongValueError, text_of, word_of
 from jieda.content.read.shared_files import BUILT_IN, only, read_whole, switched
 from jieda.content.read.yaml_reader import Fields, Items, Node, read_fields
 from jieda.log_knowledge import Failures, Family, LogKnowledge, Prefix, Program, Programs, Role
-from jieda.signature.grammar import (
+from jieda.signature import (
     FOLDERS,
     PREFIXES,
     REMOTE,
     REPEATS,
     Grammar,
     SignatureSyntaxError,
+    compile_signature_line,
     folder_line,
     parts_of,
 )
-from jieda.signature.line import compile_signature_line
 
 PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
 WITHOUT = "without"

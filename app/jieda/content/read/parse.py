@@ -16,8 +16,7 @@ from pathlib import Path, PurePosixPath
 from jieda.content.markdown.body import Body, PlacedHeading, parse_body, render_body
 from jieda.content.markdown.html_writer import Keep
 from jieda.content.read.corpus import LEFT_TO_WRITE, FileOutline
-from jieda.content.read.forms import ENTRY_ID
-from jieda.content.read.front_matter import MAX_FRONT_MATTER_BYTES, read_front_matter
+from jieda.content.read.forms import ENTRY_ID, MAX_FRONT_MATTER_BYTES, read_front_matter
 from jieda.content.read.yaml_reader import Fields, YamlError, read_fields
 from jieda.entry import Edition, Language, Problem
 

@@ -15,8 +15,19 @@ import numpy as np
 from jieda.entry import Language
 from jieda.errors import IndexUnreadable
 from jieda.search.index.array_file import Array
-from jieda.search.index.document import JOINERS, Held, between, flags, left_edge, right_edge
-from jieda.search.index.fields import EDITION, ELSEWHERE, REGIONS, ZONES, Weighting
+from jieda.search.index.document import (
+    EDITION,
+    ELSEWHERE,
+    JOINERS,
+    REGIONS,
+    ZONES,
+    Held,
+    Weighting,
+    between,
+    flags,
+    left_edge,
+    right_edge,
+)
 from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
 from jieda.taxonomy import FACETS, Filters

@@ -22,7 +22,7 @@ from jieda.search.index.collection import (
     held_at,
     phrase_starts,
 )
-from jieda.search.index.fields import ZONES, Weighting
+from jieda.search.index.document import ZONES, Weighting
 from jieda.search.index.likeness import EmbeddedLikeness
 from jieda.search.index.protocol import (
     Columns,

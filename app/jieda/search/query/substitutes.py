@@ -17,12 +17,9 @@ from itertools import pairwise
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from jieda.analysis.chinese import homophones
-from jieda.analysis.english import is_function_word
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
-from jieda.analysis.runs import canonical
-from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, text_of
+from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind, canonical, text_of
+from jieda.analysis.words import homophones, is_function_word
 from jieda.entry import Language
 from jieda.han import is_han
 from jieda.search.index.protocol import Lexicon

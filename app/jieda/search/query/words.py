@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from jieda.analysis.english import is_function_word
 from jieda.analysis.token import Analysis, Piece, RunKind, Token, TokenKind
+from jieda.analysis.words import is_function_word
 from jieda.han import has_han
 from jieda.search.query.types import Alternative, Clause, ClauseKind, MatchKind, WeightedTerm
 from jieda.search.weights import (

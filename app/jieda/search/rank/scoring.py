@@ -24,8 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jieda.search.index.document import Held
-from jieda.search.index.fields import BODIES, FRONTS, TITLES
+from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
 from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.weights import (

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jieda.analysis.glossary import Glossary
+from jieda.analysis.pipeline import Glossary
 from jieda.analysis.token import Piece
 from jieda.byte_cache import ByteCache
 from jieda.entry import Edition, Language

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import takewhile
 
-from jieda.analysis.english import is_function_word
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import text_of
+from jieda.analysis.words import is_function_word
 from jieda.entry import Edition, Entry, Language
 from jieda.han import EAST_ASIAN
 from jieda.search.answers import Reason, ReasonType

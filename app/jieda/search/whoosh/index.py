@@ -18,8 +18,8 @@ from whoosh.util.numeric import byte_to_length
 from jieda.analysis.pipeline import Analyzer
 from jieda.search.index.array_file import Array, encoded
 from jieda.search.index.collection import documents_of
+from jieda.search.index.document import REGIONS, UPDATED, ZONES
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.search.index.fields import REGIONS, UPDATED, ZONES
 from jieda.search.index.protocol import Mask
 from jieda.search.whoosh.schema import ID, TAGS, TEXTS, schema_of
 

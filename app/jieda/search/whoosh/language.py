@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 from whoosh import qparser, query
 
-from jieda.analysis.english import is_function_word
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import RunKind
+from jieda.analysis.words import is_function_word
 from jieda.han import HAN, has_han
 from jieda.search.answers import Operator
 from jieda.search.index.protocol import Scores, Within

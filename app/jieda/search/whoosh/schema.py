@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from whoosh import analysis, fields, formats
 
 from jieda.analysis.pipeline import Analyzer
-from jieda.search.index.fields import EDITION, UPDATED, ZONES
+from jieda.search.index.document import EDITION, UPDATED, ZONES
 
 BREAK = "\x1e"
 """Stands between the texts of one field of a document, so that no phrase is found across them."""

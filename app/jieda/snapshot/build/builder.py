@@ -7,8 +7,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from jieda.content.check.findings import Matches, Spoken
 from jieda.content.check.rules import check_between
-from jieda.content.check.samples import Matches, Spoken
 from jieda.content.read.corpus import SampleFile, draft_files
 from jieda.content.read.directory import Reading, read_file
 from jieda.content.read.gather import Vocabulary, in_order, make_vocabulary

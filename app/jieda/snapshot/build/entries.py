@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.markdown.links import Link, LinkKind
 from jieda.content.read.corpus import Corpus, Outline, SampleFile
 from jieda.content.read.directory import KnownFile, read_file

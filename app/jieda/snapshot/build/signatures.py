@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 
-from jieda.content.check.samples import Matches, SignatureFinder, Spoken
+from jieda.content.check.findings import Matches, SignatureFinder, Spoken
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.collect import Events, count_signatures, event_finder

@@ -256,7 +256,6 @@ def _opened(path: Path, how: str) -> sqlite3.Connection:
 
 
 _PACKAGES = (
-    "signature",
     "content",
     "analysis",
     "search",
@@ -269,6 +268,7 @@ _PACKAGES = (
 """Folders of `app` whose code decides what a fact or a generation looks like."""
 _MODULES = (
     "entry.py",
+    "signature.py",
     "taxonomy.py",
     "han.py",
     "anchors.py",

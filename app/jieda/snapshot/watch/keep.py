@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from enum import StrEnum
@@ -21,9 +21,46 @@ from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, tell_status, wanted
-from jieda.snapshot.watch.threads import Threads
 
 log = logging.getLogger(__name__)
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+"""Seconds until a thread that died begins again; doubled each time."""
+
+
+class Threads:
+    """The threads of one owner, daemons all of them: a process that is told to end waits for none of them."""
+
+    def __init__(self, stop: threading.Event, tell: Callable[[str], None]) -> None:
+        """`tell` is called with what to say of one that died."""
+        self._stop, self._tell = stop, tell
+        self._threads: list[threading.Thread] = []
+
+    def start(self, name: str, work: Callable[[], None]) -> None:
+        """Has a thread do some work, again where it dies of it."""
+        thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def join(self, seconds: float) -> None:
+        """Waits so long for each of them."""
+        for thread in self._threads:
+            thread.join(seconds)
+
+    def _run(self, name: str, work: Callable[[], None]) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                work()
+            except BaseException as error:  # MemoryError, too: nobody else would notice
+                log.critical("the thread %s died: it begins again", name, exc_info=True)
+                self._tell(f"the thread {name} died of {type(error).__name__}")
+            else:
+                return
+            if self._stop.wait(pause):
+                return
+            pause = min(2 * pause, LONGEST_PAUSE)
+
 
 REST_MS, LONGEST_MS = 50, 500
 """Changes are acted on when nothing has changed for REST_MS, at the latest after LONGEST_MS."""
@@ -131,8 +168,6 @@ def _counts(_change: Change, path: str) -> bool:
     name = PurePath(path).name
     return not name.startswith(".") and not name.endswith("~")
 
-
-log = logging.getLogger(__name__)
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 """Seconds until a failed build is tried again; doubled each time."""

@@ -10,11 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from jieda.analysis import runs
-from jieda.analysis.english import is_function_word
-from jieda.analysis.normalize import Folder
-from jieda.analysis.runs import runs_of
-from jieda.analysis.token import Run, RunKind, TokenKind
+from jieda.analysis.token import Run, RunKind, TokenKind, runs_of, word_spans
+from jieda.analysis.words import Folder, is_function_word
 from jieda.content.library import Library
 from jieda.han import has_han
 from jieda.log.formats import PYTHON_ENDINGS
@@ -159,7 +156,7 @@ class Redactor:
         )
         if folded in self._said or self._searcher.says(folded):
             return not may_be_host
-        parts = [name[start:end].casefold() for start, end in runs.words(name)]
+        parts = [name[start:end].casefold() for start, end in word_spans(name)]
         is_exception = name.endswith(PYTHON_ENDINGS) and "." not in name and "-" not in name
         return is_exception and all(
             self._searcher.says(part) or self._analyzer.is_word(part) for part in parts

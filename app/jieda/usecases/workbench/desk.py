@@ -8,10 +8,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import skeleton
-from jieda.content.authoring.repository import Author, FileChange, check_repository, commit, patch_of
 from jieda.content.authoring.source_text import with_list
-from jieda.content.authoring.writing import digest_of, opened
-from jieda.content.check.samples import Matches, SignatureFinder, Spoken
+from jieda.content.authoring.writing import (
+    Author,
+    FileChange,
+    check_repository,
+    commit,
+    digest_of,
+    opened,
+    patch_of,
+)
+from jieda.content.check.findings import Matches, SignatureFinder, Spoken
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode
 from jieda.diagnosis.collect import Events, event_finder

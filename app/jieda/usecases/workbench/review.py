@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from jieda.analysis.glossary import Glossary
-from jieda.analysis.normalize import within
-from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.pipeline import Analyzer, Glossary
+from jieda.analysis.words import within
+from jieda.content.check.findings import Spoken
 from jieda.content.check.rules import check_between
-from jieda.content.check.samples import Spoken
 from jieda.content.library import Library
 from jieda.content.read.corpus import LEFT_TO_WRITE
 from jieda.content.read.gather import in_order
@@ -21,7 +20,7 @@ from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.overlay import with_entry
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
-from jieda.signature.grammar import literal_text
+from jieda.signature import literal_text
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.diagnose import turn
 from jieda.usecases.entries import ReadEntry

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.content.authoring.repository import Author
+from jieda.content.authoring.writing import Author
 from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from jieda.content.read.parse import MAX_FILE_BYTES
 from jieda.entry import Kind, Language

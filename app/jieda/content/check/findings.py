@@ -1,16 +1,144 @@
-"""Every signature tried on every sample, in time that grows with their sum and not with their product."""
+"""What rules find and what to do about it, in a sentence; rules about the glossary; and signatures tried on samples, in
+time that grows with their sum and not with their product."""
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from jieda.anchors import AnchorIndex
-from jieda.content.check.finding import RuleFinding
 from jieda.content.read.corpus import Corpus, Outline, SampleFile, newest
+from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
+from jieda.han import HAN
 from jieda.log_knowledge import SHARED_BY
-from jieda.signature.line import LONGEST_SURE, SignatureLine, alike, compile_signature_line
+from jieda.signature import LONGEST_SURE, SignatureLine, alike, compile_signature_line
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFinding:
+    """One thing wrong. `where` is the file's path below its content directory."""
+
+    where: str
+    line: int
+    message: str
+
+
+HINTS: Mapping[str, str] = {
+    "anywhere": "Say in both editions whether the fix holds for the logs of any program.",
+    "body": "Write the answer below the front matter, under one of the section titles.",
+    "case": "Rename one of the two: some file systems cannot tell them apart.",
+    "contrast": "Take a darker colour for light pages, or a lighter one for dark pages.",
+    "doubt": "Look at what the line says, mend the entry, then delete the line.",
+    "duplicate": "Join the two entries, or word the title or alias so that each is found by its own.",
+    "encoding": "Save the file as UTF-8, without control characters.",
+    "field": "See the table of fields in docs/content-format.md for what it must be.",
+    "fix": "Say in the fix itself what to change: it is shown without the rest of the page.",
+    "formerly": "Take the old address out of one of the entries, or of the one that has it as its own id.",
+    "front-matter": "Start the file with front matter between two lines of ---.",
+    "identifier": "Add what is missing to the other edition, or take it out of this one.",
+    "kind": "Add the field or section that an entry of this kind needs, or change its kind.",
+    "link": "Correct the address, or take the link out.",
+    "long-fix": "Say it shorter or in a table, and move versions, dates and reasons to Notes.",
+    "own-words": "Word it as a reader would, or so that it is told from what other entries say.",
+    "place": "Move the file to where docs/content-format.md says that such files lie.",
+    "related": "Correct the id, or take it out.",
+    "repeated-word": "Join the two groups, or take the word out of one of them.",
+    "sample": "Add logs to the entry's folder in samples/, or a signature that finds those that are there.",
+    "section": "Use the section titles that docs/content-format.md lists, each once.",
+    "shared": "Say `confidence: likely` in the signature, or make it more specific.",
+    "signature": "Quote the line, keep something in it that only this failure prints, and try it on the samples.",
+    "size": "Make the file smaller, or divide the entry.",
+    "slug": "Rename the file: 1 to 80 of a-z, 0-9 and -, then .md.",
+    "split-word": "Add the word to dictionary.txt.",
+    "sync": "Bring the two editions in step, then run `jieda sync` with the entry's id.",
+    "twins": "Make the field or the sections the same in both editions.",
+    "two-exact": "Say `unless` or `confidence: likely` in the signature, or make it more specific.",
+    "unanswered": "Write an entry that uses one of the words, or take the group out.",
+    "undiagnosed": "Make the signature or the symptoms of the entry tell more.",
+    "unfinished": "Write what the skeleton left open, or keep the file a draft.",
+    "unknown-key": "Correct the name of the field, or take it out.",
+    "unknown-tag": "Use an id of taxonomy.yaml, or add this one there.",
+    "unreadable": "Make the file readable for whoever runs Jieda.",
+    "yaml": "Correct the front matter: quote a text that has `: `, # or brackets in it.",
+}
+"""By rule; a test holds that every rule has its hint."""
+
+
+SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
+"""Words of this form are words to the reader, so they should be words to the tokenizer."""
+
+MOST_NAMED = 3
+
+_SPACING = re.compile(r"[\s_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word of the group that is `group`th in its file (from 0), and its line (from 1)."""
+
+    text: str
+    group: int
+    line: int
+
+
+def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
+    """The words of the text of a glossary.yaml, in order. Raises YamlError; skips what is not a word."""
+    return tuple(
+        PlacedWord(word.text.strip(), number, word.line)
+        for number, group in enumerate(read_items(glossary).items)
+        if isinstance(group, Fields)
+        for words in group.values.values()
+        if isinstance(words, Items)
+        for word in words.items
+        if isinstance(word, Scalar)
+    )
+
+
+def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFinding]:
+    """Words that stand in an earlier group as well; case, width and the spacing of a word make no difference.
+
+    `words` are those of one file: in a later content directory a group adds to a shipped one by naming a
+    word of it.
+    """
+    first: dict[str, PlacedWord] = {}
+    for word in words:
+        earlier = first.setdefault(_same(word.text), word)
+        if earlier.group != word.group:
+            message = (
+                f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group"
+            )
+            yield RuleFinding(where, word.line, message)
+
+
+def split_words(
+    where: str, words: Iterable[PlacedWord], is_kept: Callable[[str], bool]
+) -> Iterator[RuleFinding]:
+    """Chinese words of two to four characters that the tokenizer does not keep whole."""
+    for word in words:
+        if SHORT_CHINESE.fullmatch(word.text) and not is_kept(word.text):
+            yield RuleFinding(
+                where, word.line, f"{word.text} is split by the tokenizer: add it to dictionary.txt"
+            )
+
+
+def unanswered_groups(
+    where: str, words: Iterable[PlacedWord], finds: Callable[[str], bool]
+) -> Iterator[RuleFinding]:
+    """Groups none of whose words finds anything. The words of a group are tried until one does."""
+    for _, group in groupby(words, key=lambda word: word.group):
+        members = tuple(group)
+        if not any(finds(word.text) for word in members):
+            named = ", ".join(word.text for word in members[:MOST_NAMED])
+            more = ", …" if len(members) > MOST_NAMED else ""
+            yield RuleFinding(where, members[0].line, f"no search for {named}{more} finds anything yet")
+
+
+def _same(word: str) -> str:
+    return _SPACING.sub(" ", unicodedata.normalize("NFKC", word).casefold())
+
 
 SAMPLES_PER_ERROR = 2
 
@@ -113,9 +241,6 @@ def _overreaching(
     for file in files:
         message = f"{' + '.join(signature.all)!r} also finds {sample.where}"
         yield RuleFinding(file.where, file.line("signatures"), message)
-
-
-MOST_NAMED = 3
 
 
 def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:

@@ -1,0 +1,260 @@
+"""The words of a text: folding, English stems, and Chinese words and their syllables.
+
+Folding keeps every character's origin. Its steps, in order: NFKC on each base character with its combining marks, then
+Traditional to Simplified character by character. Case is left alone, because segmentation reads it
+(`OutOfMemoryError`).
+"""
+
+import logging
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import chain
+from math import inf, log
+from pathlib import Path
+
+import jieba
+import numpy as np
+import snowballstemmer
+from spellchecker import SpellChecker
+
+SIMPLIFIED = Path(__file__).with_name("simplified.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Folded text; its character `i` came from `original[starts[i]:ends[i]]`.
+
+    `starts` and `ends` are ranges where folding kept all lengths, which is nearly always.
+    """
+
+    text: str
+    starts: range | tuple[int, ...]
+    ends: range | tuple[int, ...]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the original text that the folded span `start:end` (not empty) came from."""
+        return self.starts[start], self.ends[end - 1]
+
+
+class Folder:
+    """Folds text. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._simplified = _simplification_table()
+
+    def fold(self, text: str) -> Folded:
+        """Total: any string, lone surrogates and NUL included."""
+        size = len(text)
+        if text.isascii():
+            return Folded(text, range(size), range(1, size + 1))
+        if unicodedata.is_normalized("NFKC", text):
+            return Folded(text.translate(self._simplified), range(size), range(1, size + 1))
+        pieces: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for start, end in _clusters(text):
+            piece = unicodedata.normalize("NFKC", text[start:end])
+            pieces.append(piece)
+            starts += [start] * len(piece)
+            ends += [end] * len(piece)
+        return Folded("".join(pieces).translate(self._simplified), tuple(starts), tuple(ends))
+
+
+def within(text: str, most: int) -> str:
+    """As much of a text as folds to at most `most` characters: a ligature of Arabic becomes eighteen."""
+    text = text[:most]
+    if text.isascii() or len(unicodedata.normalize("NFKC", text)) <= most:
+        return text
+    size = 0
+    for position, character in enumerate(text):
+        size += len(unicodedata.normalize("NFKC", character))
+        if size > most:
+            return text[:position]
+    return text
+
+
+def _clusters(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of a character and the combining marks behind it, at most 8 long so that no input is slow."""
+    start = 0
+    for position in range(1, len(text) + 1):
+        if position == len(text) or not unicodedata.combining(text[position]) or position - start >= 8:
+            yield start, position
+            start = position
+
+
+def _simplification_table() -> dict[int, str]:
+    """Code point to Simplified character, for those that differ: by character, never by phrase, so that
+    lengths and offsets stay as they are."""
+    lines = SIMPLIFIED.read_text(encoding="utf-8").splitlines()
+    pairs = (pair for line in lines if not line.startswith("#") for pair in line.split())
+    return {ord(pair[0]): pair[1] for pair in pairs}
+
+
+class EnglishWords:
+    """The words of a general English dictionary, as sorted hashes: 155,000 in little more than a megabyte.
+
+    Two words of the same 64-bit hash would only leave a typo uncorrected.
+    """
+
+    def __init__(self) -> None:
+        words = SpellChecker(language="en").word_frequency.dictionary
+        self._hashes = np.sort(np.fromiter((hash(word) for word in words), dtype=np.int64, count=len(words)))
+
+    def __contains__(self, word: str) -> bool:
+        place = int(self._hashes.searchsorted(hash(word)))
+        return place < len(self._hashes) and bool(self._hashes[place] == hash(word))
+
+
+# Words a question is made of rather than what it is about. They are indexed like all others and weigh little
+# in a query. `not`, `is not`, `no`, `none` and `without` carry meaning here and are not among them.
+FUNCTION_WORDS = frozenset(
+    """a about after again all also am an and any anybody anyone anything are as at be because been before being
+    but by can cannot could did do does doing don't during each else ever everything for from get gets
+    getting give gives go goes going got had has have having he help her here him how i i'm if in into is
+    isn't it it's its itself just keep keeps kept let like make makes many may me might more most much
+    must my need needs nothing of on one only or other our out over please same she should so some
+    somebody somehow something still such support supported supports than that the their them then there
+    these they thing things this those though to too try trying under until up us use used using very via
+    want was way we were what what's whats when where which while who whose why will with would you your""".split()
+)
+CHINESE_FUNCTION_WORDS = frozenset(
+    """的 了 是 在 我 你 他 它 我们 你们 他们 吗 呢 吧 啊 呀 么 嘛 怎么 怎样 怎么样 怎么办 如何 为什么 为何
+    为啥 什么 啥 哪 哪里 哪个 哪些 哪儿 谁 多少 几 请 请问 想 想要 想问 一下 一个 一些 一直 有 没有 有没有
+    是否 是不是 能 能不能 可以 可不可以 会 要 需要 应该 该 应 把 被 给 让 对 对于 关于 和 与 或 或者 以及
+    还 还是 也 都 就 才 又 再 很 太 非常 特别 这 那 这个 那个 这样 那样 这种 那种 这些 那些 时候 时 后
+    之后 以后 前 之前 中 里 上 下 从 到 用 做 办 办法 问题 情况 出现 遇到 碰到 发生 进行 然后 因为 所以
+    如果 但 但是 而 则 且 并 并且 只 只有 跟 同 比 于 以 为 由 来 去 过 着 地 得 之 其 大家 各位 大佬 求助
+    帮忙 求 谢谢 感谢 意思 原因 怎 样 什 个 种 次 些 点 请教 知道 觉得 感觉 看 看到 说 说明 自己 目前 现在
+    当前 已经 正在""".split()
+)
+
+
+class Stemmer:
+    """Snowball's English stemmer, with its results kept: a corpus repeats its words. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._stemmer = snowballstemmer.stemmer("english")
+        # It keeps the word it is working on in itself; two threads at once would get each other's.
+        self._lock = threading.Lock()
+        self.stem = lru_cache(maxsize=65_536)(self._stem)
+
+    def _stem(self, word: str) -> str:
+        with self._lock:
+            stem: str = self._stemmer.stemWord(word)
+        return stem
+
+
+def is_function_word(text: str) -> bool:
+    """Whether a case-folded word only serves the sentence it stands in."""
+    return text in FUNCTION_WORDS or text in CHINESE_FUNCTION_WORDS
+
+
+logging.getLogger("jieba").setLevel(logging.WARNING)
+
+
+FREQUENT = re.compile(r"^(\S+) ([4-9]|\d{2,})\b", re.MULTILINE)
+"""Words of jieba's dictionary with their frequency. Those that its corpus has less than four times are left out:
+mostly names, more than half of its words and, in memory, some 30 MiB. Bigrams find them all the same. A line each
+would cost twice the time, in every process that starts."""
+
+
+NAMES = re.compile(r"^(\S+) \d+ nr\w*$", re.MULTILINE)
+"""Words of jieba's dictionary that it has as the names of people."""
+
+
+KNOWN = re.compile("[\u4e00-\u9fd5]+")
+"""The characters that jieba's dictionary is made of; no word reaches beyond them."""
+
+
+class ChineseTokenizer:
+    """Cuts runs of Han characters into words. Building one takes about half a second.
+
+    jieba's own start-up loads a `marshal` file of a predictable name from the shared temporary directory,
+    where anybody could have put it; the dictionary is read from the installed package instead.
+    """
+
+    def __init__(self, dictionary: Iterable[str]) -> None:
+        """`dictionary`: lines `word` or `word frequency` of words that must be kept whole."""
+        self._jieba = jieba.Tokenizer()
+        with self._jieba.get_dict_file() as file:
+            self._jieba.FREQ, self._jieba.total = _prefix_dictionary(file.read().decode())
+        self._jieba.initialized = True
+        for line in dictionary:
+            word, _, frequency = line.partition(" ")
+            self._jieba.add_word(word, int(frequency) if frequency.strip() else None)
+
+    def words(self, run: str) -> Iterator[tuple[int, int]]:
+        """Spans of the words of two or more characters in `run`, longer ones preceded by the shorter words inside
+        them. Without the hidden Markov model: unknown words are left to the bigrams.
+
+        The same as jieba's own in its mode for search, in little more than half the time.
+        """
+        frequency = self._jieba.FREQ.get
+        for known in KNOWN.finditer(run):
+            at, text = known.start(), known.group()
+            for start, end in self._likeliest(text):
+                for length in range(2, min(end - start, 4)):
+                    for first in range(start, end - length + 1):
+                        if frequency(text[first : first + length]):
+                            yield at + first, at + first + length
+                yield at + start, at + end
+
+    def _likeliest(self, text: str) -> Iterator[tuple[int, int]]:
+        """Spans of two or more characters of the likeliest way to cut `text`: the product of its words' frequencies is
+        the greatest, and of equals it has the longest first word."""
+        frequency, total = self._jieba.FREQ.get, log(self._jieba.total)
+        length = len(text)
+        best, ends = [0.0] * (length + 1), [0] * length
+        for start in range(length - 1, -1, -1):
+            top, end = -inf, start
+            count = frequency(text[start])
+            # None: nothing begins so; 0: a beginning that is no word itself.
+            while count is not None:
+                end += 1
+                if count and (chance := log(count) - total + best[end]) >= top:
+                    top, ends[start] = chance, end
+                count = frequency(text[start : end + 1]) if end < length else None
+            if top == -inf:
+                top, ends[start] = best[start + 1] - total, start + 1
+            best[start] = top
+        start = 0
+        while start < length:
+            end = ends[start]
+            if end - start > 1:
+                yield start, end
+            start = end
+
+    def names(self) -> frozenset[str]:
+        """The words of jieba's dictionary that are names of people. Read anew at each call."""
+        with self._jieba.get_dict_file() as file:
+            return frozenset(NAMES.findall(file.read().decode()))
+
+    def __contains__(self, word: str) -> bool:
+        return bool(self._jieba.FREQ.get(word, 0))
+
+
+def _prefix_dictionary(lines: str) -> tuple[dict[str, int], int]:
+    """jieba's data structure: each word with its frequency, each beginning of a word with 0; and their sum."""
+    frequencies = {word: int(frequency) for word, frequency in FREQUENT.findall(lines)}
+    prefixes = {word[:length] for word in frequencies for length in range(1, len(word))}
+    return dict.fromkeys(prefixes, 0) | frequencies, sum(frequencies.values())
+
+
+SYLLABLES = Path(__file__).with_name("syllables.txt")
+
+
+def homophones(character: str) -> frozenset[str]:
+    """The Simplified characters that share a syllable with one, whatever the tone; none for a rare one."""
+    alike = (characters for characters in _syllables() if character in characters)
+    return frozenset(chain.from_iterable(alike))
+
+
+@cache
+def _syllables() -> tuple[str, ...]:
+    """The characters of each syllable."""
+    lines = SYLLABLES.read_text(encoding="utf-8").splitlines()
+    return tuple(line.split()[1] for line in lines if not line.startswith("#"))

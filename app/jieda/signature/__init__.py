@@ -1,1 +1,0 @@
-"""A signature line: its grammar, and the line compiled and found in text."""
