@@ -4,7 +4,9 @@
 
 FILE are judged queries, by default `tests/judged.jsonl`. Tokens are those of o200k_base where `bpe_openai` is installed
 (`pip install bpe-openai`, 40 MiB, nothing else needs it), otherwise an estimate that errs on the high side. The agent
-follows `agent` below and nothing else; it is measured beside the REST API, whose first match or hit is the answer.
+follows `agent` below and nothing else, and asks by the client of the official SDK; it is measured beside the REST API,
+whose first match or hit is the answer. `agent_tasks.jsonl` are tasks as people hand them to an agent, written before
+any of them was asked: 20 that entries answer, 12 that none does, 8 concepts.
 """
 
 import argparse
@@ -12,12 +14,14 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jieda.agents import tools
 from jieda.agents.answering import Context
+from jieda.agents.answers import schema_of
+from jieda.agents.protocol import server_of
+from jieda.agents.tools import TOOLS
 from jieda.client.local import Local
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
@@ -30,6 +34,7 @@ from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.service import Service
+from mcp.client.client import Client
 
 try:
     import bpe_openai
@@ -38,8 +43,11 @@ except ImportError:
 
 ROOT = Path(__file__).parent.parent
 JUDGED = ROOT / "tests/judged.jsonl"
+TASKS = ROOT / "bench/agent_tasks.jsonl"
 SURE = (Confidence.EXACT, Confidence.LIKELY)
 LOGS = ("error", "traceback")
+HELPING = ("fix", "answer", "steps")
+"""Sections that somebody came for."""
 QUERIES = ("question", "paraphrase")
 
 
@@ -74,32 +82,58 @@ class Cost:
     whole: bool
 
 
+@dataclass(slots=True)
+class Agent:
+    """Who asks the tools: a client of the SDK, and the texts that it was answered with."""
+
+    client: Client
+    read: list[str] = field(default_factory=list)
+
+    async def ask(self, name: str, **asked: Any) -> tuple[str, dict[str, Any]]:
+        """An answer that succeeds, as text and as data, which the client checks against its schema."""
+        answer = await self.client.call_tool(name, asked)
+        (block,) = answer.model_dump()["content"]
+        assert not answer.is_error, block["text"]
+        self.read.append(block["text"])
+        return block["text"], answer.structured_content or {}
+
+
 async def costs(context: Context, count: Callable[[str], int]) -> list[Cost]:
     """The answers of `diagnose` to all shipped samples, in both languages."""
     assert isinstance(context.client, Local)
     library = context.client.service.current().library
     found = []
-    for entry_id in sorted(library.sampled):
-        for sample in library.samples(entry_id):
-            for lang in Language:
-                asked = {"text": sample.text, "lang": lang.value}
-                text, answer = await whole(context, asked)
-                if answer.get("asks"):
-                    assert not any(match.get("fix") for match in answer["matches"])
-                    text, answer = await whole(context, asked | {"framework": entry_id.partition("/")[0]})
-                entry = await context.client.read(answer["matches"][0]["id"], lang)
-                fix = entry.fix.strip()
-                uncut = fix in text and fix == answer["matches"][0]["fix"]
-                structured = json.dumps(answer, ensure_ascii=False)
-                found.append(Cost(count(text), count(structured), uncut))
+    async with Client(server_of(context)) as client:
+        agent = Agent(client)
+        for entry_id in sorted(library.sampled):
+            for sample in library.samples(entry_id):
+                for lang in Language:
+                    asked = {"text": sample.text, "lang": lang.value}
+                    text, answer = await agent.ask("diagnose", **asked)
+                    if answer.get("asks"):
+                        assert not any(match.get("fix") for match in answer["matches"])
+                        framework = entry_id.partition("/")[0]
+                        text, answer = await agent.ask("diagnose", **asked, framework=framework)
+                    entry = await context.client.read(answer["matches"][0]["id"], lang)
+                    fix = entry.fix.strip()
+                    uncut = fix in text and fix == answer["matches"][0]["fix"]
+                    structured = json.dumps(answer, ensure_ascii=False)
+                    found.append(Cost(count(text), count(structured), uncut))
     return found
 
 
-async def whole(context: Context, asked: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
-    """A diagnosis that succeeds, as text and as data."""
-    outcome = await tools.call(context, "diagnose", asked)
-    assert outcome.content is not None, outcome.text
-    return outcome.text, outcome.content
+async def unexplained(
+    context: Context, texts: Iterable[str], count: Callable[[str], int]
+) -> Mapping[str, list[int]]:
+    """Tokens of the answers of `diagnose` that explain nothing, as text or as data, whichever is more; by outcome."""
+    found: dict[str, list[int]] = {"near": [], "unknown": []}
+    async with Client(server_of(context)) as client:
+        for asked in texts:
+            text, answer = await Agent(client).ask("diagnose", text=asked)
+            if answer["outcome"] in found:
+                told = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+                found[answer["outcome"]].append(max(count(text), count(told)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +144,68 @@ class Report:
     known: bool
 
 
-async def agent(context: Context, text: str) -> Report:
+async def answered(agent: Agent, text: str) -> Report:
     """Diagnose; what is sure is the answer. Otherwise search; a hit that fits is the answer to a question, and no
     more than a lead where the text tells of a failure that no entry surely explains."""
-    diagnosis = await content(context, "diagnose", {"text": text})
+    _, diagnosis = await agent.ask("diagnose", text=text)
     matches = diagnosis.get("matches", [])
     if matches and matches[0]["confidence"] in SURE:
         return Report(matches[0]["id"], known=True)
     failed = bool(diagnosis.get("errors"))
     if failed and matches:
         return Report(matches[0]["id"], known=False)
-    found = await content(context, "search", {"query": text, "limit": 1})
-    hits = found.get("hits", [])
+    _, found = await agent.ask("search", query=text, limit=1)
+    explained = found.get("judgement", {}).get("matches", [])
+    hits = [*explained, *found.get("hits", [])]
     return Report(hits[0]["id"] if hits else "", known=bool(hits) and not found.get("weak") and not failed)
 
 
-async def content(context: Context, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The structured content of a call that succeeds."""
-    outcome = await tools.call(context, name, arguments)
-    assert outcome.content is not None, outcome.text
-    return outcome.content
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What somebody hands an agent. `expected`: entries one of which answers it; none where no entry does."""
+
+    id: str
+    text: str
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a task went. `right`: the fix was told of an entry that answers it, or that none does; `tokens`: of all that
+    the agent was told for it."""
+
+    task: Task
+    report: Report
+    right: bool
+    tokens: int
+
+
+def read_tasks() -> list[Task]:
+    """The tasks that are kept beside this file."""
+    lines = map(json.loads, TASKS.read_text(encoding="utf-8").splitlines())
+    return [Task(each["id"], each["text"], tuple(each["expected"])) for each in lines]
+
+
+async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], int]) -> list[Done]:
+    """Each task by itself: what the agent names is read, its fix or answer alone, unless it has been told already."""
+    found = []
+    async with Client(server_of(context)) as client:
+        for task in tasks:
+            agent = Agent(client)
+            report = await answered(agent, task.text)
+            right = not report.known
+            if report.known and task.expected:
+                lang = Language.ZH if has_han(task.text) else Language.EN
+                entry = await context.client.read(report.first, lang)
+                fix = entry.fix.strip()
+                if not any(fix in text for text in agent.read):
+                    section = next(name for name in entry.sections() if name in HELPING)
+                    await agent.ask("read", id=report.first, section=section, lang=lang.value)
+                right = report.first in task.expected and any(fix in text for text in agent.read)
+            elif task.expected:
+                right = False
+            found.append(Done(task, report, right, sum(map(count, agent.read))))
+    return found
 
 
 async def api_first(context: Context, judged: Judged) -> str:
@@ -158,7 +234,8 @@ class Score:
 async def score(context: Context, judged: Iterable[Judged]) -> Score:
     """The agent and the API over judged queries."""
     listed = list(judged)
-    reports = {one.id: await agent(context, one.query) for one in listed}
+    async with Client(server_of(context)) as client:
+        reports = {one.id: await answered(Agent(client), one.query) for one in listed}
 
     def of(*kinds: str) -> list[Judged]:
         return [one for one in listed if one.kind in kinds]
@@ -203,11 +280,24 @@ def main() -> None:
         context = context_of(Path(data))
         found = asyncio.run(costs(context, count))
         result = asyncio.run(score(context, read_judged(file)))
+        nothing = asyncio.run(unexplained(context, (one.query for one in read_judged(file)), count))
+        tasks = asyncio.run(done(context, read_tasks(), count))
     print(f"tokens of a diagnose answer ({name}), {len(found)} answers: median, 95th percentile")
     for kind in ("text", "structured"):
         values = [getattr(cost, kind) for cost in found]
         print(f"  {kind:<12}{percentile(values, 0.5):>6}{percentile(values, 0.95):>6}")
     print(f"  the whole fix: {sum(cost.whole for cost in found)} of {len(found)}")
+    for outcome, values in nothing.items():
+        print(
+            f"  {outcome:<12}{percentile(values, 0.5):>6}, at most {max(values, default=0)} ({len(values)} answers)"
+        )
+    schemas = [count(json.dumps(schema_of(each.answer, each.view))) for each in TOOLS]
+    print(f"tokens of the schemas of answers: {sum(schemas)}")
+    print(f"tasks: {sum(each.right for each in tasks)} of {len(tasks)} right,", end=" ")
+    print(f"median of tokens {percentile((each.tokens for each in tasks), 0.5)}")
+    for each in tasks:
+        if not each.right:
+            print(f"  {each.task.id}: {each.report}")
     print("right first             API  agent")
     print(f"  logs              {result.api_logs:.3f}  {result.agent_logs:.3f}")
     print(f"  queries           {result.api_queries:.3f}  {result.agent_queries:.3f}")

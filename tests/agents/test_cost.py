@@ -1,13 +1,26 @@
 """What an answer costs an agent, and how far one gets by rules alone; `bench.agents` has the measured figures."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 from jieda.agents.answering import Context
+from jieda.agents.answers import schema_of
+from jieda.agents.tools import TOOLS
 from jieda.evaluation.figures import read_judged
 
-from bench.agents import JUDGED, context_of, costs, estimated, percentile, score
+from bench.agents import (
+    JUDGED,
+    context_of,
+    costs,
+    done,
+    estimated,
+    percentile,
+    read_tasks,
+    score,
+    unexplained,
+)
 from tests.support.server import Server
 
 
@@ -24,6 +37,28 @@ def test_an_answer_fits_a_context_and_never_lacks_the_fix(context: Context) -> N
         values = [getattr(cost, kind) for cost in found]
         assert percentile(values, 0.5) <= 600, kind
         assert percentile(values, 0.95) <= 1200, kind
+
+
+def test_an_answer_that_explains_nothing_is_short(context: Context) -> None:
+    texts = [each.query for each in read_judged(JUDGED) if each.kind == "negative"]
+    found = asyncio.run(unexplained(context, texts, estimated))
+    # By the tokenizer of a model 48 and 119 at most; the estimate is a third higher.
+    assert len(found["near"]) > 20
+    assert max(found["near"]) <= 175
+    assert len(found["unknown"]) > 5
+    assert max(found["unknown"]) <= 70
+
+
+def test_what_clients_are_told_about_answers_is_short() -> None:
+    # Half of the 2,120 tokens that it once took.
+    assert sum(estimated(json.dumps(schema_of(each.answer, each.view))) for each in TOOLS) <= 1400
+
+
+def test_tasks_end_with_the_right_fix_or_an_honest_unknown(context: Context) -> None:
+    found = asyncio.run(done(context, read_tasks(), estimated))
+    assert len(found) == 40
+    assert sum(each.right for each in found) >= 38, [each.task.id for each in found if not each.right]
+    assert percentile((each.tokens for each in found), 0.5) <= 400
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jieda.han import has_han
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ResourceTemplateReference, TextContent
@@ -150,7 +151,7 @@ def test_answers_are_bounded_and_lead_to_the_rest(agents_server: Server) -> None
     async def work(client: Client) -> None:
         first = (await client.call_tool("list", {"framework": "chatlearn", "limit": 6})).structured_content
         rest = await client.call_tool("list", {"framework": "chatlearn", "offset": first["next_offset"]})
-        ids = [item["id"] for item in first["entries"] + rest.structured_content["entries"]]
+        ids = [item["id"] for item in first["items"] + rest.structured_content["items"]]
         assert len(set(ids)) == len(ids) == first["total"]
         assert "next_offset" not in rest.structured_content
         hits = await client.call_tool("search", {"query": "ROLL", "limit": 2})
@@ -167,7 +168,7 @@ def test_operators_that_were_understood_are_said_and_nothing_where_there_are_non
         return [await client.call_tool("search", {"query": each}) for each in queries]
 
     understood, plain = over_http(agents_server, work)
-    assert understood.structured_content["operators"] == ["framework:slime", "-vllm"]
+    assert understood.structured_content["operators"] == [{"text": "framework:slime"}, {"text": "-vllm"}]
     assert "\nUnderstood: framework:slime -vllm\n" in text_of(understood)
     assert "operators" not in plain.structured_content
     assert "Understood" not in text_of(plain)
@@ -175,7 +176,7 @@ def test_operators_that_were_understood_are_said_and_nothing_where_there_are_non
 
 @pytest.mark.quick
 def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(agents_server: Server) -> None:
-    async def work(client: Client) -> list[str]:
+    async def work(client: Client) -> list[bool]:
         calls: list[tuple[str, dict[str, Any]]] = [
             ("search", {"query": "断点续训", "limit": 1}),
             ("search", {"query": "断点续训", "limit": 1, "lang": "en"}),
@@ -185,9 +186,10 @@ def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(a
             ("read", {"id": "roll/node2pg-keyerror"}),
         ]
         found = [(await client.call_tool(name, given)).structured_content for name, given in calls]
-        return [((each.get("hits") or each.get("matches")) or [each])[0]["lang"] for each in found]
+        shown = [((each.get("hits") or each.get("matches")) or [each])[0] for each in found]
+        return [has_han(each["title"]) for each in shown]
 
-    assert over_http(agents_server, work) == ["zh", "en", "en", "zh", "en", "en"]
+    assert over_http(agents_server, work) == [True, False, False, True, False, False]
 
 
 @pytest.mark.parametrize(

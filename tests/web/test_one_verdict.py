@@ -77,7 +77,7 @@ def verdicts(server: Server, text: str) -> dict[str, str]:
 
     async def ask(agent: Any) -> str:
         answer = await agent.call_tool("diagnose", {"text": text})
-        return str(answer.structured_content["verdict"])
+        return str(answer.structured_content["outcome"])
 
     found["agents"] = over_http(server, ask)
     told = CliRunner().invoke(

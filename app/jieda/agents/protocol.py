@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from jieda.agents import prompts, resources, tools
 from jieda.agents.answering import Context
-from jieda.agents.answers import AnswerSchema
+from jieda.agents.answers import schema_of
 from jieda.agents.opening import OpenedAnswers, OpenedLines
 from jieda.entry import Language
 from jieda.errors import JiedaError
@@ -139,7 +139,7 @@ def _tool(tool: tools.Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.question.model_json_schema(),
-        output_schema=tool.answer.model_json_schema(schema_generator=AnswerSchema),
+        output_schema=schema_of(tool.answer, tool.view),
         annotations=READ_ONLY,
     )
 

@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from jieda.agents import answering, answers, questions
 from jieda.agents.answering import Context
+from jieda.agents.answers import Json
 from jieda.entry import Language
 from jieda.errors import (
     BadParameter,
@@ -20,6 +21,7 @@ from jieda.errors import (
     UnknownTag,
     frames_of,
 )
+from jieda.presentation import schemas
 
 ERRORS = logging.getLogger("jieda.errors")
 
@@ -37,15 +39,17 @@ of what you send."""
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row: `question` and `answer` are the schemas, `run` answers, `text` says it in words."""
+    """A row: `question` is the model of the arguments, `answer` that of the API of which `view` is told, `run` answers,
+    `text` says it in words."""
 
     name: str
     title: str
     description: str
     question: type[questions.Question]
-    answer: type[answers.AgentAnswer]
-    run: Callable[[Context, Any], Awaitable[answers.AgentAnswer]]
-    text: Callable[[Any, answers.T], str]
+    answer: type[BaseModel]
+    view: answers.View
+    run: Callable[[Context, Any], Awaitable[Json]]
+    text: Callable[[Json, answers.T], str]
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -55,13 +59,15 @@ TOOLS: tuple[Tool, ...] = (
         "Find the known entry that explains an error message, a traceback or a whole log, with its fix. "
         "Call this first whenever a run failed, hung, ran out of memory or printed an error, before you guess or "
         "search the web. Do not call it for questions without any output of a program: use `search`. "
-        "`verdict` is `known` (use the first match: `exact` is proven by error text that only this entry has, "
+        "`outcome` is `known` (use the first match: `exact` is proven by error text that only this entry has, "
         "`likely` fits but other causes exist), `possible` (check the cause first; with `asks`, ask the user which "
         "framework it is and call again with `framework`), `near` or `unknown` (no known "
         "entry explains it: say so, do not guess a fix from entries with similar wording), or `no_error` (no sign "
-        "of an error in the text). What you send is never logged, and never stored as it was sent.",
+        "of an error in the text). `cut`: `read` has the rest of the fix. `foreign`: written for another framework. "
+        "What you send is never logged, and never stored as it was sent.",
         questions.DiagnoseQuestion,
-        answers.AgentDiagnosis,
+        schemas.ApiDiagnosis,
+        answers.DIAGNOSIS,
         answering.diagnose,
         answers.of_diagnosis,
     ),
@@ -74,7 +80,8 @@ TOOLS: tuple[Tool, ...] = (
         "`read` the one that fits. With `weak`, nothing fits well: read the first hit, and unless it is plainly "
         "about this very question, say that no known entry answers it.",
         questions.SearchQuestion,
-        answers.AgentSearchResult,
+        schemas.SearchResult,
+        answers.SEARCH,
         answering.search,
         answers.of_search,
     ),
@@ -84,7 +91,8 @@ TOOLS: tuple[Tool, ...] = (
         "Read one entry as Markdown, whole or one section of it. Call it with an id that `diagnose`, `search` or "
         "`list` gave, before you apply a fix that you have seen only in part. Do not make up ids.",
         questions.ReadQuestion,
-        answers.AgentEntry,
+        schemas.ApiEntry,
+        answers.READ,
         answering.read,
         answers.of_entry,
     ),
@@ -96,7 +104,8 @@ TOOLS: tuple[Tool, ...] = (
         "filters of the other tools take, or to browse a topic. Do not call it to find a particular answer: use "
         "`search`.",
         questions.ListQuestion,
-        answers.AgentListing,
+        schemas.SummaryList,
+        answers.LISTING,
         answering.list_entries,
         answers.of_listing,
     ),
@@ -109,7 +118,7 @@ class Outcome:
     """What a call comes to. `content` is None where it failed; `text` says then what to do."""
 
     text: str
-    content: dict[str, Any] | None
+    content: Json | None
 
 
 async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
@@ -124,7 +133,7 @@ async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Out
     t = context.words(asked.spoken)
     try:
         answer = await tool.run(context, asked)
-        return Outcome(tool.text(answer, t), answer.content())
+        return Outcome(tool.text(answer, t), answer)
     except JiedaError as error:
         return Outcome(await failure(context, error, asked.spoken), None)
     except Exception as error:  # noqa: BLE001 - whatever it is: the agent gets an answer, the operator a line
