@@ -10,6 +10,7 @@ const limit = Number(form.dataset.limit);
 const button = form.querySelector("[type=submit]");
 const answer = document.getElementById("answer");
 const MOST_ROWS = 14;
+let viewer = null; // shows the log of the answer
 
 /* ---- Reading a large text from both ends ---- */
 
@@ -29,11 +30,11 @@ async function excerpt(blob) {
 }
 
 function say(text, isWarning) {
-  form.querySelector(".said")?.remove();
+  document.querySelector(".said")?.remove();
   if (!text) return;
   const note = make("p", { className: `note said${isWarning ? " warn" : ""}`, textContent: text });
   note.setAttribute("role", isWarning ? "alert" : "status");
-  (area.closest(".field") ?? area).after(note);
+  (viewer?.element ?? area.closest(".field") ?? area).after(note);
 }
 
 let left = ""; // what was said of the text in the field: that some of it is missing
@@ -138,9 +139,49 @@ const blank = { answer: answer?.cloneNode(true), title: document.title };
 function put(fresh, title) {
   document.getElementById("answer").replaceWith(fresh);
   document.title = title;
-  form.classList.toggle("after", Boolean(fresh.querySelector("#diagnosis")));
   tellShown(fresh);
+  return view(area.value);
 }
+
+/* ---- The log of an answer, in place of the field ---- */
+
+const aim = () => Number(/[#&]L(\d+)$/.exec(location.hash)?.[1] ?? 0);
+const shownLine = (line) => (location.hash.startsWith("#log=") ? `${location.hash.replace(/&L\d+$/, "")}&L${line}` : `#L${line}`);
+
+function close() {
+  viewer?.element.remove();
+  viewer = null;
+  form.hidden = false;
+  document.body.classList.remove("with-log");
+}
+
+function edit() {
+  history.replaceState(history.state, "", location.pathname);
+  close();
+  area.focus();
+}
+
+async function view(text) {
+  close();
+  const told = document.getElementById("log-layout");
+  if (!told || !text.trim()) return;
+  const { openViewer } = await import("./log-viewer.js");
+  const opened = await openViewer(text, told, { address: shownLine, edit });
+  if (!opened) return;
+  viewer = opened;
+  form.hidden = true;
+  form.before(viewer.element);
+  document.body.classList.add("with-log");
+  viewer.open(aim());
+}
+
+document.addEventListener("paste", (event) => {
+  const text = event.clipboardData.getData("text/plain");
+  if (!viewer || event.target.closest?.("input, textarea") || !text.trim()) return;
+  event.preventDefault();
+  area.value = text;
+  form.requestSubmit();
+});
 
 /** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already. */
 async function show(log, step) {
@@ -153,9 +194,10 @@ async function show(log, step) {
     if (!fresh) throw new Error(page.title);
     if (area.value !== log.text) area.value = log.text;
     if (form.elements.framework) form.elements.framework.value = log.framework;
-    if (step !== "none") history[`${step}State`]({ log: remember(log) }, "", location.pathname + (step === "push" ? "" : location.hash));
+    const hash = step === "push" && (viewer || !/^#L\d+$/.test(location.hash)) ? "" : location.hash;
+    if (step !== "none") history[`${step}State`]({ log: remember(log) }, "", location.pathname + hash);
+    await put(document.adoptNode(fresh), page.title);
     say(log.note ?? "");
-    put(document.adoptNode(fresh), page.title);
     const seen = step === "none" && kept("top");
     const top = seen && seen.log === history.state?.log ? seen.top : 0;
     scrollTo({ top, behavior: "instant" });
@@ -189,6 +231,7 @@ function restore() {
   if (log) { area.value = log.text; show(log, "none"); return; }
   const sent = take("send") ?? shared();
   if (sent) { area.value = sent.text; show(sent, "replace"); }
+  else if (aim()) say(form.dataset.named.replaceAll("{line}", aim()));
 }
 
 function current() {
@@ -204,29 +247,25 @@ if (answer && !document.getElementById("diagnosis")) {
     else if (shared()) restore();
     else put(blank.answer.cloneNode(true), blank.title);
   });
-  addEventListener("hashchange", () => { if (shared() && !history.state?.log) restore(); });
-}
+  addEventListener("hashchange", () => {
+    if (viewer && aim()) viewer.go(aim());
+    else if (shared() && !history.state?.log) restore();
+  });
+} else if (answer) view(area.value);
 
 document.addEventListener("click", (event) => {
-  const shown = event.target.closest?.(".line-text");
-  if (shown && getSelection().isCollapsed) shown.closest("li").classList.toggle("open");
-  const target = event.target.closest?.("[data-copy-text], [data-copy-log], .line-number");
+  const row = event.target.closest?.("[data-line], .line-text");
+  if (row && getSelection().isCollapsed) {
+    const { line } = (row.dataset.line ? row : row.closest("li").querySelector("[data-line]")).dataset;
+    if (viewer) { event.preventDefault(); viewer.show(Number(line)); }
+    else if (!row.dataset.line) row.closest("li").classList.toggle("open");
+  }
+  const target = event.target.closest?.("[data-copy-text], [data-copy-log]");
   if (!target) return;
-  const { copyText, copyLog, line } = target.dataset;
+  const { copyText, copyLog } = target.dataset;
   if (copyLog) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: copyLog, ...(form.elements.framework?.value && { framework: form.elements.framework.value }) })}`);
   else if (copyText) copyBy(target, copyText.replace(/\]\(\//g, `](${location.origin}/`));
-  else if (line) { event.preventDefault(); select(Number(line)); }
 });
-
-/** Selects a line of the log, counted from 1. */
-function select(number) {
-  const all = area.value.split("\n");
-  const start = all.slice(0, number - 1).join("\n").length + (number > 1);
-  area.focus();
-  area.setSelectionRange(start, start + (all[number - 1] ?? "").length);
-  area.scrollTop = (area.scrollHeight / all.length) * Math.max(0, number - 3);
-  area.scrollIntoView({ block: "center" });
-}
 
 /* ---- A draft survives a reload, the way back, and a change of language ---- */
 

@@ -40,7 +40,7 @@ def paste(page: Page, log: str = LOG) -> None:
     """Send a log by the form of the page, and wait for its diagnosis."""
     page.locator("#log").fill(log)
     page.locator("form.paste button[type=submit]").click()
-    page.wait_for_selector("#diagnosis")
+    page.wait_for_selector("#viewer .viewer-line")
 
 
 def violations(page: Page, theme: str = "light") -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jieda.entry import Edition, Entry
+from jieda.log.layout import NO_LAYOUT, LogLayout
 
 
 class Confidence(StrEnum):
@@ -123,6 +124,8 @@ class Diagnosis:
     """Frameworks whose entries fit alike, nothing telling which of them is meant: to be asked before any fix."""
     parts: tuple[tuple[int, int], ...] = ()
     """First and last lines of what was read of a long log; empty where all of it was."""
+    layout: LogLayout = NO_LAYOUT
+    """Of what was read; empty where its lines are not numbered as those of the log."""
 
     @property
     def confidence(self) -> Confidence | None:

@@ -23,6 +23,7 @@ from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owne
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Entry, Language
 from jieda.log.formats import compile_formats
+from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.shown import shown_by
 from jieda.log.traceback import ParsedLog, parse
@@ -79,6 +80,7 @@ class Diagnoser:
             ),
             framework=origin.name,
             query=shown.query,
+            layout=layout_of(parsed, self.formats.wrappers),
         )
 
     def _match(self, one: Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:

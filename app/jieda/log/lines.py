@@ -40,7 +40,8 @@ class FoldedLog:
     `rows` are all that was printed, in order, as indexes of `texts`, and `places` their lines of the paste. `printed`
     is about rows that say more, by their index: times printed, and by which rank or process, or empty.
 
-    `processes` are the names in the prefixes of lines, each with the index of the first line below it.
+    `processes` are the names in the prefixes of lines, each with the index of the first line below it. `margins` are
+    the widths of these prefixes and the processes that they name, or empty, by the line of the paste.
     """
 
     texts: Sequence[str]
@@ -49,6 +50,7 @@ class FoldedLog:
     places: Sequence[int]
     printed: Mapping[int, tuple[int, str]]
     processes: Mapping[str, int]
+    margins: Mapping[int, tuple[int, str]]
 
 
 def physical_lines(text: str) -> list[str]:
@@ -84,15 +86,19 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     rows: list[int] = []
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
-    seen: dict[str, list[tuple[str, int, int]]] = {}
+    seen: dict[str, tuple[int, list[tuple[str, int, int]]]] = {}
     processes: dict[str, int] = {}
+    margins: dict[int, tuple[int, str]] = {}
     for number, line in enumerate(physical, 1):
         if line not in decorated:
             rows.append(index.setdefault(line, len(index)))
             places.append(number)
         else:
-            if (read := seen.get(line)) is None:
-                read = seen[line] = _read(line, index, formats)
+            if line not in seen:
+                seen[line] = _read(line, index, formats)
+            width, read = seen[line]
+            if width and read:
+                margins[number] = width, read[0][0]
             for source, row, times in read:
                 printed[len(rows)] = times, source
                 rows.append(row)
@@ -101,7 +107,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
                     processes.setdefault(found[1], row)
         if len(index) > len(numbers):
             numbers += [number] * (len(index) - len(numbers))
-    return FoldedLog(tuple(index), numbers, rows, places, printed, processes)
+    return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
 
 
 def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
@@ -124,16 +130,20 @@ def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset
     return frozenset(found).union(line for search in others for line in lines if search(line))
 
 
-def _read(physical: str, index: dict[str, int], formats: Formats) -> list[tuple[str, int, int]]:
-    """Source, place in `index` and times printed of all that a physical line holds; new texts get a place."""
+def _read(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, list[tuple[str, int, int]]]:
+    """The width of a physical line's prefixes, and source, place in `index` and times printed of all that it holds; new
+    texts get a place."""
     rows: list[tuple[str, int, int]] = []
+    width = 0
     for written in _unwrapped(physical, formats):
         for piece in _pieces(written):
             source, start = _prefix(piece, formats.prefix)
+            if not rows and physical.startswith(piece):
+                width = start
             line, times = _without_repeats(piece[start:].rstrip(_AFTER), formats.repeats)
             if line in index or _says_something(line):
                 rows.append((source, index.setdefault(line, len(index)), times))
-    return rows
+    return width, rows
 
 
 def _unwrapped(line: str, formats: Formats) -> list[str]:

@@ -56,10 +56,20 @@ class Raised(NamedTuple):
         return self.type.rpartition(".")[2]
 
 
+class FailurePlace(NamedTuple):
+    """Where a log tells of a failure, each time that it does: from the outermost frame to the line of the failure.
+    `failure` is its place among those that are told apart."""
+
+    first: int
+    last: int
+    failure: int
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedLog:
-    """What is understood of a paste. `texts`, `numbers` and `processes` are those of the `FoldedLog`. `raised` is in
-    the order of the log, each failure once.
+    """What is understood of a paste. `texts`, `numbers`, `processes` and `margins` are those of the `FoldedLog`.
+
+    `raised` is in the order of the log, each failure once, and `occurrences` are all of them.
 
     `frames` are all frames, each once, those of a traceback that breaks off too.
     """
@@ -69,6 +79,8 @@ class ParsedLog:
     raised: tuple[Raised, ...]
     frames: tuple[Frame, ...]
     processes: Mapping[str, int]
+    margins: Mapping[int, tuple[int, str]]
+    occurrences: tuple[FailurePlace, ...]
 
 
 def parse(text: str, formats: Formats) -> ParsedLog:
@@ -90,11 +102,20 @@ def parse(text: str, formats: Formats) -> ParsedLog:
         raised.extend(reader.raised)
         for frame in reader.all_frames:
             frames.setdefault((frame.path, frame.line, frame.function), frame)
-    return ParsedLog(folded.texts, folded.numbers, _fold(raised), tuple(frames.values()), folded.processes)
+    once, occurrences = _fold(raised)
+    return ParsedLog(
+        folded.texts,
+        folded.numbers,
+        once,
+        tuple(frames.values()),
+        folded.processes,
+        folded.margins,
+        occurrences,
+    )
 
 
-def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
-    """Each failure once: those that differ in values and ranks only are one.
+def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePlace, ...]]:
+    """Each failure once, and where each is told: those that differ in values and ranks only are one.
 
     A message that comes again without its traceback, as Ray shortens what it repeats, is the one above.
     """
@@ -102,6 +123,8 @@ def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
     counts: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}
     masked: dict[str, str] = {}
+    places: dict[tuple[str, str, str], int] = {}
+    occurrences: list[FailurePlace] = []
     for one in sorted(raised, key=attrgetter("line")):
         message = one.message[:200]
         # What differs in digits only is masked alike, but for the one digit that tells another value.
@@ -115,7 +138,11 @@ def _fold(raised: Iterable[Raised]) -> tuple[Raised, ...]:
         if key in folded or len(folded) < MOST_RAISED:
             folded.setdefault(key, one)
             counts[key] += one.times
-    return tuple(one._replace(times=counts[key]) for key, one in folded.items())
+            first = one.frames[0].number if one.frames else one.line
+            occurrences.append(
+                FailurePlace(min(first, one.line), one.line, places.setdefault(key, len(places)))
+            )
+    return tuple(one._replace(times=counts[key]) for key, one in folded.items()), tuple(occurrences)
 
 
 class _StreamReader:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from jieda.diagnosis.answers import Diagnosis, Match
 from jieda.entry import Language
+from jieda.log.layout import NO_LAYOUT
 from jieda.log.window import LogExtract, LogWindow
 from jieda.usecases.diagnose import Diagnosed, diagnose
 from jieda.usecases.gaps.recorder import NOBODY
@@ -55,4 +56,5 @@ def renumbered(found: Diagnosis, log: LogExtract) -> Diagnosis:
         matches=tuple(map(match, found.matches)),
         errors=tuple(replace(each, line=log.line(each.line)) for each in found.errors),
         parts=log.parts,
+        layout=NO_LAYOUT,
     )

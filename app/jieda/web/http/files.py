@@ -16,7 +16,7 @@ from jieda.web.http.routing import Handler
 
 SWAGGER = Path(fastapi_offline.__file__).parent / "static"
 """Swagger UI as a package that is released whenever its files are: no network at run time, none of them in git."""
-IMPORTED = re.compile(r'(?<=from "\./)[\w.]+(?=")')
+IMPORTED = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
 """A file that one of our scripts imports."""
 TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 """Python's own table depends on the machine: in an image without /etc/mime.types a script has another type, and was

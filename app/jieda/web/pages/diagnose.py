@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -14,7 +15,7 @@ from jieda.usecases.diagnose import excerpt, telling_lines
 from jieda.web.http.negotiation import choices, chosen_theme
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
-from jieda.web.pages.layout import Head, Resubmit, render_page
+from jieda.web.pages.layout import Head, Resubmit, data_block, render_page
 from jieda.web.pages.parts import PageLink, name_of
 from jieda.web.pages.verdict import (
     FrameworkChoice,
@@ -32,6 +33,10 @@ from jieda.web.site import asker_of
 
 FORM = "log-form"
 ERRORS = 6
+VIEWER_WORDS = (
+    "all copy_address copy_line edit failure fold folded frames hits jump label line lines match next none previous "
+    "processes repeats root search unfold up wrapper"
+).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,9 @@ class ErrorLine:
     """A failure that the paste tells of."""
 
     text: str
+    line: int
     where: str
+    times: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,8 @@ class DiagnoseView:
     """Where an answer to the paste is written, or empty."""
     search: str
     """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
+    layout: Markup
+    """As JSON, or empty."""
 
 
 def diagnose_page(
@@ -134,6 +143,7 @@ def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
         exits=(),
         workbench="",
         search="",
+        layout=Markup(""),
     )
 
 
@@ -169,6 +179,7 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
         search="" if diagnosis.verdict is Verdict.KNOWN else diagnosis.query,
+        layout=_layout(context, diagnosis),
     )
 
 
@@ -192,10 +203,27 @@ def _status(context: PageContext, diagnosis: Diagnosis) -> str:
 
 def _error(context: PageContext, error: LogError) -> ErrorLine:
     text = f"{error.type}: {error.message}" if error.message and error.type else error.type or error.message
+    often = context.t("list.parenthesis", text=context.t("diagnose.times", count=error.count))
     where = context.t("diagnose.line", line=error.line)
-    if error.count > 1:
-        where += context.t("list.parenthesis", text=context.t("diagnose.times", count=error.count))
-    return ErrorLine(shortened(text), where)
+    return ErrorLine(shortened(text), error.line, where, often if error.count > 1 else "")
+
+
+def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
+    """What `log-viewer.js` shows the log by, and its words."""
+    layout = diagnosis.layout
+    return data_block(
+        [
+            {
+                "style": context.urls.static("log-viewer.css"),
+                "root": diagnosis.root.line if diagnosis.root else 0,
+                "sources": layout.sources,
+                "margins": layout.margins,
+                "failures": layout.failures,
+                "wrappers": layout.wrappers,
+                "words": {name: context.t(f"viewer.{name}") for name in VIEWER_WORDS},
+            }
+        ]
+    )
 
 
 def _guessed(context: PageContext, framework: str) -> PageLink | None:

@@ -1,0 +1,235 @@
+"""The log of an answer as a page: what is in view, folded, told apart, found, and addressed by its line."""
+
+import re
+
+import pytest
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.e2e.conftest import OpenPage
+
+RANKS = 64
+FRAMES = [
+    text
+    for depth in range(9)
+    for text in (
+        f'  File "/opt/roll/stage{depth}.py", line {depth}, in call_{depth}',
+        "    return self.inner(batch)",
+    )
+]
+FAILURE = [
+    "Traceback (most recent call last):",
+    *FRAMES,
+    '  File "/opt/roll/scheduler.py", line 9, in __init__',
+    "    assert self.lr_decay_steps > 0",
+    "AssertionError",
+]
+WRAPPER = [
+    "Traceback (most recent call last):",
+    *FRAMES[:8],
+    "ray.exceptions.RayTaskError(AssertionError): ray::ActorWorker.initialize()",
+]
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 360, "height": 740}
+
+
+def rank_says(rank: int, text: str) -> str:
+    """A line as Ray prints it."""
+    return f"(ActorWorker pid={4000 + rank}, ip=10.1.1.{rank // 8}) {text}"
+
+
+def log_of_ranks(steps: int) -> str:
+    """What 64 ranks print: steps, the same failure each, interleaved, and what passes it on."""
+    lines = [
+        rank_says(
+            rank, f"2025-03-11 09:14:{step % 60:02d},{rank:03d} INFO train.py:12 -- step {step} of {rank}"
+        )
+        for step in range(steps)
+        for rank in range(RANKS)
+    ]
+    lines += [rank_says(rank, text) for text in FAILURE for rank in range(RANKS)]
+    return "\n".join([*lines, *WRAPPER, "main exits with 1", ""])
+
+
+def show(page: Page, log: str) -> None:
+    """Open a log as a file, and wait for it beside its verdict."""
+    file: FilePayload = {"name": "run.log", "mimeType": "text/plain", "buffer": log.encode()}
+    page.locator("form.paste [type=file]").set_input_files(files=[file])
+    expect(page.locator("#log")).not_to_have_value("")
+    page.locator("form.paste [type=submit]").first.click()
+    page.wait_for_selector("#viewer .viewer-line")
+
+
+def line(page: Page, number: int) -> Locator:
+    """A line of the log that is drawn."""
+    return page.locator(".viewer-line").filter(
+        has=page.locator(".viewer-number", has_text=re.compile(f"^{number}$"))
+    )
+
+
+def numbers(page: Page) -> list[int]:
+    """Of the lines that are in view."""
+    found: list[int] = page.evaluate(
+        """() => {
+          const box = document.querySelector(".viewer-lines").getBoundingClientRect();
+          return [...document.querySelectorAll(".viewer-line")]
+            .filter((row) => row.getBoundingClientRect().top >= box.top - 1)
+            .filter((row) => row.getBoundingClientRect().bottom <= box.bottom + 1)
+            .map((row) => Number(row.querySelector(".viewer-number").textContent)).filter(Boolean);
+        }"""
+    )
+    return found
+
+
+ROOT_LINE = 10 * RANKS + (len(FAILURE) - 1) * RANKS + 1
+"""That of the first rank's failure in a log of ten steps."""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_root_failure_is_in_view_and_what_repeats_is_folded(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/diagnose", viewport=DESKTOP)
+    log = log_of_ranks(10)
+    show(page, log)
+    root = page.locator(".viewer-line.root")
+    expect(root.locator(".viewer-number")).to_have_text(str(ROOT_LINE))
+    assert ROOT_LINE in numbers(page)
+    expect(root.locator("mark, .viewer-badge").first).to_be_visible()
+    folds = page.locator(".viewer-fold")
+    assert folds.count() >= 2, "the same failure of 63 ranks, and frames"
+    height = page.locator(".viewer-sheet").bounding_box()
+    assert height
+    assert height["height"] < 0.5 * 20 * log.count("\n"), "most of the failure's lines are folded"
+    before = folds.count()
+    folds.last.click()
+    expect(folds).to_have_count(before - 1)
+
+
+def test_a_large_log_is_drawn_in_part_and_read_to_its_end(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    log = log_of_ranks(120)
+    show(page, log)
+    assert page.locator(".viewer-line").count() < 120
+    page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = lines.scrollHeight; }")
+    expect(line(page, log.count("\n"))).to_be_visible()
+    assert page.locator(".viewer-line").count() < 120
+
+
+def test_processes_are_told_apart_and_shown_one_by_one(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    show(page, log_of_ranks(10))
+    page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = 0; }")
+    expect(line(page, 1)).to_be_visible()
+    colors = page.locator(".viewer-line.of-process").evaluate_all(
+        "all => new Set(all.slice(0, 8).map((row) => getComputedStyle(row).borderInlineStartColor)).size"
+    )
+    assert colors == 8
+    starts = page.locator(".viewer-time").evaluate_all(
+        "all => new Set(all.map((one) => one.getBoundingClientRect().left)).size"
+    )
+    assert starts == 1, "times stand below one another"
+    page.get_by_label("Process", exact=True).select_option(label="4007")
+    expect(line(page, 8)).to_have_count(1)
+    expect(line(page, 9)).to_have_count(0)
+    assert set(page.locator(".viewer-who").all_text_contents()) == {"4007"}
+
+
+def test_what_is_searched_is_found_inside_folds(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    show(page, log_of_ranks(10))
+    field = page.get_by_label("Find in the log")
+    field.fill("stage3.py")
+    count = page.locator(".viewer-count")
+    expect(count).to_have_text(f"1 of {RANKS + 1}")
+    expect(page.locator(".viewer-line[aria-selected=true] .hit")).to_have_text("stage3.py")
+    field.press("Enter")
+    expect(count).to_have_text(f"2 of {RANKS + 1}")
+    field.press("Shift+Enter")
+    expect(count).to_have_text(f"1 of {RANKS + 1}")
+    field.fill("no such words")
+    expect(count).to_have_text("Not found")
+
+
+def test_a_reason_leads_to_its_line_whose_address_holds(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP, permissions=["clipboard-read", "clipboard-write"])
+    log = log_of_ranks(10)
+    show(page, log)
+    reason = page.locator(".best .line-number").first
+    number = int(reason.get_attribute("data-line") or 0)
+    page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = 0; }")
+    page.locator(".best .line-text").first.click()
+    expect(page.locator(".viewer-line[aria-selected=true] .viewer-number")).to_have_text(str(number))
+    assert number in numbers(page)
+    page.get_by_role("button", name="Copy address").click()
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert address.endswith(f"/en/diagnose#L{number}")
+    page.reload()
+    expect(page.locator(".viewer-line[aria-selected=true] .viewer-number")).to_have_text(str(number))
+    other = open_page(address)
+    expect(other.locator(".said")).to_contain_text(f"line {number} ")
+    show(other, log)
+    expect(other.locator(".viewer-line[aria-selected=true] .viewer-number")).to_have_text(str(number))
+
+
+@pytest.mark.parametrize(("viewport", "beside"), [(DESKTOP, True), (PHONE, False)])
+def test_the_verdict_stands_beside_the_log_or_above_it(
+    open_page: OpenPage, viewport: dict[str, int], beside: bool
+) -> None:
+    page = open_page("/zh/diagnose", viewport=viewport)
+    show(page, log_of_ranks(4))
+    fix, log = page.locator(".best .answer").bounding_box(), page.locator(".viewer-lines").bounding_box()
+    assert fix
+    assert log
+    assert (log["x"] > fix["x"] + fix["width"]) is beside
+    assert (log["y"] > fix["y"] + fix["height"]) is not beside
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+def test_the_keys_move_from_line_to_line(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    show(page, log_of_ranks(10))
+    lines = page.locator(".viewer-lines")
+    page.locator(".best .line-number").first.press("Enter")
+    expect(lines).to_be_focused()
+    chosen = page.locator(".viewer-line[aria-selected=true]")
+    before = int(chosen.locator(".viewer-number").text_content() or 0)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    active = lines.get_attribute("aria-activedescendant")
+    expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
+    assert int(re.sub(r"\D", "", chosen.locator(".viewer-number").text_content() or "") or 0) < before
+    page.keyboard.press("Control+f")
+    expect(page.get_by_label("Find in the log")).to_be_focused()
+
+
+def test_nothing_is_asked_for_the_log_beside_its_diagnosis(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {request.url.partition('?')[0]}"))
+    show(page, log_of_ranks(4))
+    page.get_by_label("Find in the log").fill("step 3")
+    expect(page.locator(".viewer-count")).to_contain_text("of")
+    names = [name for each in asked if (name := each.rpartition("/")[2]) != "icon.svg"]
+    assert sorted(names) == ["diagnose", "log-viewer.css", "log-viewer.js"]
+
+
+def test_another_log_is_pasted_over_the_one_that_is_shown(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    show(page, log_of_ranks(4))
+    page.evaluate(
+        """() => {
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text/plain", "step 1\\nKeyError: 'node2pg'\\n");
+          document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(page.locator(".viewer-text").last).to_contain_text("node2pg")
+    page.get_by_role("button", name="Edit or paste another").click()
+    expect(page.locator("#log")).to_be_focused()
+    expect(page.locator("#viewer")).to_have_count(0)
+
+
+def test_without_scripts_the_answer_stands_alone(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", java_script_enabled=False)
+    page.locator("#log").fill("\n".join([*FAILURE, ""]))
+    page.locator("form.paste [type=submit]").first.click()
+    expect(page.locator(".best .answer")).to_be_visible()
+    expect(page.locator("#log")).to_be_visible()
