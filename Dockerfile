@@ -20,6 +20,7 @@ COPY app app
 RUN PYTHONPATH=/build-tools pip --python .venv/bin/python install --quiet --no-cache-dir --no-deps --no-build-isolation --editable . \
  && .venv/bin/python -m compileall -q app
 COPY static static
+COPY deploy deploy
 COPY content content
 
 FROM ${PYTHON_IMAGE}

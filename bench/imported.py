@@ -13,7 +13,7 @@ from pathlib import Path
 from jieda.entry import Language
 from jieda.evaluation.figures import Judged, read_judged
 from jieda.importing.plan import ImportRequest, plan_import
-from jieda.importing.propose import Proposal, write_drafts
+from jieda.importing.propose import Proposal
 from jieda.importing.sources import ImportSources
 
 from bench.importing import Marked, read_marked
@@ -48,9 +48,9 @@ def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str,
     given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/{marked.doc}.md" for lang in Language}
     )
-    request = ImportRequest(given, (folder,), framework, LICENSE, None, accept=False)
+    request = ImportRequest(given, (folder,), framework, LICENSE)
     found = plan_import(request, lambda numbers, _total: numbers)
-    list(write_drafts(folder, found.plan.new, found.framework))
+    found.write(folder)
     for proposal in found.plan.new:
         for place in _places(proposal):
             yield f"{marked.doc}:{place}", proposal.id

@@ -28,9 +28,8 @@ from jieda.entry import Language, Problem
 from jieda.importing.page import MarkdownPage, PagePair, read_page
 from jieda.importing.pairing import Extractor, find_candidates
 from jieda.importing.plan import Import, ImportRequest, plan_import
-from jieda.importing.propose import Status, write_drafts
+from jieda.importing.propose import Status
 from jieda.importing.questions import PageQuestion, find_questions
-from jieda.importing.records import write_record
 from jieda.importing.sources import ImportSources
 from jieda.importing.wording import Wording
 
@@ -174,10 +173,9 @@ def _import(marked: Marked, directory: Path) -> Import:
     given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language}
     )
-    request = ImportRequest(given, (directory,), framework, "Apache-2.0", None, accept=False)
+    request = ImportRequest(given, (directory,), framework, "Apache-2.0")
     found = plan_import(request, lambda numbers, _total: numbers)
-    list(write_drafts(directory, found.plan.new, found.framework))
-    write_record(directory, framework, found.plan.record)
+    found.write(directory)
     return found
 
 

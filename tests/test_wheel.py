@@ -131,7 +131,11 @@ def test_the_wheel_installs_one_package_and_nothing_of_the_checkout(built: Path)
     assert "jieda/py.typed" in names
     shipped = {name.removeprefix("jieda/shipped/") for name in names if name.startswith("jieda/shipped/")}
     tracked = subprocess.run(
-        ["git", "ls-files", "-z", "content", "static"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "ls-files", "-z", "content", "deploy", "static"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stdout.split("\0")
     assert not set(filter(None, tracked)) - shipped
     assert not [name for name in names if "__pycache__" in name or "/tests/" in name]

@@ -6,9 +6,9 @@ from platformdirs import user_data_path
 
 PACKAGE = Path(__file__).parent.resolve()
 _WITHIN = PACKAGE / "shipped"
-"""What an installed package has; in a checkout and in the image, content and static files lie beside the code."""
+"""What an installed package has; in a checkout and in the image, folders such as content/ lie beside the code."""
 INSTALLED = _WITHIN.is_dir()
 _ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
-CONTENT, STATIC = _ROOT / "content", _ROOT / "static"
+CONTENT, STATIC, DEPLOY = _ROOT / "content", _ROOT / "static", _ROOT / "deploy"
 DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
 """By default. An installed package writes nothing beside itself: it may be read-only, or belong to everybody."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from jieda.snapshot.analyzers import Analyzers
 from jieda.usecases.gaps.redact import Redactor
 
@@ -46,6 +47,27 @@ def test_the_page_about_a_faq_of_ones_own_holds(
         assert client.get("/en/entries").text.count("/en/entries/postgresql/") >= 3
 
 
+def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(tmp_path: Path) -> None:
+    (tmp_path / "faq.md").write_text(
+        "# FAQ\n\n## Why is vacuum slow?\n\nIt waits.\n\n## Can I stop it?\n\nYes.\n", encoding="utf-8"
+    )
+    made = run(
+        "jieda init faq --field PostgreSQL --from faq.md && jieda search --content faq/content port", tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    assert "Connection refused" in made.stdout
+    assert len(list(tmp_path.glob("faq/content/en/postgresql/*.md"))) == 3
+    files = {path: path.read_text(encoding="utf-8") for path in tmp_path.glob("faq/**/*") if path.is_file()}
+    ours = {path for path, text in files.items() if re.search(r"\$(field|name|title|about|today)", text)}
+    assert not ours
+    assert files[tmp_path / "faq/nginx.conf"] == (ROOT / "deploy/nginx.conf").read_text(encoding="utf-8")
+    for name in ("compose.yaml", ".pre-commit-config.yaml", ".github/workflows/entries.yaml"):
+        commands = re.findall(r"jieda (check|fmt)", str(yaml.safe_load(files[tmp_path / "faq" / name])))
+        assert commands or name == "compose.yaml"
+    nothing = run("echo text > none.md; jieda init other --from none.md", tmp_path)
+    assert (nothing.returncode, "none.md: no questions were found" in nothing.stdout) == (1, True)
+
+
 def test_one_language_and_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     assert (
         run(
@@ -54,6 +76,7 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(tmp_path: Path) -
         == 0
     )
     assert not (tmp_path / "faq" / "content" / "en").exists()
+    assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库 问答\n")
     again = run("jieda init faq", tmp_path)
     assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
 

@@ -15,8 +15,8 @@ from jieda.cli.import_issues import import_issues
 from jieda.cli.running import content_option, run, terminal_language, writing
 from jieda.entry import Language
 from jieda.importing.plan import Import, ImportRequest, PlanRow, plan_import
-from jieda.importing.propose import Status, write_drafts
-from jieda.importing.records import PageChange, Standing, read_record, write_record
+from jieda.importing.propose import Status
+from jieda.importing.records import PageChange, Standing
 from jieda.importing.sources import ImportSources
 
 MAX_TITLE = 60
@@ -241,9 +241,9 @@ def command(context: click.Context, /, **given: Any) -> None:
     if options.issues:
         context.exit(_threads(options.issues, options))
     request, shown = options.request(), options.shown()
-    found = plan_import(request, _Progress(shown))
+    found = plan_import(request, ProgressBar(shown))
     with writing():
-        written = [] if options.dry_run else _write(found, request.directories[-1], options.framework)
+        written = [] if options.dry_run else found.write(request.directories[-1])
     if options.as_json:
         click.echo(json.dumps(as_data(found, written), ensure_ascii=False, indent=2))
     else:
@@ -264,11 +264,11 @@ def _threads(file: Path, options: Options) -> int:
         dry_run=options.dry_run,
         as_json=options.as_json,
         lang=options.shown(),
-        progress=_Progress(options.shown(), "threads"),
+        progress=ProgressBar(options.shown(), "threads"),
     )
 
 
-class _Progress:
+class ProgressBar:
     """A bar on the terminal for the first long run (pages or threads), then for the second (entries)."""
 
     def __init__(self, lang: Language, first: str = "reading") -> None:
@@ -277,13 +277,6 @@ class _Progress:
     def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
         with click.progressbar(numbers, length=total, label=next(self._labels, ""), file=sys.stderr) as bar:
             yield from bar
-
-
-def _write(found: Import, directory: Path, framework: str) -> list[Path]:
-    written = list(write_drafts(directory, found.plan.new, found.framework))
-    if found.plan.record != read_record(directory, framework):
-        write_record(directory, framework, found.plan.record)
-    return written
 
 
 if __name__ == "__main__":

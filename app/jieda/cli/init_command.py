@@ -9,69 +9,127 @@ from string import Template
 import click
 
 from jieda import git
+from jieda.cli.import_command import PAGE, ProgressBar, report, summary
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
 from jieda.content.read.load import load_corpus
 from jieda.entry import Language
 from jieda.errors import JiedaError
+from jieda.importing.plan import Import, ImportRequest, plan_import
+from jieda.importing.sources import ImportSources
+from jieda.places import DEPLOY
 
 START = Path(__file__).parent / "start"
 ENTRY = "connection-refused"
-SAMPLES = ("curl.log", "script.log")
-AROUND = ("compose.yaml", "jieda.service", "README.md")
-"""What stands beside the content, for whoever serves it."""
+NAMES = {Language.EN: "{field} answers", Language.ZH: "{field} 问答"}
+FIELDS = {Language.EN: "Our service", Language.ZH: "我们的服务"}
+READMES = {Language.EN: "README.md", Language.ZH: "README.zh-CN.md"}
+AROUND = {
+    "compose.yaml": START / "compose.yaml",
+    "jieda.env": START / "jieda.env",
+    "jieda.service": DEPLOY / "jieda.service",
+    "nginx.conf": DEPLOY / "nginx.conf",
+    "Caddyfile": DEPLOY / "Caddyfile",
+    ".pre-commit-config.yaml": START / "pre-commit.yaml",
+    ".github/workflows/entries.yaml": START / "check.yaml",
+    ".gitignore": START / "gitignore",
+}
+"""What stands beside the content, for whoever serves and checks it."""
 
 
 @click.command("init")
 @click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--name", default="Our answers", show_default=True, help="What the site is called.")
-@click.option("--field", default="Our service", show_default=True, help="What its entries are about.")
+@click.option("--name", help="What the site is called.  [default: that of the field, and what it is]")
+@click.option("--field", help="What its entries are about, such as PostgreSQL.  [default: Our service]")
 @click.option(
     "--lang",
     type=click.Choice([lang.value for lang in Language]),
-    help="Write the first entry in this language only.",
+    help="Write everything in this language only.  [default: both]",
+)
+@click.option(
+    "--from",
+    "pages",
+    metavar="PAGE",
+    multiple=True,
+    type=PAGE,
+    help="Page or directory to import; may be repeated.",
 )
 @click.option("--git", "as_repository", is_flag=True, help="Make DIR a git repository.")
-def command(directory: Path, name: str, field: str, lang: str | None, as_repository: bool) -> None:
+@click.pass_context
+def command(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
+    /,
+    *,
+    directory: Path,
+    name: str | None,
+    field: str | None,
+    lang: str | None,
+    pages: tuple[Path, ...],
+    as_repository: bool,
+) -> None:
     """Write a site of your own into DIR, without the shipped entries.
 
-    DIR has a taxonomy with the site's name, one entry with sample logs, and files to serve it with Docker or systemd.
-    It is refused where there is something in it already.
+    DIR has a taxonomy with the site's name, one entry with sample logs, files to serve it with Docker, systemd, nginx
+    or Caddy, and files that have pre-commit and GitHub check it. What --from names becomes drafts, as by jieda import.
+    A directory that has something in it already is refused.
     """
     if directory.exists() and any(directory.iterdir()):
         raise JiedaError(f"{directory} is not empty")
     languages = [Language(lang)] if lang else list(Language)
+    fields = {each: field or FIELDS[languages[0] if lang else each] for each in Language}
+    names = {
+        each: name or NAMES[languages[0] if lang else each].format(field=fields[each]) for each in Language
+    }
+    folder = _id_of(fields[languages[0]])
     with writing():
-        for path, text in _files(name, field, languages):
+        for path, text in _files(names, fields, folder, languages):
             place = directory / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
             click.echo(str(place))
         if len(languages) > 1:
-            sync_twins(load_corpus([directory / "content"]), [f"{_id_of(field)}/{ENTRY}"])
+            sync_twins(load_corpus([directory / "content"]), [f"{folder}/{ENTRY}"])
     if as_repository:
         git.run(directory, "init", "--quiet")
+    found = _import(pages, directory / "content", folder, languages[0]) if pages else None
     click.echo(f"next: jieda serve --content {directory / 'content'}", err=True)
+    context.exit(1 if found and (found.empty or not found.plan.rows) else 0)
 
 
-def _files(name: str, field: str, languages: list[Language]) -> Iterator[tuple[str, str]]:
+def _files(
+    names: dict[Language, str], fields: dict[Language, str], folder: str, languages: list[Language]
+) -> Iterator[tuple[str, str]]:
     """Paths below the directory, and what is written there."""
-    field_id = _id_of(field)
-    quoted = {key: json.dumps(text, ensure_ascii=False) for key, text in (("name", name), ("field", field))}
-    about = {
-        "about_en": json.dumps(f"Questions about {field}.", ensure_ascii=False),
-        "about_zh": json.dumps(f"关于 {field} 的问题。", ensure_ascii=False),
+    values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
+    for lang in Language:
+        values |= {f"title_{lang}": names[lang]}
+        values |= {f"name_{lang}": json.dumps(names[lang], ensure_ascii=False)}
+        values |= {f"field_{lang}": json.dumps(fields[lang], ensure_ascii=False)}
+    values["about_en"] = json.dumps(f"Questions about {fields[Language.EN]}.", ensure_ascii=False)
+    values["about_zh"] = json.dumps(f"关于 {fields[Language.ZH]} 的问题。", ensure_ascii=False)
+    made = {"content/taxonomy.yaml": START / "taxonomy.yaml"}
+    made |= {f"content/{lang}/{folder}/{ENTRY}.md": START / f"entry.{lang}.md" for lang in languages}
+    made |= {f"content/samples/{folder}/{ENTRY}/{log}": START / log for log in ("curl.log", "script.log")}
+    made |= {
+        READMES[lang] if len(languages) > 1 else "README.md": START / READMES[lang] for lang in languages
     }
-    today = datetime.now(UTC).date().isoformat()
-    values = quoted | about | {"title": name, "field_id": field_id, "today": today}
-    made = {"content/taxonomy.yaml": "taxonomy.yaml"}
-    made |= {f"content/{lang}/{field_id}/{ENTRY}.md": f"entry.{lang}.md" for lang in languages}
-    made |= {f"content/samples/{field_id}/{ENTRY}/{name}": name for name in SAMPLES}
-    made |= {each: each for each in AROUND}
-    for path, template in made.items():
-        yield path, Template((START / template).read_text(encoding="utf-8")).substitute(values)
-    yield ".gitignore", ".jieda/\n"
+    for path, template in (made | AROUND).items():
+        # nginx and workflows have variables of their own, which stay.
+        yield path, Template(template.read_text(encoding="utf-8")).safe_substitute(values)
+
+
+def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language) -> Import:
+    """Drafts of the questions on pages."""
+    request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
+    found = plan_import(request, ProgressBar(shown))
+    with writing():
+        written = found.write(content)
+    for line in (*report(found, shown), *map(str, written)):
+        click.echo(line)
+    for line in summary(found, shown, len(written)):
+        click.echo(line, err=True)
+    return found
 
 
 def _id_of(field: str) -> str:

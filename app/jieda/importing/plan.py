@@ -19,7 +19,7 @@ from jieda.errors import ImportingError
 from jieda.importing.outline import ASKING
 from jieda.importing.page import PagePair
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
-from jieda.importing.propose import Proposal, Proposer, Status
+from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.records import (
     Imported,
     PageChange,
@@ -30,6 +30,7 @@ from jieda.importing.records import (
     read_record,
     recognize,
     under_recorded_pages,
+    write_record,
 )
 from jieda.importing.rewrite import Targets
 from jieda.importing.sources import ImportSources, PageFile, is_named_for_questions, page_files, read_pair
@@ -260,9 +261,9 @@ class ImportRequest:
     given: ImportSources
     directories: tuple[Path, ...]
     framework: str
-    license: str
-    updated: date | None
-    accept: bool
+    license: str = ""
+    updated: date | None = None
+    accept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,13 @@ class Import:
     framework: Tag
     passed_over: tuple[str, ...]
     empty: tuple[str, ...]
+
+    def write(self, directory: Path) -> list[Path]:
+        """Writes what is new into a content directory, and the record of it; returns the files of entries."""
+        written = list(write_drafts(directory, self.plan.new, self.framework))
+        if self.plan.record != read_record(directory, self.framework.id):
+            write_record(directory, self.framework.id, self.plan.record)
+        return written
 
 
 def plan_import(request: ImportRequest, watch: Watch) -> Import:
