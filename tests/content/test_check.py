@@ -288,7 +288,13 @@ def test_new_writes_drafts_of_both_editions_that_lack_nothing_but_syncing(tmp_pa
     assert run.stdout.splitlines() == [str(folder / "en/roll/fresh.md"), str(folder / "zh/roll/fresh.md")]
     found = jieda("check", "--content", folder)
     assert found.stderr.startswith("2 entries in 3 editions"), "a draft is not served"
-    assert {line.split(" ")[1] for line in found.stdout.splitlines()} == {"sync:"}
+    assert {tuple(line.split(" ")[1:3]) for line in found.stdout.splitlines()} == {("draft:", "sync:")}
+    assert (found.exit_code, found.stderr) == (
+        0,
+        "2 entries in 3 editions: no problems; 2 open points in 2 drafts\n",
+    )
+    (folder / "en/roll/fresh.md").write_text("---\ndraft: true\ntitle: [\n---\n", encoding="utf-8")
+    assert jieda("check", "--content", folder).exit_code == 1, "a draft that cannot be read is wrong"
 
 
 @pytest.mark.parametrize(
@@ -323,7 +329,7 @@ def test_new_writes_into_the_last_directory_and_quotes_what_needs_it(tmp_path: P
     jieda("new", "roll/x", "--kind", "concept", "--content", base, "--content", team)
     assert (team / "en/roll/x.md").is_file()
     assert not (base / "en").exists()
-    assert {line.split(" ")[1] for line in jieda("check", "--content", team).stdout.splitlines()} == {"sync:"}
+    assert {line.split(" ")[2] for line in jieda("check", "--content", team).stdout.splitlines()} == {"sync:"}
 
 
 def test_the_command_runs_as_a_process_from_anywhere(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Report everything wrong in the content as `path:line: rule: message`; exit 1 where there is any.
 
-    Notes, from --search, are printed as `path:line: note: rule: message` and do not count as wrong.
+    What a draft still lacks is printed as `path:line: draft: rule: message`, and what --search notes as
+    `path:line: note: rule: message`; neither counts as wrong.
     """
     chosen = (*((CONTENT,) if shipped else ()), *content_directories(directories))
     report = checked(chosen, searches=searches)
@@ -74,12 +75,17 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         click.echo(json.dumps(_as_data(report, chosen, revision), ensure_ascii=False, indent=2))
     else:
+        wrong = set(report.wrong)
         for problem in report.problems:
-            click.echo(str(problem))
+            click.echo(str(problem) if problem in wrong else _marked(problem, "draft"))
         for note in report.notes:
-            click.echo(printable(f"{note.path}:{note.line}: note: {note.rule}: {note.message}"))
+            click.echo(_marked(note, "note"))
     click.echo(_summary(report, revision, whole - len(report.problems)), err=True)
-    context.exit(1 if report.problems else 0)
+    context.exit(1 if report.wrong else 0)
+
+
+def _marked(problem: Problem, mark: str) -> str:
+    return printable(f"{problem.path}:{problem.line}: {mark}: {problem.rule}: {problem.message}")
 
 
 def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
@@ -130,10 +136,14 @@ def _since(
 
 
 def _summary(report: CheckReport, revision: str, older: int) -> str:
-    files = len({problem.path for problem in report.problems})
-    found = f"{len(report.problems)} problems in {files} files" if files else "no problems"
+    wrong = report.wrong
+    files = len({problem.path for problem in wrong})
+    found = f"{len(wrong)} problems in {files} files" if files else "no problems"
     since = f" since {revision}; {older} older ones are not shown" if revision else ""
-    return f"{report.entries} entries in {report.editions} editions: {found}{since}"
+    open_points = {problem.path for problem in report.problems} - {problem.path for problem in wrong}
+    left = len(report.problems) - len(wrong)
+    drafts = f"; {left} open points in {len(open_points)} drafts" if left else ""
+    return f"{report.entries} entries in {report.editions} editions: {found}{since}{drafts}"
 
 
 def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:
@@ -141,12 +151,15 @@ def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) 
         "entries": report.entries,
         "editions": report.editions,
         "changed_since": revision or None,
-        "problems": [
-            _problem_data(each, directories, "warning" if each.served else "error")
-            for each in report.problems
-        ],
+        "problems": [_problem_data(each, directories, _severity(each, report)) for each in report.problems],
         "notes": [_problem_data(each, directories, "note") for each in report.notes],
     }
+
+
+def _severity(problem: Problem, report: CheckReport) -> str:
+    if not problem.served:
+        return "error"
+    return "note" if problem.path in report.drafts else "warning"
 
 
 def _problem_data(problem: Problem, directories: tuple[Path, ...], severity: str) -> dict[str, Any]:

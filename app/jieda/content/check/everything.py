@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from jieda.content.check.findings import SignatureFinder, Spoken, placed_words, split_words, unanswered_groups
 from jieda.content.check.rules import check_between
-from jieda.content.read.corpus import Corpus, newest
+from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
 from jieda.content.read.gather import GLOSSARY, TAXONOMY, in_order
 from jieda.content.read.load import Loaded
@@ -23,12 +23,19 @@ from jieda.git import Repository
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """How much is served, and everything wrong, by file and line. `notes` are worth knowing and not wrong."""
+    """How much is served, and everything wrong, by file and line. `notes` are worth knowing and not wrong; `drafts` are
+    the files that nobody is shown yet."""
 
     entries: int
     editions: int
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...]
+    drafts: frozenset[str]
+
+    @property
+    def wrong(self) -> tuple[Problem, ...]:
+        """The problems but for what a draft still lacks: nobody is done with it."""
+        return tuple(each for each in self.problems if not (each.served and each.path in self.drafts))
 
 
 KeepsWhole = Callable[[tuple[str, ...]], Callable[[str], bool]]
@@ -76,6 +83,7 @@ def check_content(
             )
         ),
         notes=in_order(_notes_of(loaded, answers)) if answers else (),
+        drafts=frozenset(draft_files(corpus.by_id)),
     )
 
 
