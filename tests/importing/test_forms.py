@@ -67,6 +67,32 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             [("How do I start?", 3), ("Why is it slow?", 7)],
         ),
         ("a.html", HTML, [("How do I install it?", 3), ("Why is it slow?", 7)]),
+        (
+            "a.md",
+            "# FAQ\n\n::: details Why is it slow?\n- Disk\n:::\n\n:::: details Can I stop it?\n::: tip\nx\n:::\n::::\n",
+            [("Why is it slow?", 3), ("Can I stop it?", 7)],
+        ),
+        (
+            "a.md",
+            '# FAQ\n\n??? question "Why is it slow?"\n\n    Disk.\n\n??? question "Can I stop it?"\n\n    Yes.\n',
+            [("Why is it slow?", 3), ("Can I stop it?", 7)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\nWhy is it slow?\n\n:   Disk.\n\n    `/var`\n    : It.\n\nCan I stop it?\n:   Yes.\n",
+            [("Why is it slow?", 3), ("Can I stop it?", 10)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n- `[net]` **[disk]** Linking fails\n\n  In order.\n\n- [Errno 28] No space left\n\n  Free it.\n",
+            [("Linking fails", 3), ("[Errno 28] No space left", 7)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## 🐛 Queries time out\n\nIndex.\n\n## Problem: the build hangs\n\n**Solution**: kill it.\n",
+            [("Queries time out", 3), ("the build hangs", 7)],
+        ),
+        ("a.md", "# 磁盘写满\n\n**现象**\n\n只读。\n\n**解决办法**\n\n清理。\n", [("磁盘写满", 1)]),
     ],
 )
 def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
@@ -120,6 +146,18 @@ def test_a_directory_of_files_with_a_question_each_is_imported(imported: Callabl
     done = imported(["kb"], kb__port_DOT_md=one, kb__guide_DOT_md=guide)
     assert "1 pages, 1 questions" in done.output
     assert "guide.md: passed over" in done.output
+
+
+def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
+    page = (
+        "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n:::\n\n"
+        '??? question "Can I stop it?"\n\n    Yes:\n\n    1. wait\n    2. go\n\nMay I ask?\n\n:   Do.\n'
+    )
+    assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
+    assert "- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```" in draft(tmp_path, "slow")
+    assert "Yes:\n\n1. wait\n2. go\n" in draft(tmp_path, "stop")
+    assert ":::" not in draft(tmp_path, "slow")
+    assert "\nDo.\n" in draft(tmp_path, "may-ask")
 
 
 def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signature(

@@ -323,8 +323,10 @@ EXPECTED = {
 def test_questions_are_found_where_they_stand(structure: str, tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(PAGES[structure], encoding="utf-8")
-    found = find_questions(read_page(path), Wording.load())
-    assert [(each.title, each.first + 1, each.end) for each in found] == EXPECTED[structure]
+    page = read_page(path)
+    found = find_questions(page, Wording.load())
+    lines = [(each.title, page.line_of(each.first) + 1, page.line_of(each.end - 1) + 1) for each in found]
+    assert lines == EXPECTED[structure]
 
 
 def test_a_page_of_any_text_has_questions_or_none_but_never_fails(tmp_path: Path) -> None:

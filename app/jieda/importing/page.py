@@ -10,17 +10,19 @@ from jieda.content.read.yaml_reader import Fields, Scalar, YamlError, read_field
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
+from jieda.importing.boxes import open_boxes
 from jieda.importing.html_pages import html_to_markdown
 from jieda.importing.restructured import to_markdown
 
 MAX_PAGE_BYTES = 8 << 20
+MARKDOWN = (".md", ".mdx", ".markdown")
 TO_MARKDOWN: Mapping[str, Callable[[str, str], tuple[str, tuple[int, ...]]]] = {
     ".rst": to_markdown,
     ".html": lambda text, _name: html_to_markdown(text),
     ".htm": lambda text, _name: html_to_markdown(text),
-}
-"""Other markup by the ending of the file: the page as Markdown, and the line of the file that each line is from."""
-SUFFIXES = frozenset({".md", ".mdx", ".markdown", *TO_MARKDOWN})
+} | dict.fromkeys(MARKDOWN, lambda text, _name: open_boxes(text))
+"""By the ending of the file: the page as plain Markdown, and the line of the file that each line is from."""
+SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)

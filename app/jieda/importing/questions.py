@@ -63,6 +63,8 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     """Whether what a style finds are questions, judged by all it finds on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
+    if sum(bool(wording.part(title)) for title in titles) * 2 >= len(titles):
+        return False
     if style == "table" or (style in CERTAIN and len(units) > 1):
         return True
     hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
@@ -168,7 +170,7 @@ def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> 
         if each.leaf and each.title and not any(each.first in span for span in spans)
     ]
     asked = [wording.likeness(title) == 1 for title in others]
-    if len(others) < 2 or sum(asked) > 0.5 * len(asked):
+    if not others or sum(asked) > 0.5 * len(asked):
         return (root,)
     return tuple(replace(each, title="", rank=None) for each in inside)
 

@@ -14,15 +14,15 @@ from jieda.importing.wording import Wording, fold_title
 
 MAX_TITLE_CHARS = 300
 
-_STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?<=\S)\1(?P<rest>.*)", re.DOTALL)
+_STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
 _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
-_TAGGED = re.compile(
-    r"^(?:`[^`\n]{1,40}`|\[[^\]\n]{1,40}\])(?:,?\s*(?:`[^`\n]{1,40}`|\[[^\]\n]{1,40}\]))*\s*[:：-]\s*"
-)
-"""What sorts a question in front of it: `install`: How …"""
+_BRACKETS = r"(?:[`*]*\[[^\]\n\d]{1,40}\][`*]*(?![(\[])|【[^】\n]{1,40}】)"
+_TAG_NAME = rf"(?:`[^`\n]{{1,40}}`|{_BRACKETS})"
+_TAGGED = re.compile(rf"^(?:{_TAG_NAME}(?:,?\s*{_TAG_NAME})*\s*[:：-]\s*|(?:{_BRACKETS},?\s*)+)(?=\S)")
+"""What sorts a question in front of it: `install`: How …, [install] How …"""
 _NUMBERED = re.compile(
     r"\s*(?:\d{1,3}\s*[.、)）](?!\d)|[（(]\d{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S"
 )

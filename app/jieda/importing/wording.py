@@ -28,6 +28,7 @@ class Wording:
     trouble_zh: tuple[str, ...]
     question_mark: re.Pattern[str]
     answer_mark: re.Pattern[str]
+    label: re.Pattern[str]
     parts: Mapping[str, str]
     around: frozenset[str]
     question_columns: frozenset[str]
@@ -56,6 +57,7 @@ class Wording:
             trouble_zh=tuple(raw["trouble"]["zh"].split()),
             question_mark=_mark(raw["mark"]["question"]),
             answer_mark=_mark(raw["mark"]["answer"]),
+            label=_mark(raw["mark"]["label"]),
             parts=_parts(raw["part"]),
             around=_titles(raw["around"]["en"], raw["around"]["zh"]),
             question_columns=_titles(column["question"]),
@@ -116,8 +118,8 @@ class Wording:
         )
 
     def without_mark(self, title: str) -> str:
-        """The title without the mark or number in front of it."""
-        bare = self.question_mark.sub("", title, count=1)
+        """The title without the mark, label or number in front of it."""
+        bare = self.label.sub("", self.question_mark.sub("", title, count=1), count=1)
         return (
             re.sub(rf"^\s*(?:{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*", "", bare).strip() or title
         )

@@ -1,0 +1,74 @@
+"""Boxes that fold, as site generators write them: `::: details`, `??? question`, a question with `:` below it."""
+
+import re
+from collections.abc import Iterator
+
+CLOSED = re.compile(
+    r"^(?P<fence>:{3,})\s*details\s+(?P<colons>\S.*)$"
+    r"|^\{\{[<%]\s*details\s+(?:\w+=)?\"(?P<shortcode>[^\"]+)\".*[>%]\}\}\s*$"
+)
+"""The line that opens a box which another line closes: VitePress and VuePress, Hugo."""
+SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
+"""The line that opens a box whose text is set in: MkDocs."""
+_SHORTCODE_END = re.compile(r"^\{\{[<%]\s*/details\s*[>%]\}\}\s*$")
+_TERM = re.compile(r"^\S.*[?？]\s*$")
+_DEFINED = re.compile(r"^:[ \t]+(?=\S)")
+_INDENT = re.compile(r"^(?: {4}|\t)")
+_FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})")
+
+Line = tuple[str, int]
+"""A line of Markdown, and the line of the file that it is from."""
+
+
+def open_boxes(text: str) -> tuple[str, tuple[int, ...]]:
+    """The page with each box as `<details>`, and for each line that of the file; none where no line changed."""
+    lines = text.split("\n")
+    found = list(_opened(lines))
+    if len(found) == len(lines):
+        return text, ()
+    return "\n".join(line for line, _ in found), tuple(number for _, number in found)
+
+
+def _opened(lines: list[str]) -> Iterator[Line]:
+    at, fenced = 0, False
+    while at < len(lines):
+        fenced ^= _FENCE.match(lines[at]) is not None
+        title, body, end = ("", at, at) if fenced else _box(lines, at)
+        if not title:
+            yield lines[at], at
+            at += 1
+            continue
+        yield from ((line, at) for line in (f"<details><summary>{title}</summary>", ""))
+        yield from ((_INDENT.sub("", lines[number]), number) for number in range(body, end))
+        yield from ((line, end - 1) for line in ("", "</details>", ""))
+        at = end + 1 if end < len(lines) and _closes(lines[at], lines[end]) else end
+
+
+def _box(lines: list[str], at: int) -> tuple[str, int, int]:
+    """Title, first line and end of the text of a box that opens on a line; without a title where none does."""
+    line = lines[at]
+    if match := CLOSED.match(line):
+        inside = range(at + 1, len(lines))
+        end = next((number for number in inside if _closes(line, lines[number])), len(lines))
+        return match["colons"] or match["shortcode"], at + 1, end
+    if match := SET_IN.match(line):
+        return match["title"], at + 1, _set_in_until(lines, at + 1)
+    below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
+    if below > at and _TERM.match(line) and (defined := _DEFINED.match(lines[below])):
+        lines[below] = "    " + lines[below][defined.end() :]
+        return line.strip(), below, _set_in_until(lines, below)
+    return "", at, at
+
+
+def _closes(opening: str, line: str) -> bool:
+    match = CLOSED.match(opening)
+    if match is None:
+        return False
+    return line.strip() == match["fence"] if match["fence"] else _SHORTCODE_END.match(line) is not None
+
+
+def _set_in_until(lines: list[str], first: int) -> int:
+    return next(
+        (at for at in range(first, len(lines)) if lines[at].strip() and not _INDENT.match(lines[at])),
+        len(lines),
+    )
