@@ -19,7 +19,12 @@ _NOT_HANDED_ON = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 """Our settings, some of which are secrets, for hooks are programs of others; and what names another repository than
 that of the folder."""
 # A repository may name a program of its own to be run while git looks for changes.
-_OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false")
+_OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
+
+MOST_COMMITS = 500
+"""That a history is told from."""
+_WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
+"""A word, a character of more than one byte, or any other sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,36 @@ class Repository:
         found = dict(zip(parts[1::2], (status != "A" for status in parts[::2]), strict=True))
         new = run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders)
         return tuple((dict.fromkeys(_names(new), False) | found).items())
+
+    def latest(self) -> str:
+        """The commit that is checked out. Raises GitError where there is none yet."""
+        return run(self.root, "rev-parse", "--verify", "HEAD").decode().strip()
+
+    def word_changes(self, commit: str, folder: Path) -> str:
+        """How files below `folder` changed from commit to commit, latest first, word by word: for each commit a NUL,
+        its name, day and subject, and what `git log -p --word-diff=porcelain` prints. Raises GitError."""
+        told = run(
+            self.root,
+            *(
+                "log",
+                f"--max-count={MOST_COMMITS}",
+                "--format=%x00%h %cs %s",
+                "--no-renames",
+                "--diff-filter=M",
+            ),
+            *(
+                "-p",
+                "-U0",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--no-color",
+                "--src-prefix=a/",
+                "--dst-prefix=b/",
+            ),
+            *("--word-diff=porcelain", f"--word-diff-regex={os.fsdecode(_WORD)}", commit, "--", str(folder)),
+            environ={"LC_ALL": "C"},
+        )
+        return told.decode("utf-8", "replace")
 
     def file_at(self, commit: str, path: str) -> bytes:
         """What a file had in it in a commit. Raises GitError."""

@@ -9,6 +9,7 @@ from jieda.byte_cache import ByteCache
 from jieda.content.catalog import Ask, Catalog
 from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
+from jieda.content.read.history import Change
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.log_knowledge import Background
 from jieda.taxonomy import Filters
@@ -23,7 +24,7 @@ MOST_NEIGHBORS = 20
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """What a library is made of. `ask` has the tables of its catalog; `summary` gives what lists show of one of these
-    ids, `read` the whole entry.
+    ids, `read` the whole entry, `changes` what became of one of its editions.
 
     `samples_of` reads the logs that belong to an entry; `sampled` are the ids that have any; `background` reads the
     logs that no entry explains. `images`:
@@ -43,6 +44,7 @@ class Holdings:
     background: Callable[[], tuple[Background, ...]]
     digest: str
     drafts: tuple[str, ...] = ()
+    changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
 
 
 class Library(Catalog):
@@ -80,6 +82,10 @@ class Library(Catalog):
         if entry_id not in self:
             return None
         return self._recent.get(entry_id, lambda: self._holdings.read(entry_id))
+
+    def changes(self, entry_id: str, lang: Language) -> tuple[Change, ...]:
+        """What became of an edition, latest first, read when asked for; nothing where there is no git repository."""
+        return self._holdings.changes(entry_id, lang)
 
     @cached_property
     def open_problems(self) -> tuple[Problem, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.content.library import Holdings, Library
+from jieda.content.read.history import Change
 from jieda.diagnosis.collect import background_words
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, Known
@@ -179,6 +180,7 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
             ask=generation.ask,
             summary=lambda entry_id: generation.row(entry_id).head.summary,
             read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
+            changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
             vocabulary=generation.header.vocabulary,
             problems=lists.problems,
             formerly=lists.old_ids,
@@ -198,6 +200,12 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
             drafts=lists.drafts,
         )
     )
+
+
+def _changes(facts: FactStore, row: EntryRow, lang: Language) -> tuple[Change, ...]:
+    """What became of an edition; nothing where that is lost. Raises FactsUnreadable, RecordUnreadable."""
+    value = facts.get(bytes.fromhex(row.history[lang])) if lang in row.history else None
+    return from_json(value, tuple[Change, ...]) if value else ()
 
 
 def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:

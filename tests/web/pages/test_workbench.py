@@ -1,9 +1,7 @@
 """The workbench over HTTP: what it says of a draft, what it hands out, and what it writes."""
 
 import html
-import os
 import re
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import httpx
 import pytest
 from jieda.entry import Language
 
+from tests.support.git import git
 from tests.support.small_content import edition, write
 
 TOKEN = "bench-token"
@@ -52,21 +51,6 @@ def bench(serve: Served, content: Path, monkeypatch: pytest.MonkeyPatch) -> http
     client = serve(content, workbench="1", workbench_token=TOKEN, workbench_write="1")
     client.auth = ("wang", TOKEN)
     return client
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = {
-        f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    run = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env=os.environ | identity,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return run.stdout
 
 
 def draft(**fields: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.build.entries import EntryFacts, read_files
 from jieda.snapshot.build.files import ContentMoved, FileReader, Last, Workshop, discard_facts, same
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
+from jieda.snapshot.build.histories import HistoryFacts, told
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.store.facts import FactsUnreadable, code_version
@@ -77,6 +78,7 @@ class Means:
         self.shop = shop
         self.reader = FileReader(shop, content)
         self.signatures = LogSignatures(shop)
+        self.histories = HistoryFacts(shop.facts, content)
         self._vocabulary: Last[Vocabulary] = Last()
         self._maker: Last[EntryFacts] = Last()
 
@@ -165,7 +167,7 @@ class Builder:
         vocabulary, outlines = means.vocabulary(reading), partial(read_files, means.shop)
         state = advance(last.state if last else None, reading, vocabulary, outlines)
         maker = means.maker(vocabulary)
-        rows = self._rows(state, maker)
+        rows = told(means.histories.of_content(), self._rows(state, maker), state.corpus)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")

@@ -1,7 +1,7 @@
 """The forms in which facts and generations are kept: frozen values to JSON and back, nothing that could run."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
@@ -34,8 +34,9 @@ class FileFact:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis` and
-    `meaning` are keys of facts, in hexadecimal digits; the last one is empty where nobody embeds."""
+    """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis`,
+    `meaning` and `history` are keys of facts, in hexadecimal digits; `meaning` is empty where nobody embeds, `history`
+    has the editions that git knows to have changed."""
 
     head: EntryHead
     editions: Mapping[Language, str]
@@ -44,12 +45,14 @@ class EntryRow:
     completions: str
     diagnosis: str
     meaning: str = ""
+    history: Mapping[Language, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> Iterator[str]:
         """The facts that it names."""
         yield from self.editions.values()
         yield from self.places.values()
+        yield from self.history.values()
         yield from (self.document, self.completions, self.diagnosis)
         if self.meaning:
             yield self.meaning

@@ -1,7 +1,8 @@
 """The page of an entry: its symptom, the fix at once, then the rest, and where it all comes from."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.content.authoring.edition_text import validity_data
 from jieda.content.catalog import beside_framework
+from jieda.content.read.history import Change, WordPiece
 from jieda.entry import Edition, Entry, Heading, Language, Section, Source, Summary
 from jieda.presentation.reading_form import reading_form
 from jieda.presentation.urls import filled, rewrite
@@ -70,6 +72,17 @@ class SectionView:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeView:
+    """What a commit changed in the edition shown. `omitted` says how much of it is not shown, or is empty."""
+
+    day: str
+    day_iso: str
+    subject: str
+    lines: tuple[tuple[WordPiece, ...], ...]
+    omitted: str
+
+
+@dataclass(frozen=True, slots=True)
 class EntryView:
     """What `entry.html` shows. `lang` is that of the edition shown, not of the page."""
 
@@ -105,13 +118,16 @@ class EntryView:
     """Whether the reader has said already how it went."""
     markdown: str
     related: tuple[ListedEntry, ...]
+    history: tuple[ChangeView, ...]
 
 
-def entry_page(context: PageContext, read: ReadEntry, *, voted: bool = False) -> str:
+def entry_page(
+    context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: bool = False
+) -> str:
     """The page of an entry in the reader's language, or in the other where it has no such edition."""
     entry, edition = read.entry, read.entry.edition(context.lang)
     crumbs = _crumbs(context, entry)
-    view = _view(context, read, edition, crumbs, voted=voted)
+    view = replace(_view(context, read, edition, crumbs, voted=voted), history=_history(context, changes))
     head = Head(
         name="entry",
         title=f"{edition.title} · {context.t('site.name')}",
@@ -163,6 +179,20 @@ def _view(
         voted=voted,
         markdown=context.urls.entry_markdown(edition.lang, entry.id),
         related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
+        history=(),
+    )
+
+
+def _history(context: PageContext, changes: Sequence[Change]) -> tuple[ChangeView, ...]:
+    return tuple(
+        ChangeView(
+            day=context.day(change.day),
+            day_iso=change.day.isoformat(),
+            subject=change.subject,
+            lines=change.lines,
+            omitted=context.t("entry.history_omitted", count=change.omitted) if change.omitted else "",
+        )
+        for change in changes
     )
 
 
@@ -324,7 +354,10 @@ async def show_entry(request: Request) -> Response:
 
 async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
     """The page of an entry, compressed and kept for the next visitors where answers are kept."""
-    service, html = context.site.service, entry_page(context, found, voted=look.voted)
+    service, library, entry = context.site.service, context.library, found.entry
+    edition = entry.edition(context.lang)
+    changes = await service.offload(lambda: library.changes(entry.id, edition.lang))
+    html = entry_page(context, found, changes, voted=look.voted)
     if not context.site.cache.room:
         return html
     page = await service.offload(partial(Resource.of, html, HTML))

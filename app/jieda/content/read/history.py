@@ -1,0 +1,80 @@
+"""The history of content files, as their git repository tells it: who reads an entry sees what became of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from jieda.errors import GitError
+from jieda.git import Repository
+
+MOST_CHANGES = 5
+"""The latest ones of a file that are told."""
+MOST_LINES = 40
+"""Changed lines that are told of one change."""
+_BOOKKEEPING = ("updated:", "synced_with:")
+"""Lines of front matter that change with every other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordPiece:
+    """Words of a line: `mark` is `+` for those that came, `-` for those that went, a space for those that stayed."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a commit changed in a file, line by line. `omitted`: lines that are not told."""
+
+    day: date
+    commit: str
+    subject: str
+    lines: tuple[tuple[WordPiece, ...], ...]
+    omitted: int
+
+
+Histories = dict[Path, tuple[Change, ...]]
+"""Files to what became of them, latest first. A file that was never changed is not there."""
+
+
+def histories(directory: Path, commit: str, repository: Repository) -> Histories:
+    """What became of the files below a directory, up to a commit. Raises GitError."""
+    found: dict[Path, list[Change]] = {}
+    for block in repository.word_changes(commit, directory).split("\0")[1:]:
+        head, *files = block.split("\ndiff --git ")
+        name, day, subject = head.split("\n", 1)[0].split(" ", 2)
+        for told in files:
+            where, *lines = told.split("\n+++ b/", 1)[-1].split("\n")
+            known = found.setdefault(repository.root / where, [])
+            changed = [line for line in _lines(lines) if not _is_bookkeeping(line)]
+            if changed and len(known) < MOST_CHANGES:
+                kept = tuple(changed[:MOST_LINES])
+                known.append(Change(date.fromisoformat(day), name, subject, kept, len(changed) - len(kept)))
+    return {path: tuple(changes) for path, changes in found.items() if changes}
+
+
+def _lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
+    """The lines of a file's word diff. Each piece stands on a line of its own, and `~` ends a line."""
+    pieces: list[WordPiece] = []
+    for line in porcelain:
+        if line == "~":
+            if any(piece.mark != " " for piece in pieces):
+                yield tuple(pieces)
+            pieces = []
+        elif line[:1] in {"+", "-", " "}:
+            pieces.append(WordPiece(line[0], line[1:]))
+
+
+def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
+    return "".join(piece.text for piece in line).lstrip().startswith(_BOOKKEEPING)
+
+
+def repository_of(directory: Path) -> tuple[Repository, str] | None:
+    """The repository that a directory lies in and its latest commit; None where there is none, or no git."""
+    try:
+        repository = Repository.around(directory)
+        return repository, repository.latest()
+    except GitError:
+        return None

@@ -1,0 +1,21 @@
+"""The git command in repositories of tests."""
+
+import os
+import subprocess
+from pathlib import Path
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a git command prints, run by somebody with a name."""
+    identity = {
+        f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    run = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env=os.environ | identity,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout

@@ -1,0 +1,60 @@
+"""What became of an entry stands on its page, word by word, where its files lie in a git repository."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from tests.support.git import git
+from tests.support.small_content import edition, write
+
+Served = Callable[..., httpx.Client]
+SUMMARY = {"en": "What changed in this entry", "zh": "本条目的修改记录"}
+
+
+def revised(folder: Path, subject: str, **bodies: str) -> None:
+    """Commits other bodies of the one entry, by language."""
+    for lang, body in bodies.items():
+        heading = {"en": "Answer", "zh": "回答"}[lang]
+        text = edition("Sharding", body=f"## {heading}\n\n{body}\n", updated=f"2026-01-{len(subject):02}")
+        write(folder, {f"{lang}/roll/shards.md": text})
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", subject)
+
+
+def test_each_language_shows_its_changes_latest_first(serve: Served, tmp_path: Path) -> None:
+    folder = write(tmp_path / "内容", {})
+    git(folder, "init", "--quiet")
+    revised(folder, "Begin", en="Set shards to 4.", zh="把分片数设为 4。")
+    revised(folder, "Take eight", en="Set shards to 8.", zh="把分片数设为 8。")
+    revised(folder, "Escape <b>", en="Set shards to 8 & ranks.")
+    client = serve(folder)
+    english = client.get("/en/entries/roll/shards").text
+    assert SUMMARY["en"] in english
+    assert english.index("Escape &lt;b&gt;") < english.index("Take eight")
+    assert "Set shards to <del>4</del><ins>8</ins>." in english
+    assert "&amp; ranks</ins>." in english
+    assert "Begin" not in english.partition(SUMMARY["en"])[2]
+    assert "updated:" not in english
+    chinese = client.get("/zh/entries/roll/shards").text
+    assert "把分片数设为 <del>4</del><ins>8</ins>。" in chinese
+    assert "Escape" not in chinese.partition(SUMMARY["zh"])[2]
+
+
+def test_a_commit_with_the_next_change_joins_the_history(serve: Served, tmp_path: Path) -> None:
+    folder = write(tmp_path / "content", {})
+    git(folder, "init", "--quiet")
+    revised(folder, "Begin", en="Set shards to 4.")
+    revised(folder, "Take eight", en="Set shards to 8.")
+    client = serve(folder)
+    assert "Take nine" not in client.get("/en/entries/roll/shards").text
+    revised(folder, "Take nine", en="Set shards to 9.")
+    client = serve(folder)
+    assert "Set shards to <del>8</del><ins>9</ins>." in client.get("/en/entries/roll/shards").text
+
+
+def test_nothing_shows_without_a_repository(serve: Served, tmp_path: Path) -> None:
+    client = serve(write(tmp_path / "content", {"en/roll/shards.md": edition("Sharding")}))
+    page = client.get("/en/entries/roll/shards").text
+    assert "Sharding" in page
+    assert SUMMARY["en"] not in page
