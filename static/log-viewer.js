@@ -188,7 +188,7 @@ class Viewer {
 
   choice(word, options, act) {
     const select = make("select", {}, ...options.map(([value, text]) => make("option", { value, textContent: text })));
-    select.setAttribute("aria-label", this.say(word));
+    select.setAttribute("aria-label", this.say(word, { count: options.length - 1 }));
     select.addEventListener("change", () => act(select.value));
     return select;
   }

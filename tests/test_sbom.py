@@ -26,7 +26,7 @@ def shipped() -> dict[str, Any]:
 
 def test_every_pin_of_the_lock_is_a_component_and_nothing_else_is(shipped: dict[str, Any]) -> None:
     lock = (ROOT / "requirements" / "runtime.txt").read_text(encoding="utf-8")
-    pinned = re.findall(r"^([a-z0-9][\w.-]*)==([^\s;]+)", lock, re.MULTILINE)
+    pinned = re.findall(r"^([a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==([^\s;]+)", lock, re.MULTILINE)
     assert sorted(pinned) == sorted((each["name"], each["version"]) for each in shipped["components"])
     purls = [each["purl"] for each in shipped["components"]]
     assert all(re.fullmatch(r"pkg:pypi/[a-z0-9-]+@[\w.]+", purl) for purl in purls)

@@ -1,5 +1,6 @@
 """Answers as they are seen: the evidence begins with what matched, on a phone, too."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,19 @@ def test_evidence_never_hides_what_matched(open_page: OpenPage, width: int) -> N
         if lines.count():
             seen = lines.evaluate_all(MARKS_IN_VIEW)
             assert all(seen), (path.name, seen)
+        page.get_by_role("button", name="Edit or paste another").click()
 
 
-def test_a_tap_shows_the_whole_line(open_page: OpenPage) -> None:
+def test_a_tap_shows_the_whole_line_where_it_stands_in_the_log(open_page: OpenPage) -> None:
     page = open_page("/zh/diagnose", viewport={"width": 360, "height": 740}, has_touch=True)
     page.locator("#log").fill(Path(PREFIXED[0]).read_text(encoding="utf-8"))
     page.locator("#log-form [type=submit]").click()
-    line = page.locator(".best .line-text", has=page.locator(".prefix")).first
-    expect(line.locator(".prefix")).to_be_hidden()
-    line.tap()
-    expect(line.locator(".prefix")).to_be_visible()
+    row = page.locator(".best li", has=page.locator(".prefix")).first
+    expect(row.locator(".prefix")).to_be_hidden()
+    number = row.locator("[data-line]").first.get_attribute("data-line")
+    prefix = row.locator(".prefix").inner_text().strip()
+    page.wait_for_selector("#viewer .viewer-line")
+    row.locator(".line-text").tap()
+    expect(page).to_have_url(re.compile(f"#L{number}$"))
+    expect(page.locator(".viewer-line[aria-selected=true]")).to_be_in_viewport()
+    expect(page.locator(".viewer-chosen")).to_contain_text(prefix)
