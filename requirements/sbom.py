@@ -15,7 +15,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 VERSION = re.compile(r'^VERSION = "([^"]+)"$', re.MULTILINE)
-PIN = re.compile(r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?: ; (?P<marker>.+?))?(?: \\)?$")
+PIN = re.compile(
+    r"^(?P<name>[a-z0-9][\w.-]*)(?:\[[\w,-]+\])?==(?P<version>[^\s;]+)(?: ; (?P<marker>.+?))?(?: \\)?$"
+)
 """A row of the lock. Which extras of a package are installed changes nothing of what it is."""
 VIA = re.compile(r"^    # (?:via |  )(?P<name>[a-z0-9][\w.-]*)")
 """`# via a`, or below a `# via` of its own `#   a`."""
