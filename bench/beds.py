@@ -1,9 +1,9 @@
 """Content that nobody tuned for search, as content directories with the queries to ask of them.
 
-Three kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
-dictionary); pages as `jieda import` takes them in (`bench.imported`), titles and bodies only; and any parallel reading
-set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each paragraph an entry with a title and a body, each
-question a query.
+Four kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
+dictionary); text of very different kinds (`bench.different`); pages as `jieda import` takes them in (`bench.imported`),
+titles and bodies only; and any parallel reading set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each
+paragraph an entry with a title and a body, each question a query.
 """
 
 import json
@@ -17,6 +17,7 @@ import yaml
 from jieda.entry import Kind, Language
 from jieda.evaluation.figures import Judged, read_judged
 
+from bench.different import different
 from bench.imported import imported
 
 WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures")
@@ -71,12 +72,13 @@ def reading(source: Path, folder: Path) -> Iterator[Judged]:
             for number, paragraph in enumerate(article["paragraphs"], 1):
                 slug = re.sub(r"[^a-z0-9]+", "-", f"{title} {number}".lower()).strip("-")
                 entry = f"{READING}/{slug}"
-                _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", paragraph["context"], lang))
+                body = MARKDOWN.sub(r"\\\1", paragraph["context"])
+                _write(folder / lang / f"{entry}.md", _page(f"{title} {number}", body, lang))
                 for asked in paragraph["qas"]:
                     yield Judged(asked["id"], "question", lang, asked["question"], (entry,), cross=True)
 
 
-def _page(title: str, text: str, lang: Language) -> str:
+def _page(title: str, body: str, lang: Language) -> str:
     front = {
         "title": title,
         "kind": "concept",
@@ -84,7 +86,6 @@ def _page(title: str, text: str, lang: Language) -> str:
         "source": [{"title": title, "url": "https://example.com/", "license": "CC-BY-SA-4.0"}],
         "updated": "2026-01-01",
     }
-    body = MARKDOWN.sub(r"\\\1", text)
     return f"---\n{yaml.safe_dump(front, allow_unicode=True)}---\n\n## {HEADING[lang]}\n\n{body}\n"
 
 
@@ -112,6 +113,17 @@ def pages(source: Path, shipped: Path, folder: Path) -> Bed:
     return Bed("imported", folder, asked)
 
 
+def of_many_kinds(folder: Path) -> Bed:
+    """The bed of text of very different kinds, below `folder`."""
+    with_reading(folder)
+    asked = []
+    for page in different():
+        entry = f"{READING}/{page.slug}"
+        _write(folder / page.lang / f"{entry}.md", _page(page.title, page.body, page.lang))
+        asked += [replace(one, expected=(entry,)) for one in page.asked]
+    return Bed("different", folder, tuple(asked))
+
+
 def _tag(name: str) -> object:
     return {"name": {"en": name, "zh": name}, "description": {"en": f"{name}.", "zh": f"{name}。"}}
 
@@ -131,6 +143,7 @@ def beds(
         yield Bed(f"without {field}", folder / field, asked)
     stripped(shipped, folder / "words", (), WORDS)
     yield Bed("without glossary and dictionary", folder / "words", asked)
+    yield of_many_kinds(folder / "different")
     if found is not None:
         yield pages(found, shipped, folder / "imported")
     if source is None:
