@@ -3,10 +3,12 @@
     python -m bench.search [ENTRIES ...]
 
 The corpora are made from the shipped entries: each made-up entry is a shipped one under another name, its document
-mixed from the terms of several. A whole search parses the query, ranks, and makes reasons and snippets of ten hits;
+mixed from the terms of several, with the vectors of one. A whole search parses the query, ranks, and makes reasons
+and snippets of ten hits, by words alone and with meaning, for which it embeds the query: the time of the median query.
 Whoosh is asked for the literal words of the query alone. Times are of the processor.
 """
 
+import os
 import random
 import statistics
 import sys
@@ -15,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +32,15 @@ from jieda.search.answers import SearchRequest
 from jieda.search.index.document import ZONES, Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
+from jieda.search.meaning.embedder import Embedder
+from jieda.search.meaning.embedder import embedder as installed
+from jieda.search.meaning.sayings import with_meaning
 from jieda.search.query.parser import QueryParser
 from jieda.search.query.types import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
+from jieda.settings import Settings
 from jieda.taxonomy import Filters
 from whoosh.fields import KEYWORD, Schema
 from whoosh.filedb.filestore import FileStorage
@@ -62,7 +69,7 @@ def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
         }
         zones["body_en"].update((f"x:name{number}", f"t:name{number}"))
         passages = [one for each in drawn for one in each.texts if chance.random() < 1 / MIXED]
-        yield Document(name(number), zones, (), passages, drawn[0].facets)
+        yield Document(name(number), zones, (), passages, drawn[0].facets, meaning=drawn[0].meaning)
 
 
 def name(number: int) -> str:
@@ -107,10 +114,25 @@ def seconds(run: Callable[[], object], times: int = 3) -> float:
     return statistics.median(taken)
 
 
-def measure(shipped: Library, analyzer: Analyzer, count: int) -> None:
-    """Prints a line for one size of corpus."""
+def median_ms(run: Callable[[str], object], asked: Sequence[str], times: int = 5) -> float:
+    """Processor time of the median query, each the fastest of `times` runs after one that is not counted."""
+
+    def taken(text: str) -> float:
+        start = time.process_time()
+        run(text)
+        return time.process_time() - start
+
+    for text in asked:
+        run(text)
+    return 1000 * statistics.median(min(taken(text) for _ in range(times)) for text in asked)
+
+
+def measure(
+    shipped: Library, analyzer: Analyzer, mixed: Sequence[Document], embedder: Embedder | None, count: int
+) -> None:
+    """Prints a line for one size of corpus, made of the documents `mixed`."""
     glossary = Glossary(shipped.glossary, analyzer)
-    made = list(documents(list(build_documents(shipped, analyzer, glossary)), count))
+    made = list(documents(mixed, count))
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"][
         :QUERIES
     ]
@@ -129,10 +151,13 @@ def measure(shipped: Library, analyzer: Analyzer, count: int) -> None:
         EmbeddedIndex(edited, WEIGHTING, reuse=index)
         followed = time.process_time()
         size = sum(path.stat().st_size for path in ours.iterdir())
-        searcher = Searcher(library_of(shipped, count), index, analyzer, glossary)
+        library = library_of(shipped, count)
         parser, ranker = QueryParser(analyzer, glossary, index.lexicon), Ranker(index)
         queries = [parser.parse(text, Filters()).query for text in judged]
-        whole = seconds(lambda: [searcher.search(SearchRequest(text, limit=SHOWN)) for text in judged])
+        words, meaning = (
+            median_ms(partial(_searched, Searcher(library, index, analyzer, glossary, one)), judged)
+            for one in (None, embedder)
+        )
         parsed = seconds(lambda: [parser.parse(text, Filters()) for text in judged])
         ranked = seconds(lambda: [_ranked(ranker, query) for query in queries])
         whoosh_index(theirs, made)
@@ -140,10 +165,14 @@ def measure(shipped: Library, analyzer: Analyzer, count: int) -> None:
             reference = seconds(lambda: [searching.search(whoosh_query(one), limit=SHOWN) for one in queries])
     each = 1000 / len(judged)
     print(
-        f"{count:>7} {whole * each:8.2f} {parsed * each:8.2f} {ranked * each:8.2f} {reference * each:8.2f} "
+        f"{count:>7} {words:8.2f} {meaning:8.2f} {parsed * each:8.2f} {ranked * each:8.2f} {reference * each:8.2f} "
         f"{reference / ranked:7.1f} {built - start:8.2f} {size / 1e6:8.1f} {opened - built:7.3f} "
         f"{wrote - opened:7.3f} {followed - wrote:7.3f}"
     )
+
+
+def _searched(searcher: Searcher, text: str) -> object:
+    return searcher.search(SearchRequest(text, limit=SHOWN))
 
 
 def _ranked(ranker: Ranker, query: Query) -> object:
@@ -180,13 +209,20 @@ def main(counts: Sequence[int]) -> None:
     """Prints milliseconds a query for each size of corpus, and what building costs."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
-    print(f"{QUERIES} queries; ms a query: a whole search, parsing, ranking with counts, Whoosh's scoring")
+    glossary = Glossary(library.glossary, analyzer)
+    embedder = installed(Settings.load(os.environ).data, wanted=True)
+    mixed = list(with_meaning(library, build_documents(library, analyzer, glossary), embedder))
+    print(
+        f"{QUERIES} queries; ms a query: a whole search by words, with meaning; parsing, ranking, Whoosh's scoring"
+    )
     print(
         "seconds: build from analyzed documents, open, write one edit, open after it; all of processor time"
     )
-    print("entries    whole  parsing  ranking   Whoosh   ratio    build  size/MB    open    edit  follow")
+    print(
+        "entries    words  meaning  parsing  ranking   Whoosh   ratio    build  size/MB    open    edit  follow"
+    )
     for count in counts:
-        measure(library, analyzer, count)
+        measure(library, analyzer, mixed, embedder, count)
 
 
 if __name__ == "__main__":
