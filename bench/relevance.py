@@ -132,8 +132,8 @@ def shares(ranks: Collection[int]) -> tuple[float, float]:
     return first, five
 
 
-def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> dict[str, str]:
-    """Print the figures of a bed; return "right first / in five" for each engine, peers with p beside ours."""
+def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> Iterator[list[str]]:
+    """Print the figures of a bed; yield rows of a table, for all queries and for those of each language."""
     library = load_library([bed.content], languages=bed.languages)
     print(
         f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, nDCG@10, recall@{DEPTH}"
@@ -145,17 +145,32 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
         searcher, analyzer = searcher_of(bed, library, place, embedder, dictionary)
         ours[name], weak = jieda_ranks(searcher, bed.queries)
         tell(name, ours[name], weak)
-    cells = {name: cell(ranks) for name, ranks in ours.items()}
+    theirs: dict[str, Ranks] = {}
     if peers:
         made = list(documents(library, analyzer))
         asked = {key(one): (words(analyzer, one.query), one.expected) for one in bed.queries}
         for peer, make in PEERS.items():
-            theirs = at_best_weight(make, made, asked)
-            for line in beside(peer, theirs, ours):
+            best = at_best_weight(make, made, asked)
+            theirs[peer] = best.ranks
+            for line in beside(peer, best, ours):
                 print(line, flush=True)
-            ps = ", ".join(f"{sign_test(*duel(ranks, theirs.ranks)):.2g}" for ranks in ours.values())
-            cells[peer] = f"{cell(theirs.ranks)} ({ps})"
-    return cells
+    spoken = [lang for lang in LANGUAGES if any(one.lang == lang for one in bed.queries)]
+    for lang in ("", *spoken) if len(spoken) > 1 else ("",):
+        yield [f"{bed.name}, {lang}" if lang else bed.name, *cells(ours, theirs, lang)]
+
+
+def cells(ours: Mapping[str, Ranks], theirs: Mapping[str, Ranks], lang: str) -> Iterator[str]:
+    """Yield "right first / in five" of each engine for the queries of a language, behind peers the p beside ours."""
+    for ranks in ours.values():
+        yield cell(part_of(ranks, lang))
+    for ranks in theirs.values():
+        ps = (f"{sign_test(*duel(part_of(own, lang), ranks)):.2g}" for own in ours.values())
+        yield f"{cell(part_of(ranks, lang))} ({', '.join(ps)})"
+
+
+def part_of(ranks: Ranks, lang: str) -> Ranks:
+    """Return the places for the queries of a language, or all of them for none."""
+    return {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ") or not lang}
 
 
 def engines() -> Iterator[tuple[str, Embedder | None]]:
@@ -168,7 +183,7 @@ def engines() -> Iterator[tuple[str, Embedder | None]]:
 def tell(name: str, ranks: Ranks, weak: int) -> None:
     """Prints the figures of Jieda by language, and together."""
     for lang in LANGUAGES:
-        if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ")}:
+        if part := part_of(ranks, lang):
             print(figures(f"{name}, {lang} ({len(part)})", part))
     right = sum(rank == 1 for rank in ranks.values())
     print(figures(name, ranks), f" right but called weak: {weak / max(right, 1):.3f}")
@@ -204,7 +219,7 @@ def beside(name: str, theirs: Weighed, ours: Mapping[str, Ranks]) -> Iterator[st
     yield figures(f"{name}, title x {theirs.weight:g}", theirs.ranks)
     for lang in (*LANGUAGES, ""):
         for engine, ranks in ours.items():
-            if part := {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ") or not lang}:
+            if part := part_of(ranks, lang):
                 won, lost = duel(part, theirs.ranks)
                 first, five = shares([theirs.ranks[one] for one in part])
                 p = sign_test(won, lost)
@@ -231,14 +246,14 @@ def main() -> None:
         named = chosen.dictionary
         dictionary = open_dictionary(named, Path(folder), "") if named else None
         made = beds(ROOT / "content", judged, chosen.reading, chosen.pages, Path(folder))
-        rows = {
-            bed.name: measure(bed, Path(folder, f"index-{number}"), dictionary, peers=chosen.peers)
+        rows = [
+            row
             for number, bed in enumerate(made)
             if not chosen.only or bed.name in chosen.only
-        }
-    names = [*dict.fromkeys(name for cells in rows.values() for name in cells)]
-    columns = ["right first / in five", *names]
-    record("relevance", columns, [[bed, *(cells[one] for one in names)] for bed, cells in rows.items()])
+            for row in measure(bed, Path(folder, f"index-{number}"), dictionary, peers=chosen.peers)
+        ]
+    names = [*(name for name, _ in engines()), *(PEERS if chosen.peers else ())]
+    record("relevance", ["right first / in five", *names], rows)
 
 
 if __name__ == "__main__":
