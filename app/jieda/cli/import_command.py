@@ -1,23 +1,27 @@
-"""`jieda import`: pages of questions and answers become drafts of entries."""
+"""`jieda import`: pages of questions and answers, or threads of an issue tracker, become drafts of entries."""
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from jieda.cli.asking import local_client
 from jieda.cli.chosen import content_directories
-from jieda.cli.import_issues import import_issues
 from jieda.cli.running import content_option, run, terminal_language, writing
+from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
+from jieda.content.authoring.writing import Create, carry_out
+from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.importing.plan import Import, ImportRequest, PlanRow, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.records import PageChange, Standing
 from jieda.importing.sources import ImportSources
+from jieda.importing.threads import read_threads
 
 MAX_TITLE = 60
 
@@ -63,10 +67,28 @@ WORDS: Mapping[str, Mapping[Language, str]] = {
         Language.EN: "{files} files written, all drafts; see `jieda check`",
         Language.ZH: "写入 {files} 个文件，全部是草稿；请看 `jieda check`",
     },
+    "thread head": {
+        Language.EN: "threads  reactions  comments  solved  draft: title of the first thread",
+        Language.ZH: "讨论数  赞同数  评论数  已解决  草稿：第一个讨论的标题",
+    },
+    "answered": {
+        Language.EN: "{id} answers {count} already: {urls}",
+        Language.ZH: "{id} 已能回答 {count} 个：{urls}",
+    },
+    "thread sum": {
+        Language.EN: "{threads} threads in {groups} groups: {answered} groups answered already, {drafts} drafts,"
+        " {solved} of them with a comment that helped",
+        Language.ZH: "{threads} 个讨论合为 {groups} 组：{answered} 组已有条目能回答，{drafts} 份草稿，"
+        "其中 {solved} 份找到了解决问题的评论",
+    },
     "reading": {Language.EN: "Reading pages", Language.ZH: "读取页面"},
     "threads": {Language.EN: "Reading threads", Language.ZH: "读取讨论"},
     "drafting": {Language.EN: "Drafting entries", Language.ZH: "生成草稿"},
 }
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
 
 
 def report(found: Import, lang: Language) -> Iterator[str]:
@@ -75,10 +97,11 @@ def report(found: Import, lang: Language) -> Iterator[str]:
     yield form.format(**{name: WORDS[name][lang] for name in ("status", "kind", "doubts", "id")})
     for row in found.plan.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
-        short = title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
         kind = row.proposal.kind.value if row.proposal else ""
         doubts = len(row.proposal.doubts) if row.proposal else ""
-        yield form.format(status=WORDS[row.status][lang], kind=kind, doubts=doubts, id=f"{row.id}: {short}")
+        yield form.format(
+            status=WORDS[row.status][lang], kind=kind, doubts=doubts, id=f"{row.id}: {_short(title)}"
+        )
         for change in row.changes:
             yield from _change(row, change, lang)
     for word, pages in (("passed", found.passed_over), ("empty", found.empty)):
@@ -239,7 +262,7 @@ def command(context: click.Context, /, **given: Any) -> None:
     """
     options = Options(**given)
     if options.issues:
-        context.exit(_threads(options.issues, options))
+        context.exit(_import_threads(options.issues, options))
     request, shown = options.request(), options.shown()
     found = plan_import(request, ProgressBar(shown))
     with writing():
@@ -254,20 +277,6 @@ def command(context: click.Context, /, **given: Any) -> None:
     context.exit(0 if found.plan.rows and not found.empty else 1)
 
 
-def _threads(file: Path, options: Options) -> int:
-    if options.pages or options.en or options.zh or options.accept:
-        raise click.UsageError("--issues takes no pages: import them by themselves.")
-    return import_issues(
-        file,
-        options.framework,
-        options.directories,
-        dry_run=options.dry_run,
-        as_json=options.as_json,
-        lang=options.shown(),
-        progress=ProgressBar(options.shown(), "threads"),
-    )
-
-
 class ProgressBar:
     """A bar on the terminal for the first long run (pages or threads), then for the second (entries)."""
 
@@ -277,6 +286,85 @@ class ProgressBar:
     def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
         with click.progressbar(numbers, length=total, label=next(self._labels, ""), file=sys.stderr) as bar:
             yield from bar
+
+
+def _import_threads(file: Path, options: Options) -> int:
+    """Return the exit code: 0 where there were threads, 1 where there were none. Raises JiedaError."""
+    if options.pages or options.en or options.zh or options.accept:
+        raise click.UsageError("--issues takes no pages: import them by themselves.")
+    framework, lang, dry_run = options.framework, options.shown(), options.dry_run
+    progress = ProgressBar(lang, "threads")
+    threads = read_threads(file)
+    snapshot = local_client(options.directories).service.current()
+    chosen = content_directories(options.directories)
+    content = Loaded(chosen, frozenset(Language))
+    if framework not in content.corpus.taxonomy.framework:
+        known = ", ".join(content.corpus.taxonomy.framework)
+        raise click.UsageError(f"unknown framework {framework!r}; choose from {known}")
+    groups = grouped_threads(snapshot, read_all(snapshot, content, threads, framework, progress))
+    drafter = Drafter(content, framework, groups, datetime.now(UTC).date())
+    open_groups = [group for group in groups if not group.entry]
+    drafts = [
+        drafter.draft(open_groups[place]) for place in progress(range(len(open_groups)), len(open_groups))
+    ]
+    steps = [
+        Create(chosen[-1] / where, text.encode()) for each in drafts for where, text in each.files.items()
+    ]
+    if not dry_run:
+        with writing():
+            carry_out(tuple(steps))
+    if options.as_json:
+        click.echo(json.dumps(_threads_data(groups, drafts, dry_run=dry_run), ensure_ascii=False, indent=2))
+        return 0 if threads else 1
+    for line in _threads_report(groups, drafts, lang):
+        click.echo(line)
+    click.echo(WORDS["dry" if dry_run else "written"][lang].format(files=len(steps)), err=True)
+    return 0 if threads else 1
+
+
+def _threads_report(
+    groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], lang: Language
+) -> Iterator[str]:
+    yield WORDS["thread head"][lang]
+    for each in drafts:
+        title, (count, reactions, comments) = each.group.first.thread.title, each.group.weight
+        solved = "✓" if each.group.solved_by else ""
+        yield f"{count:7}  {reactions:9}  {comments:8}  {solved:6}  {each.id}: {_short(title)}"
+    answered: dict[str, list[str]] = {}
+    for group in groups:
+        if group.entry:
+            answered.setdefault(group.entry, []).extend(each.thread.url for each in group.members)
+    for entry_id, urls in sorted(answered.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        yield WORDS["answered"][lang].format(id=entry_id, count=len(urls), urls=" ".join(urls))
+    yield WORDS["thread sum"][lang].format(
+        threads=sum(len(group.members) for group in groups),
+        groups=len(groups),
+        answered=sum(bool(group.entry) for group in groups),
+        drafts=len(drafts),
+        solved=sum(each.group.solved_by is not None for each in drafts),
+    )
+
+
+def _threads_data(
+    groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], *, dry_run: bool
+) -> dict[str, object]:
+    """{groups, written}: a group with its threads, what it weighs, the entry that answers it or the draft."""
+    ids = {id(each.group): each.id for each in drafts}
+    return {
+        "groups": [
+            {
+                "threads": [each.thread.url for each in group.members],
+                "failure": group.first.shape,
+                "reactions": group.weight[1],
+                "comments": group.weight[2],
+                "answered_by": group.entry,
+                "solved_by": group.solved_by.url if group.solved_by else "",
+                "draft": ids.get(id(group), ""),
+            }
+            for group in groups
+        ],
+        "written": [] if dry_run else [where for each in drafts for where in each.files],
+    }
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -114,7 +115,8 @@ def stats(as_json: bool, day: datetime | None, directories: tuple[Path, ...]) ->
     today = day.date() if day else datetime.now(UTC).date()
     figures = figures_of(Loaded(content_directories(directories), frozenset(Language)).corpus, today)
     if as_json:
-        click.echo(json.dumps(_as_data(figures, today), ensure_ascii=False, indent=2))
+        told = {"on": today.isoformat(), **asdict(figures)}
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
         return
     for line in _table(figures):
         click.echo(line)
@@ -132,15 +134,6 @@ def _table(figures: ContentFigures) -> Iterator[str]:
     for row in rows:
         numbers_ = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         yield "  ".join((row[0].ljust(widths[0]), *numbers_)).rstrip()
-
-
-def _as_data(figures: ContentFigures, today: date) -> dict[str, object]:
-    return {
-        "on": today.isoformat(),
-        "all": figures.all.as_data(),
-        "frameworks": {name: group.as_data() for name, group in figures.frameworks.items()},
-        "kinds": {name: group.as_data() for name, group in figures.kinds.items()},
-    }
 
 
 @click.command()

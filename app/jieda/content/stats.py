@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from jieda.content.read.corpus import Corpus, newest, stale_languages
 from jieda.entry import Kind, Language
@@ -29,17 +28,6 @@ class Group:
     stale: Mapping[Language, int]
     samples: int
     ages: Mapping[str, int]
-
-    def as_data(self) -> dict[str, Any]:
-        """As JSON can say it."""
-        return {
-            "entries": self.entries,
-            "drafts": self.drafts,
-            "editions": {lang.value: count for lang, count in self.editions.items()},
-            "stale": {lang.value: count for lang, count in self.stale.items()},
-            "samples": self.samples,
-            "ages": dict(self.ages),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,10 @@
 """HTML to Markdown, line by line with its origin: headings, paragraphs, lists, code, tables, `<details>` and links."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html.parser import HTMLParser
 
-SILENT = frozenset(
-    {
-        "head",
-        "title",
-        "script",
-        "style",
-        "nav",
-        "header",
-        "footer",
-        "aside",
-        "form",
-        "noscript",
-        "svg",
-        "template",
-    }
-)
+SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
 """Elements whose text is not the page's."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 BREAKS = frozenset(
@@ -27,6 +12,8 @@ BREAKS = frozenset(
 )
 """Elements that begin a block."""
 HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
+MARKS = HEADINGS | {"dt": "#### "}
+"""What a block begins with; the definition of a term stands below it."""
 Lines = list[tuple[str, int]]
 
 
@@ -40,25 +27,51 @@ class PageWriter(HTMLParser):
         self._first = 0
         self._mark = ""
         self._lists: list[int] = []
-        """The number of the last item of each open list; -1 where it has bullets."""
+        """The open lists: 0 for numbers, -1 for bullets."""
         self._silent = self._pre = self._quoted = 0
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begins a block, an emphasis or a link."""
-        given = {name: value or "" for name, value in attrs}
         self._silent += tag in SILENT
         if self._silent:
             return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block()
-        if tag in HEADINGS:
-            self._mark = HEADINGS[tag]
+        if tag in MARKS:
+            self._mark = MARKS[tag]
             self._begin()
         elif tag in INLINE and not self._pre:
             self._write(INLINE[tag])
-        elif tag in STARTS:
-            STARTS[tag](self, given)
+        elif tag == "pre":
+            self._write_lines(f"{'  ' * len(self._lists)}```")
+            self._pre += 1
+        elif tag in {"ul", "ol"}:
+            self._lists.append(-1 if tag == "ul" else 0)
+        elif tag == "blockquote":
+            self._quoted += 1
+        elif tag == "details":
+            self._write_lines("<details>", "")
+        else:
+            self._begin_inline(tag, {name: value or "" for name, value in attrs})
+
+    def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
+        match tag:
+            case "li":
+                in_numbers = bool(self._lists) and self._lists[-1] >= 0
+                self._mark = "1. " if in_numbers else "- "
+                self._begin()
+            case "a":
+                # One within the page is an anchor or a heading's own.
+                address = given.get("href", "")
+                self._links.append("" if address.startswith("#") else address)
+                self._write("[" if self._links[-1] else "")
+            case "img":
+                self._write(f"![{given.get('alt', '')}]({given.get('src', '')})")
+            case "br":
+                self._write("\n" if self._pre else " ")
+            case "summary":
+                self.handle_data("<summary>")
 
     def handle_endtag(self, tag: str) -> None:
         """Ends what it began."""
@@ -73,7 +86,15 @@ class PageWriter(HTMLParser):
             self._write(f"]({address})" if address else "")
         elif tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block("</summary>" if tag == "summary" else "")
-            ENDS.get(tag, PageWriter.nothing)(self)
+            if tag == "pre":
+                self._pre = max(self._pre - 1, 0)
+                self._write_lines(f"{'  ' * len(self._lists)}```", "")
+            elif tag in {"ul", "ol"}:
+                self._lists = self._lists[:-1]
+            elif tag == "blockquote":
+                self._quoted = max(self._quoted - 1, 0)
+            elif tag == "details":
+                self._write_lines("</details>", "")
 
     def handle_data(self, data: str) -> None:
         """Takes text, its white space folded outside of code."""
@@ -92,70 +113,8 @@ class PageWriter(HTMLParser):
             self.lines += [(f"{before}{self._mark}{text}{behind}", self._first), ("", self._first)]
         self._mark = ""
 
-    def raw(self, line: str) -> None:
-        """Writes a line as it is, and a blank one."""
-        self.lines += [(line, self.getpos()[0] - 1), ("", self.getpos()[0] - 1)]
-
-    def fence(self, _given: Mapping[str, str]) -> None:
-        """Begins code."""
-        self.lines.append(("  " * len(self._lists) + "```", self.getpos()[0] - 1))
-        self._pre += 1
-
-    def end_fence(self) -> None:
-        """Ends code."""
-        self._pre = max(self._pre - 1, 0)
-        self.lines += [("  " * len(self._lists) + "```", self.getpos()[0] - 1), ("", self.getpos()[0] - 1)]
-
-    def item(self, _given: Mapping[str, str]) -> None:
-        """Begins an item."""
-        if self._lists and self._lists[-1] >= 0:
-            self._lists[-1] += 1
-            self._mark = "1. "
-        else:
-            self._mark = "- "
-        self._begin()
-
-    def bullets(self, _given: Mapping[str, str]) -> None:
-        """Begins a list with bullets."""
-        self._lists.append(-1)
-
-    def numbers(self, _given: Mapping[str, str]) -> None:
-        """Begins a list with numbers."""
-        self._lists.append(0)
-
-    def end_list(self) -> None:
-        """Ends a list."""
-        self._lists = self._lists[:-1]
-
-    def quote(self, _given: Mapping[str, str]) -> None:
-        """Begins a quotation."""
-        self._quoted += 1
-
-    def end_quote(self) -> None:
-        """Ends a quotation."""
-        self._quoted = max(self._quoted - 1, 0)
-
-    def term(self, _given: Mapping[str, str]) -> None:
-        """Begins a term of a definition list: bold, for its definition stands below."""
-        self._mark = "#### "
-        self._begin()
-
-    def link(self, given: Mapping[str, str]) -> None:
-        """Begins a link; one within the page is an anchor or a heading's own."""
-        address = given.get("href", "")
-        self._links.append("" if address.startswith("#") else address)
-        self._write("[" if self._links[-1] else "")
-
-    def image(self, given: Mapping[str, str]) -> None:
-        """Writes an image."""
-        self._write(f"![{given.get('alt', '')}]({given.get('src', '')})")
-
-    def line_break(self, _given: Mapping[str, str]) -> None:
-        """Writes a line break."""
-        self._write("\n" if self._pre else " ")
-
-    def nothing(self) -> None:
-        """Ends what needs no end."""
+    def _write_lines(self, *lines: str) -> None:
+        self.lines += [(line, self.getpos()[0] - 1) for line in lines]
 
     def _begin(self) -> None:
         self._first = self.getpos()[0] - 1
@@ -164,28 +123,6 @@ class PageWriter(HTMLParser):
         if not self._text.strip() and not self._mark:
             self._begin()
         self._text += text
-
-
-STARTS: Mapping[str, Callable[[PageWriter, Mapping[str, str]], None]] = {
-    "pre": PageWriter.fence,
-    "li": PageWriter.item,
-    "ul": PageWriter.bullets,
-    "ol": PageWriter.numbers,
-    "blockquote": PageWriter.quote,
-    "dt": PageWriter.term,
-    "a": PageWriter.link,
-    "img": PageWriter.image,
-    "br": PageWriter.line_break,
-    "details": lambda writer, _given: writer.raw("<details>"),
-    "summary": lambda writer, _given: writer.handle_data("<summary>"),
-}
-ENDS: Mapping[str, Callable[[PageWriter], None]] = {
-    "pre": PageWriter.end_fence,
-    "ul": PageWriter.end_list,
-    "ol": PageWriter.end_list,
-    "blockquote": PageWriter.end_quote,
-    "details": lambda writer: writer.raw("</details>"),
-}
 
 
 def html_to_markdown(text: str) -> tuple[str, tuple[int, ...]]:

@@ -73,7 +73,6 @@ class Writer:
         yield from self.blocks(_without_title(node), level + 1)
 
     def paragraph(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """One line for a paragraph."""
         yield inline(node), self._line(node)
         yield "", self._line(node)
 
@@ -128,12 +127,10 @@ class Writer:
         yield "", self._line(node)
 
     def image(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """An image, alone on its line."""
         yield f"![{node.get('alt', '')}]({node['uri']})", self._line(node)
         yield "", self._line(node)
 
     def rule(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """A rule."""
         yield "---", self._line(node)
         yield "", self._line(node)
 
@@ -219,18 +216,7 @@ INLINE: Mapping[str, Callable[[Any], str]] = {
     "system_message": lambda _node: "",
 }
 
-_NOTICES = (
-    "admonition",
-    "attention",
-    "caution",
-    "danger",
-    "error",
-    "hint",
-    "important",
-    "note",
-    "tip",
-    "warning",
-)
+_NOTICES = "admonition attention caution danger error hint important note tip warning".split()
 
 BLOCKS: Mapping[str, Callable[[Writer, Any, int], Iterator[tuple[str, int]]]] = {
     "section": Writer.section,

@@ -1,12 +1,12 @@
 """An edition's file as it lies on disk, to be changed in places and otherwise kept byte for byte."""
 
 import re
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jieda.content.authoring.edition_text import quoted
+from jieda.content.authoring.writing import Rewrite, carry_out
 from jieda.content.read.corpus import Corpus, Editions, Outline
 from jieda.content.read.forms import FIELDS
 from jieda.content.read.yaml_reader import Fields, Items, Node, Scalar, YamlError, read_fields
@@ -231,24 +231,21 @@ def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
     return first, last
 
 
-_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
-
-
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
     """Stamps both editions of each entry; the files that changed, for some may agree already.
 
     Raises AuthoringError, before anything is written, for an id that is not an entry or has one edition only.
     """
     twins = [_twins(corpus, entry_id) for entry_id in ids]
-    with_stamp = [
-        (file.path, stamped(file, twin.digest))
+    stamped = {
+        file.path: _stamped(file, twin.digest)
         for editions in twins
         for file, twin in zip(editions.values(), reversed(list(editions.values())), strict=True)
         if file.front.synced_with != twin.digest
-    ]
-    for path, content in with_stamp:
-        _replace_file(path, content)
-    return tuple(path for path, _ in with_stamp)
+    }
+    # What is new is the stamp, not the text: which twin is the newer may hang on the file time.
+    carry_out([Rewrite(path.resolve(), content) for path, content in stamped.items()])
+    return tuple(stamped)
 
 
 def twin_ids(corpus: Corpus) -> tuple[str, ...]:
@@ -265,34 +262,17 @@ def _twins(corpus: Corpus, entry_id: str) -> Editions:
     return editions
 
 
-def stamped(file: Outline, digest: str) -> bytes:
-    """The file's bytes with `synced_with` set."""
+def _stamped(file: Outline, digest: str) -> bytes:
     try:
-        return with_stamp(file.path.read_bytes(), file.lines.get("synced_with", 0), digest)
+        return with_stamp(file.path.read_bytes(), digest)
     except AuthoringError as error:
         raise AuthoringError(f"{file.path}: {error}") from error
 
 
-def with_stamp(content: bytes, number: int, digest: str) -> bytes:
-    """An edition with `synced_with` set: its line, the `number`th, replaced, or added as the last of the front matter
-    where that is 0. Raises AuthoringError."""
-    ends = list(_LINE_ENDS.finditer(content))
-    value = f"synced_with: '{digest}'".encode()
-    if number:
-        start, end = ends[number - 2].end(), ends[number - 1].start()
-        return content[:start] + value + content[end:]
-    fence = re.compile(rb"^---[ \t]*(?=[\r\n]|\Z)", re.MULTILINE)
-    # The first match may be the opening one, unless a byte order mark stands before it.
-    closing = fence.search(content, ends[0].end()) if ends else None
-    if closing is None:
-        raise AuthoringError("the front matter has no end")
-    return content[: closing.start()] + value + ends[0][0] + content[closing.start() :]
-
-
-def _replace_file(path: Path, content: bytes) -> None:
-    """Written aside and renamed, so that a server that reloads never reads half a file."""
-    target = path.resolve()
-    aside = target.with_name(f".{target.name}.new")
-    aside.write_bytes(content)
-    shutil.copymode(target, aside)
-    aside.replace(target)
+def with_stamp(content: bytes, digest: str) -> bytes:
+    """An edition with `synced_with` set, where it stands or as the last of the front matter. Raises AuthoringError."""
+    source = SourceText.of(content)
+    lines = source.front_lines
+    first, last = _span(source.fields(), lines, "synced_with")
+    stamp = f"synced_with: '{digest}'{source.line_end}"
+    return replace(source, front="".join([*lines[:first], stamp, *lines[last:]])).content

@@ -117,12 +117,7 @@ def agreed(texts: Texts, entry_id: str) -> dict[Language, str]:
     if not all(texts.get(lang) for lang in Language):
         raise AuthoringError("only two editions can agree")
     read = {lang: _outline(texts[lang], where_of(entry_id, lang)) for lang in Language}
-    return {
-        lang: with_stamp(
-            texts[lang].encode(), read[lang].lines.get("synced_with", 0), read[lang.other].digest
-        ).decode()
-        for lang in Language
-    }
+    return {lang: with_stamp(texts[lang].encode(), read[lang.other].digest).decode() for lang in Language}
 
 
 def _outline(text: str, where: str) -> FileOutline:
