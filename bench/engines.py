@@ -31,7 +31,7 @@ from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.query.parser import QueryParser
-from jieda.search.query.types import Query
+from jieda.search.query.words import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING

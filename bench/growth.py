@@ -39,7 +39,7 @@ TRIES = 40
 PROBE = """
 import json, os, resource, sys, time
 from pathlib import Path
-from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.build.builder import Builder
 content, data, edited = map(Path, sys.argv[1:])
 def used():

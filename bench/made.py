@@ -11,9 +11,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.diagnosis.collect import FactReader, background_words, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.facts import Known
-from jieda.diagnosis.telling import CountedWords
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.words import CountedWords, Known, WordReader
 from jieda.entry import Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats

@@ -36,7 +36,7 @@ from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.meaning.sayings import with_meaning
 from jieda.search.query.parser import QueryParser
-from jieda.search.query.types import Query
+from jieda.search.query.words import Query
 from jieda.search.rank.ranker import Ranker
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING

@@ -8,8 +8,7 @@ import httpx
 import pytest
 from hypothesis import settings
 from jieda.analysis.pipeline import Analyzer
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import server as servers
 from tests.support import shipped as shipped_content

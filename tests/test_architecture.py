@@ -271,7 +271,7 @@ def test_a_door_is_one_module() -> None:
 
 
 def test_only_a_process_that_asks_for_the_cluster_imports_what_speaks_to_it() -> None:
-    """It starts faster without; `jieda.snapshot.analyzers` opens the door."""
+    """It starts faster without; `jieda.snapshot.snapshot` opens the door."""
     cluster = re.compile(r"jieda\.cluster(\..*)?")
     used = {name_of(path): ours(path) for path in MODULES}
     assert not [

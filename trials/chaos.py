@@ -27,8 +27,8 @@ from pathlib import Path
 
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
 
 from trials.damage import DAMAGES

@@ -23,7 +23,7 @@ from itertools import cycle
 from pathlib import Path
 from statistics import median
 
-from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Analyzers
 
 from trials.asked import questions
 from trials.running import Running

@@ -10,8 +10,8 @@ from pathlib import Path
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers
 
 from bench.content import Maker
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Analyzers
 from jieda.usecases.gaps.redact import Redactor
 
 from tests.support.server import COMMAND, ROOT, Server, environment

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.log.reading import CONTENT
 from tests.support import small_content

@@ -7,8 +7,7 @@ import pytest
 from jieda.diagnosis.answers import Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import small_content
 from tests.support.shipped import open_snapshot

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 from jieda.diagnosis.collect import FactReader
-from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.overlay import with_entry
+from jieda.diagnosis.diagnose import Diagnoser, with_entry
 from jieda.entry import Language
 from jieda.log.formats import compile_formats
-from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Analyzers
 
 from tests.support import small_content
 from tests.support.shipped import open_snapshot

@@ -26,7 +26,7 @@ from jieda.search.index.document import (
     IndexedText,
 )
 from jieda.search.index.protocol import Index, ScoredDocument, Within
-from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
+from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.rank.ranker import Contribution, Ranker
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
 from jieda.taxonomy import FACETS, Filters

@@ -19,7 +19,7 @@ from jieda.search.index.document import BODIES, Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.protocol import Index
 from jieda.search.index.writer import update_index
-from jieda.search.query.types import Query, Writing
+from jieda.search.query.words import Query, Writing
 from jieda.search.rank.ranker import Ranker
 from jieda.search.weights import WEIGHTING
 from jieda.taxonomy import Filters

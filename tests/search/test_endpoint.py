@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from jieda.search.meaning.embedder import Embedder, NotEmbedded, embedder
 from jieda.search.meaning.endpoint import EndpointEmbedder, ModelEndpoint
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower
 
 from tests.search.small import OTHER_WORDS, ask, files_of, found

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Bench, Judged, Ranked
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support.server import ROOT
 

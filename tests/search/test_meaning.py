@@ -13,9 +13,8 @@ from jieda.search.answers import ReasonType
 from jieda.search.meaning.embedder import FIRST_REST, Embedder, Meaning, Vectors
 from jieda.search.meaning.embedder import embedder as installed
 from jieda.search.meaning.sayings import by_themselves
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.watch.follow import Follower
 
 from bench.made import build_snapshot

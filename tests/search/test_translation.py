@@ -12,8 +12,7 @@ from jieda.search import translation
 from jieda.search.answers import Reason, ReasonType
 from jieda.search.translation import FOLDER, Dictionary, open_dictionary
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import analyzers_of
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Snapshot, analyzers_of
 
 from bench.made import build_snapshot
 from tests.search.small import ask, concept, files_of, first, found

@@ -11,7 +11,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.segment import read_manifest
 from jieda.search.index.writer import MERGED_AT, SMALL, Size, plan_merge, update_index
-from jieda.search.query.types import Query
+from jieda.search.query.words import Query
 from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.publish import document_from
 from jieda.snapshot.store.records import RecordUnreadable, to_json

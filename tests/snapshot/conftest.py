@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
 
 from tests.support.small_content import edition, write
 

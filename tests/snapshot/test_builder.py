@@ -18,9 +18,9 @@ from jieda.search.completion import read_completions
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import BuildAbandoned, Builder
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME
 from jieda.snapshot.store.generation import Generation, current_name
 from jieda.snapshot.store.processes import serving_workers

@@ -11,9 +11,8 @@ from jieda.content.catalog import beside_framework, version_of
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
 from jieda.entry import Language, Summary
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import open_snapshot
+from jieda.snapshot.snapshot import Analyzers, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
 from jieda.snapshot.store.generation import Generation, GenerationUnreadable, current_name
 from jieda.taxonomy import FACETS, Filters, facet_values

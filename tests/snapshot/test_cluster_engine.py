@@ -19,8 +19,7 @@ from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import shipped as shipped_content
 from tests.support.cluster import Line

@@ -12,8 +12,7 @@ from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import Access
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import shipped as shipped_content
 from tests.support.server import ROOT

@@ -13,7 +13,7 @@ from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import Access
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
-from jieda.snapshot.analyzers import Analyzers
+from jieda.snapshot.snapshot import Analyzers
 
 from tests.support import shipped as shipped_content
 from tests.support.small_content import edition, write

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build import helpers, signatures
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.build.entries import WORTH_HELP
 from jieda.snapshot.build.helpers import CHUNK, Helpers
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
 from jieda.snapshot.store.generation import Generation, current_name
 
@@ -148,7 +148,7 @@ def test_a_small_edit_stays_in_the_process(tmp_path: Path, data: Path, analyzers
 def test_a_builder_that_is_killed_leaves_no_process(much: Path, data: Path) -> None:
     program = (
         "import sys; from pathlib import Path\n"
-        "from jieda.snapshot.analyzers import Analyzers; from jieda.snapshot.build.builder import Builder\n"
+        "from jieda.snapshot.snapshot import Analyzers; from jieda.snapshot.build.builder import Builder\n"
         "Builder([Path(sys.argv[1])], Path(sys.argv[2]), Analyzers(), processes=2).build()"
     )
     running = subprocess.Popen([sys.executable, "-c", program, str(much), str(data)], cwd=ROOT)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jieda.content.catalog import Catalog
 from jieda.content.library import Library
 from jieda.entry import Language
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore
 from jieda.snapshot.store.generation import Generation
 from jieda.snapshot.store.records import read_entry

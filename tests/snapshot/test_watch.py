@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.generation import current_name
 from jieda.snapshot.watch.keep import Watch
 

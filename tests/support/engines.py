@@ -16,7 +16,7 @@ from jieda.search import weights
 from jieda.search.answers import FacetCount
 from jieda.search.index.document import ELSEWHERE, ZONES, Document, IndexedText, held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings, ScoredDocument, Share
-from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm
+from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
 from jieda.search.weights import K1, WEIGHTING
 from jieda.taxonomy import FACETS, Filters

@@ -9,8 +9,8 @@ from pathlib import Path
 import uvicorn
 from jieda.cli import server as door
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
 
 from tests.support.server import PATIENCE, free_port

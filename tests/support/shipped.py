@@ -9,9 +9,8 @@ import time
 from functools import cache
 from pathlib import Path
 
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.snapshot.store.facts import code_version
 from jieda.snapshot.watch.follow import Follower
 

@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
 from jieda.settings import Settings
 from jieda.web.app import create_app
-from jieda.web.http.clients import MOST_VOTES
 from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
+from jieda.web.site import MOST_VOTES
 
 from tests.support.server import Server
 from tests.support.small_content import edition, write

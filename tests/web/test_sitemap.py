@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.knowledge import Knowledge
+from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
 from jieda.web.machine import reading
 

@@ -18,7 +18,7 @@ from jieda.client.remote import JSON, Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
-from jieda.log.window import SEARCHED
+from jieda.log.lines import SEARCHED
 from jieda.presentation.annotations import FORMS
 from jieda.presentation.diagnosis_text import COLORS, CONFIDENCE_HEADER, PLAIN, as_text, explained
 from jieda.usecases.long_logs import diagnose_log, window

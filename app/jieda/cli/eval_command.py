@@ -17,7 +17,7 @@ from jieda.diagnosis.answers import Confidence
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers, dictionary_of, embedder_of
+from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 
 
 @click.command("eval")

@@ -25,7 +25,7 @@ from jieda.bound_process import SECONDS_TO_END, BoundProcess
 from jieda.cli.logs import log_config
 from jieda.settings import Settings
 from jieda.web.app import create_app_from_environ
-from jieda.web.http.clients import client_key, is_among, parse
+from jieda.web.site import client_key, is_among, parse
 
 SECONDS_FOR_HEADERS = 10.0
 """From the start of a connection, or the end of the last answer, to the end of a request's headers; also what a body

@@ -23,8 +23,7 @@ from jieda.drafting.guesses import Slugs, finders_of, shape_of
 from jieda.entry import Kind, Language, Sample, Source
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
-from jieda.search.meaning.embedder import NotEmbedded
-from jieda.search.meaning.likeness import alike
+from jieda.search.meaning.embedder import NotEmbedded, alike
 from jieda.signature import compile_signature_line
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters

@@ -18,7 +18,7 @@ import numpy as np
 
 from jieda.search.index.document import EDITION, ZONES, Document, Weighting
 from jieda.search.index.protocol import Lexicon
-from jieda.search.query.types import Alternative, Clause, WeightedTerm
+from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import idf
 from jieda.taxonomy import FACETS, Filters
 

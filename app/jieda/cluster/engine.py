@@ -23,7 +23,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import WantedIndex
+from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0

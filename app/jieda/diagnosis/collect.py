@@ -5,15 +5,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from jieda.diagnosis.facts import BackgroundFacts, DiagnosisFacts, SignatureCount
 from jieda.diagnosis.signatures import SignatureIndex
-from jieda.diagnosis.telling import CountedWords
-from jieda.diagnosis.words import Word, WordReader
+from jieda.diagnosis.words import (
+    BackgroundFacts,
+    CountedWords,
+    DiagnosisFacts,
+    SignatureCount,
+    Word,
+    WordReader,
+)
 from jieda.entry import Entry, Signature
-from jieda.log.formats import Formats
-from jieda.log.placeholders import without_values
-from jieda.log.shown import shown_by
-from jieda.log.traceback import parse
+from jieda.log.formats import Formats, without_values
+from jieda.log.traceback import parse, shown_by
 from jieda.log_knowledge import Background
 from jieda.signature import literal_text
 

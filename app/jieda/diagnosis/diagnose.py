@@ -1,9 +1,12 @@
 """A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+
+import numpy as np
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import (
@@ -16,17 +19,23 @@ from jieda.diagnosis.answers import (
     Near,
     Verdict,
 )
-from jieda.diagnosis.facts import Known
 from jieda.diagnosis.origin import Detective
 from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
 from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owners
-from jieda.diagnosis.words import WordReader
-from jieda.entry import Entry, Language
+from jieda.diagnosis.words import (
+    NOBODY,
+    Array,
+    DiagnosisFacts,
+    Known,
+    SignatureCount,
+    TellingWords,
+    WordReader,
+)
+from jieda.entry import Entry, Language, Signature
 from jieda.log.formats import compile_formats
 from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
-from jieda.log.shown import shown_by
-from jieda.log.traceback import ParsedLog, parse
+from jieda.log.traceback import ParsedLog, parse, shown_by
 from jieda.versions import doubtful_version
 
 MOST_LINES = 8
@@ -188,3 +197,60 @@ def _around(raw: str, matched: str) -> str:
     start = max(0, min(at - SHOWN_LINE // 4, len(line) - SHOWN_LINE))
     cut = line[start : start + SHOWN_LINE]
     return ("…" if start else "") + cut + ("…" if start + SHOWN_LINE < len(line) else "")
+
+
+class WordsWith:
+    """The words of entries with those of one entry replaced; `documents` of them tell a failure then."""
+
+    def __init__(
+        self, words: TellingWords, entry_id: str, counted: Mapping[str, int], documents: int
+    ) -> None:
+        self._words = words
+        self._counted = counted
+        self._number = bisect_left(words.ids, entry_id)
+        self._is_new = entry_id not in words.ids[self._number : self._number + 1]
+        self.ids: Sequence[str] = words.ids
+        if self._is_new:
+            self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
+        self.documents: int = documents
+
+    def holders(self, word: str) -> tuple[Array, Array]:
+        """As `TellingWords.holders`."""
+        entries, counts = self._words.holders(word)
+        if self._is_new:
+            entries = entries + (entries >= self._number)
+        else:
+            kept = entries != self._number
+            entries, counts = entries[kept], counts[kept]
+        if not (count := self._counted.get(word, 0)):
+            return (entries, counts) if len(entries) else NOBODY
+        place = int(np.searchsorted(entries, self._number))
+        return np.insert(entries, place, self._number), np.insert(counts, place, count)
+
+
+def with_entry(
+    diagnoser: Diagnoser,
+    library: Library,
+    entry_id: str,
+    facts: DiagnosisFacts | None,
+    counts: Sequence[SignatureCount],
+) -> Diagnoser:
+    """A diagnoser in which `facts` are those of an entry of `library`, and `counts` those of its signatures."""
+    known = diagnoser.known
+    signatures: dict[str, Sequence[Signature]] = {
+        each: of for each, of in known.signatures.items() if each != entry_id
+    }
+    samples = {each: of for each, of in known.samples.items() if each != entry_id}
+    if facts:
+        signatures[entry_id], samples[entry_id] = facts.signatures, facts.samples
+    documents = known.words.documents - (entry_id in known.samples) + (facts is not None)
+    words = WordsWith(known.words, entry_id, facts.words if facts else {}, documents)
+    changed = replace(
+        known,
+        signatures=signatures,
+        samples=samples,
+        words=words,
+        anywhere=known.anywhere - {entry_id} | ({entry_id} if facts and facts.anywhere else frozenset()),
+        counts=(*(each for each in known.counts if each.entry_id != entry_id), *counts),
+    )
+    return Diagnoser(library, changed, diagnoser.words)

@@ -37,11 +37,8 @@ from functools import cache, cached_property, lru_cache, partial
 import numpy as np
 
 from jieda.analysis.token import TokenKind
-from jieda.diagnosis.facts import Known
-from jieda.diagnosis.telling import Array, TellingWords
-from jieda.diagnosis.told import Heard, Saying, Sums, Telling
-from jieda.diagnosis.words import Word, WordReader
-from jieda.log.shown import Passage
+from jieda.diagnosis.words import Array, Heard, Known, Saying, Sums, Telling, TellingWords, Word, WordReader
+from jieda.log.traceback import Passage
 from jieda.log_knowledge import SHARED_BY
 
 LAMBDA = 0.5

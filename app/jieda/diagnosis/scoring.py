@@ -9,14 +9,11 @@ from itertools import chain, islice
 import numpy as np
 
 from jieda.diagnosis.answers import Confidence, Evidence
-from jieda.diagnosis.facts import Known
 from jieda.diagnosis.model import BASE, SignatureRates, WordModel
 from jieda.diagnosis.origin import Origin
 from jieda.diagnosis.signatures import SignatureHit
-from jieda.diagnosis.telling import Array
-from jieda.diagnosis.told import Telling, Told
-from jieda.diagnosis.words import WordReader
-from jieda.log.shown import Shown
+from jieda.diagnosis.words import Array, Known, Telling, Told, WordReader
+from jieda.log.traceback import Shown
 
 # Scores from which an entry is an answer: log-odds, see `model`.
 LIKELY = 0.0

@@ -20,8 +20,8 @@ from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import with_meaning
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import Builder
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")

@@ -11,12 +11,10 @@ from jieda.entry import Entry
 from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
-from jieda.search.query.frameworks import FrameworkNames
-from jieda.search.query.parser import ParsedQuery, QueryParser
+from jieda.search.query.parser import FrameworkNames, ParsedQuery, QueryParser
 from jieda.search.query.substitutes import QueryTranslator
-from jieda.search.query.types import ClauseKind, Query
-from jieda.search.rank.evidence import telling
-from jieda.search.rank.ranker import Contribution, Ranker, Ranking
+from jieda.search.query.words import ClauseKind, Query
+from jieda.search.rank.ranker import Contribution, Ranker, Ranking, telling
 from jieda.search.show.concordance import Concordances, MarkedTerms, ReadPlaces
 from jieda.search.show.snippet import (
     WORTH_SAYING,

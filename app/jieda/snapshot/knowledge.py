@@ -13,9 +13,8 @@ from pathlib import Path
 from jieda.disk import remove, temporary_folders
 from jieda.errors import ContentError, JiedaError
 from jieda.settings import Settings
-from jieda.snapshot.analyzers import Analyzers, analyzers_of
 from jieda.snapshot.build.builder import BuildAbandoned, Built
-from jieda.snapshot.snapshot import SHOWN, Snapshot
+from jieda.snapshot.snapshot import SHOWN, Analyzers, Snapshot, analyzers_of
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.generation import current_name, read_pointer
 from jieda.snapshot.store.processes import (

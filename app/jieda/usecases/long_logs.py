@@ -8,7 +8,7 @@ from typing import TypeVar
 from jieda.diagnosis.answers import Diagnosis, Match
 from jieda.entry import Language
 from jieda.log.layout import NO_LAYOUT
-from jieda.log.window import LogExtract, LogWindow
+from jieda.log.lines import LogExtract, LogWindow
 from jieda.usecases.diagnose import Diagnosed, diagnose
 from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import Service

@@ -30,7 +30,6 @@ from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import most_json_bytes
 from jieda.web.api.routes import add_api_routes
 from jieda.web.http import middleware
-from jieda.web.http.clients import Askers
 from jieda.web.http.maintainers import for_maintainers
 from jieda.web.http.problems import HANDLED, on_failure
 from jieda.web.http.respond import AnswerCache
@@ -39,7 +38,7 @@ from jieda.web.machine.routes import machine_routes
 from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
 from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
-from jieda.web.site import Site
+from jieda.web.site import Askers, Site
 from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN = 60.0

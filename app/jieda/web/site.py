@@ -1,9 +1,15 @@
-"""The parts of one application, made by `create_app` and shared by all its requests."""
+"""The parts of one application, made by `create_app` and shared by all its requests; and who sends one, as far as can
+be known: the address of the socket, or the one that a trusted proxy names."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from jieda.client.local import Local
 from jieda.locales.translations import Translations
@@ -16,9 +22,99 @@ from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
 from jieda.web.agents import AgentsEndpoint
-from jieda.web.http.clients import Askers
 from jieda.web.http.respond import AnswerCache, Resource
 from jieda.web.templating import Renderer
+
+LONGEST = 64
+"""Characters of an address; whoever writes more writes something else."""
+EVERYBODY = "*"
+PREFIX = 8
+"""Bytes of an IPv6 address that one client has: a household or a server gets 64 bits to choose from."""
+
+Address = IPv4Address | IPv6Address
+
+
+def named_address(scope: Scope) -> Address | None:
+    """Return the address that a client says it has or its proxy says, for logs: nothing is decided by it."""
+    host, _ = scope.get("client") or ("", 0)
+    return parse(host)
+
+
+def address_of(scope: Scope) -> Address | None:
+    """Return the address of a client, or None where something else stands in its place: a proxy hands on what it was
+    told. Only a socket is from this machine: whoever is forwarded as 127.0.0.1 is nobody in particular."""
+    address = named_address(scope)
+    is_forwarded = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
+    return None if address and address.is_loopback and is_forwarded else address
+
+
+def parse(host: str) -> Address | None:
+    """An address without the zone that it may name; an IPv4 address written as IPv6 is one of IPv4."""
+    try:
+        address = ip_address(host[:LONGEST].partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def client_key(address: Address | None) -> bytes:
+    """What the limits of a client go by. Those whose address nobody knows are one client."""
+    if address is None:
+        return b""
+    return address.packed if address.version == 4 else address.packed[:PREFIX]
+
+
+def is_among(address: Address | None, proxies: Iterable[str]) -> bool:
+    """Whether an address is that of one of some proxies, each an address, a network or `*`."""
+    for proxy in proxies:
+        if proxy == EVERYBODY:
+            return True
+        try:
+            if address is not None and address in ip_network(proxy):
+                return True
+        except ValueError:
+            continue
+    return False
+
+
+BYTES = 12
+MOST_VOTES = 3
+"""Votes on an entry that one address may give, as long as a process lives."""
+MOST_VOTERS = 10_000
+"""Addresses and entries that are remembered; those are forgotten first who voted longest ago."""
+LONGEST_HEADER = 300
+"""Bytes of a header that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Askers:
+    """A hash for each client, by a key that is made at start and written nowhere: it can be compared within one process
+    while that lives, and means nothing to anybody else."""
+
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    votes: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
+
+    def may_vote(self, request: Request, entry: str) -> bool:
+        """Whether an address has not voted too often on an entry; the vote is counted then. This machine always may:
+        it may be a proxy that does not say for whom it asks."""
+        address = address_of(request.scope)
+        if address and address.is_loopback:
+            return True
+        who = blake2b(client_key(address) + entry.encode(), key=self.key, digest_size=BYTES).digest()
+        given = self.votes.pop(who, 0)
+        self.votes[who] = min(given + 1, MOST_VOTES)
+        if len(self.votes) > MOST_VOTERS:
+            self.votes.popitem(last=False)
+        return given < MOST_VOTES
+
+    def of(self, request: Request) -> bytes:
+        """The hash of a client: of its address, or its network for IPv6, its program and its languages."""
+        total = blake2b(client_key(address_of(request.scope)), key=self.key, digest_size=BYTES)
+        for name in ("user-agent", "accept-language"):
+            total.update(b"\0" + request.headers.get(name, "")[:LONGEST_HEADER].encode())
+        return total.digest()
+
 
 ErrorPage = Callable[[Request, int, str, str], str]
 """Makes the page for a browser from the request, the status, a title and a sentence of detail."""

@@ -9,8 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import Snapshot
+from jieda.snapshot.snapshot import Analyzers, Snapshot
 from jieda.web.http.respond import AnswerCache
 from jieda.web.pages import entry as entry_pages
 from jieda.web.pages.entry import entry_page

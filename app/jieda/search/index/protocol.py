@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jieda.entry import Language
 from jieda.search.meaning.embedder import Vector
-from jieda.search.query.types import Clause
+from jieda.search.query.words import Clause
 from jieda.taxonomy import Filters
 
 Numbers = NDArray[np.intp]

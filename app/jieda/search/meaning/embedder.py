@@ -6,7 +6,7 @@ Vectors are kept as whole numbers, a byte each. Where nothing is installed behin
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -189,3 +189,19 @@ def differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
     """How many signs of each vector differ from one that is asked, shape (vectors,)."""
     found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
     return found
+
+
+BLOCK = 512
+"""Texts that are compared with all others at a time."""
+
+
+def alike(embedder: Embedder, texts: Sequence[str], least: float) -> Iterator[tuple[int, int]]:
+    """Pairs of places whose texts are at least as near as `least`, a cosine; the first place is the smaller one."""
+    if not texts:
+        return
+    vectors = embedder.embed(texts)
+    for first in range(0, len(texts), BLOCK):
+        near = vectors[first : first + BLOCK] @ vectors.T >= least
+        for row, column in np.argwhere(near):
+            if first + row < column:
+                yield int(first + row), int(column)

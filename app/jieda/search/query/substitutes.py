@@ -23,8 +23,7 @@ from jieda.analysis.words import homophones, is_function_word
 from jieda.entry import Language
 from jieda.han import is_han
 from jieda.search.index.protocol import Lexicon
-from jieda.search.query.types import Alternative, MatchKind, WeightedTerm
-from jieda.search.query.words import QueryWord, Substitute
+from jieda.search.query.words import Alternative, MatchKind, QueryWord, Substitute, WeightedTerm
 from jieda.search.translation import Dictionary
 from jieda.search.weights import COMPLETED, GLOSSARY, JOINED, TRANSLATED, TYPO
 

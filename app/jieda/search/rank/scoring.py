@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from jieda.search.index.document import BODIES, FRONTS, TITLES, Held
 from jieda.search.index.protocol import WRITTEN_BITS, Columns, Mask, Numbers, Postings, Scores
-from jieda.search.query.types import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
+from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.weights import (
     ALIKE_TIER,
     ANSWER_COVERAGE,

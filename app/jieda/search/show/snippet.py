@@ -12,7 +12,7 @@ from jieda.entry import Edition, Entry, Language
 from jieda.han import EAST_ASIAN
 from jieda.search.answers import Reason, ReasonType
 from jieda.search.query.parser import ParsedQuery
-from jieda.search.query.types import MatchKind
+from jieda.search.query.words import MatchKind
 from jieda.search.rank.ranker import Contribution
 from jieda.search.show.concordance import Concordance, EditionLine, Place
 

@@ -17,13 +17,13 @@ from jieda.disk import clear_the_way
 from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.search.meaning.embedder import NotEmbedded
-from jieda.snapshot.analyzers import Analyzers, engine_name
 from jieda.snapshot.build.entries import EntryFacts, read_files
 from jieda.snapshot.build.files import ContentMoved, FileReader, Last, Workshop, discard_facts, same
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
 from jieda.snapshot.build.histories import HistoryFacts, told
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
+from jieda.snapshot.snapshot import Analyzers, engine_name
 from jieda.snapshot.store.facts import FactsUnreadable, code_version
 from jieda.snapshot.store.generation import (
     GENERATIONS,

@@ -28,8 +28,8 @@ from jieda.content.read.directory import (
 from jieda.content.read.parse import SourceFile
 from jieda.disk import make_room, set_aside
 from jieda.entry import Problem
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.helpers import Helpers
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FileRow
 
 Value = TypeVar("Value")

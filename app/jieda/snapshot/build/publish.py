@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jieda.content.read.corpus import Image
 from jieda.content.read.directory import Reading, content_hash
-from jieda.diagnosis.facts import DiagnosisFacts
+from jieda.diagnosis.words import DiagnosisFacts
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
     CompletionCandidate,
@@ -21,9 +21,9 @@ from jieda.search.completion import (
 from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Meaning
-from jieda.snapshot.analyzers import WantedIndex
 from jieda.snapshot.build.entries import file_key
 from jieda.snapshot.build.files import Workshop, image_bytes
+from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from jieda.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
 from jieda.snapshot.store.records import TELLING, EntryRow, Header, Lists, from_json, to_json

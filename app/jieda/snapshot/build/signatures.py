@@ -9,7 +9,7 @@ from jieda.content.check.findings import Matches, SignatureFinder, Spoken
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.collect import Events, count_signatures, event_finder
-from jieda.diagnosis.facts import SignatureCount
+from jieda.diagnosis.words import SignatureCount
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures

@@ -11,8 +11,7 @@ from pathlib import Path
 from jieda.disk import set_aside
 from jieda.errors import ClusterUnavailable, IndexUnreadable, JiedaError
 from jieda.search.index.embedded import EmbeddedIndex
-from jieda.snapshot.analyzers import Analyzers
-from jieda.snapshot.snapshot import SHOWN, Opened, Snapshot, open_snapshot
+from jieda.snapshot.snapshot import SHOWN, Analyzers, Opened, Snapshot, open_snapshot
 from jieda.snapshot.store.facts import FILE_NAME, FactStore, FactsUnreadable
 from jieda.snapshot.store.generation import (
     CURRENT,

@@ -17,8 +17,8 @@ from watchfiles import Change, watch
 from watchfiles.main import FileChange
 
 from jieda.errors import ClusterUnavailable, ContentError
-from jieda.snapshot.analyzers import Analyzers
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
+from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, tell_status, wanted
 

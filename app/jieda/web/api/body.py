@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from jieda.entry import Language
-from jieda.log.window import SEARCHED, LogExtract
+from jieda.log.lines import SEARCHED, LogExtract
 from jieda.usecases.long_logs import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters

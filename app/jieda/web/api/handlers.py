@@ -37,9 +37,8 @@ from jieda.web.api.parameters import (
     SearchParameters,
     SuggestParameters,
 )
-from jieda.web.http.negotiation import api_language, preferred_media_type
 from jieda.web.http.problems import HttpProblem, Refusal, told_in
-from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.http.respond import NO_STORE, api_language, preferred_media_type, respond
 from jieda.web.site import asker_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])

@@ -11,7 +11,7 @@ from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 from jieda.usecases.entries import MAX_TAGS
-from jieda.web.http.negotiation import LANGUAGE_PATTERN, parse_language
+from jieda.web.http.respond import LANGUAGE_PATTERN, parse_language
 
 MAX_LIMIT = 50
 MAX_OFFSET = 10_000

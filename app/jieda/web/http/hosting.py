@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from jieda.presentation import paths
 from jieda.settings import Settings
-from jieda.web.http.negotiation import own_path
 from jieda.web.http.problems import HttpProblem, render
+from jieda.web.http.respond import own_path
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?", re.IGNORECASE)
 LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1", re.IGNORECASE)

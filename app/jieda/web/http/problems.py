@@ -16,8 +16,14 @@ from starlette.responses import Response
 from jieda.entry import Language
 from jieda.errors import RequestError
 from jieda.presentation import paths
-from jieda.web.http.negotiation import api_language, own_path, page_language, preferred_media_type
-from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.http.respond import (
+    NO_STORE,
+    api_language,
+    own_path,
+    page_language,
+    preferred_media_type,
+    respond,
+)
 from jieda.web.site import site_of
 
 MEDIA_TYPE = "application/problem+json"

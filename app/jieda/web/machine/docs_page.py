@@ -17,8 +17,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.web.api.openapi import describe
 from jieda.web.api.routes import ROUTES
 from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
-from jieda.web.http.negotiation import chosen_theme, page_language
-from jieda.web.http.respond import Resource, respond
+from jieda.web.http.respond import Resource, chosen_theme, page_language, respond
 from jieda.web.pages.agents import origin
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Head, render_page

@@ -12,8 +12,7 @@ from jieda.presentation.brand import COLORS, style_sheet
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.http.files import own_files, serve, swagger_files
-from jieda.web.http.negotiation import Theme
-from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
+from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, Theme, respond
 from jieda.web.http.routing import Handler, Route
 from jieda.web.machine import agents, chat, docs_page, operations
 from jieda.web.machine.reading import (

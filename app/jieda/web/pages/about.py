@@ -8,7 +8,7 @@ from starlette.responses import Response
 from jieda.presentation.urls import filled
 from jieda.usecases.entries import used_tags
 from jieda.version import VERSION
-from jieda.web.http.negotiation import chosen_theme, page_language
+from jieda.web.http.respond import chosen_theme, page_language
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import TagLink, tag_link

@@ -24,17 +24,19 @@ from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.body import read_bytes
 from jieda.web.http.hosting import is_from_our_pages
-from jieda.web.http.negotiation import (
+from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.respond import (
     FRAMEWORK_COOKIE,
+    NO_STORE,
     YEAR,
+    Body,
     Theme,
     choices,
     chosen_theme,
     page_language,
+    respond,
     safe_next,
 )
-from jieda.web.http.problems import HttpProblem, Refusal
-from jieda.web.http.respond import NO_STORE, Body, respond
 from jieda.web.site import Site, site_of
 
 NO_TEXTS = SiteTexts()

@@ -12,8 +12,7 @@ from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.diagnose import excerpt, telling_lines
-from jieda.web.http.negotiation import choices, chosen_theme
-from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, Resubmit, data_block, render_page
 from jieda.web.pages.parts import PageLink, name_of

@@ -23,8 +23,7 @@ from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.entries import vote as vote_for
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
-from jieda.web.http.negotiation import Theme, preferred_media_type
-from jieda.web.http.respond import NO_STORE, Body, Resource, respond
+from jieda.web.http.respond import NO_STORE, Body, Resource, Theme, preferred_media_type, respond
 from jieda.web.pages.context import (
     FORM_LIMIT,
     HTML,

@@ -16,8 +16,7 @@ from jieda.entry import Entry, Kind, Summary
 from jieda.site_texts import Stage
 from jieda.taxonomy import Filters
 from jieda.usecases.entries import used_tags
-from jieda.web.http.negotiation import page_language
-from jieda.web.http.respond import REVALIDATE, Resource
+from jieda.web.http.respond import REVALIDATE, Resource, page_language
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, tag_link

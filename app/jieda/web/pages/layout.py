@@ -10,7 +10,7 @@ from jieda.entry import Language
 from jieda.presentation.brand import COLORS, wordmark
 from jieda.presentation.urls import Urls
 from jieda.version import VERSION
-from jieda.web.http.negotiation import Theme
+from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
 from jieda.web.templating import safe
 
