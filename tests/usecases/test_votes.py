@@ -1,10 +1,22 @@
-"""Votes where their file cannot be looked for or read."""
+"""Votes, and what happens where their file cannot be looked for or read."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from jieda.entry import Language
-from jieda.feedback import VOTES, FeedbackStore, FeedbackUnusable, VoteCount
+from jieda.feedback import VOTES, FeedbackStore, FeedbackUnusable, VoteCount, today
+
+
+def test_votes_are_counted_by_what_they_say_and_in_which_language_from_a_day_on(tmp_path: Path) -> None:
+    store, day = FeedbackStore(tmp_path), today()
+    for solved in (True, True, False):
+        store.vote("roll/a", Language.EN, solved=solved)
+    store.vote("roll/a", Language.ZH, solved=False)
+    counted = (VoteCount("roll/a", Language.EN, 2, 1), VoteCount("roll/a", Language.ZH, 0, 1))
+    assert store.votes() == counted
+    assert store.votes(day.isoformat()) == counted
+    assert store.votes((day + timedelta(days=2)).isoformat()) == ()
 
 
 def test_a_directory_that_the_system_refuses_to_look_into_is_unreadable_not_a_crash(tmp_path: Path) -> None:
