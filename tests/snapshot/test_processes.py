@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from jieda.snapshot.store.generation import GENERATIONS, generation_names, point_to, prune
 from jieda.snapshot.store.processes import (
     BuildAnswer,
     BuildRefused,
@@ -17,6 +18,8 @@ from jieda.snapshot.store.processes import (
 )
 
 from tests.support.server import until
+
+pytestmark = pytest.mark.quick
 
 
 def asked(data: Path, outcomes: list[object]) -> threading.Thread:
@@ -68,3 +71,14 @@ def test_an_answer_is_for_all_who_asked_before_and_for_nobody_after(tmp_path: Pa
     later.join()
     assert outcomes[3:] == ["a reason"]
     os.close(leader)
+
+
+def test_generations_that_are_served_or_were_current_a_moment_ago_stay(tmp_path: Path) -> None:
+    current, served, left, idle = names = [f"{number:016x}" for number in range(4)]
+    for name in names:
+        (tmp_path / GENERATIONS / name).mkdir(parents=True)
+    for name in (current, served, idle):
+        os.utime(tmp_path / GENERATIONS / name, (0, 0))
+    point_to(tmp_path, current, ())
+    prune(tmp_path, [served])
+    assert set(generation_names(tmp_path)) == {current, served, left}

@@ -134,6 +134,8 @@ def test_a_bucket_fills_up_again_and_remembers_no_more_clients_than_it_may() -> 
     for number in range(1000):
         assert buckets.wait(b"%d" % number, 100.0) == 0.0
     assert len(buckets) == 100
+    assert buckets.left(b"999", 100.0)[0] == 59  # who asked last is remembered
+    assert buckets.left(b"0", 100.0)[0] == 60
 
 
 async def test_more_logs_than_can_be_worked_on_are_refused_at_once(tmp_path: Path) -> None:
