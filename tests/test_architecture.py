@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "jieda.errors",
         "jieda.disk",
         "jieda.places",
+        "jieda.progress",
         "jieda.bound_process",
         "jieda.byte_cache",
         "jieda.entry",

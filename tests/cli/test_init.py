@@ -39,7 +39,7 @@ def test_the_page_about_a_faq_of_ones_own_holds(
     said = [run(block, tmp_path) for block in blocks]
     assert [each.returncode for each in said] == [0] * len(blocks), [each.stderr for each in said]
     check, diagnosed = said[0].stdout + said[0].stderr, said[-1].stdout
-    assert "1 entries in 2 editions: no problems" in check
+    assert "1 entry in 2 editions: no problems" in check
     assert "password authentication failed for user  [exact]" in diagnosed
     assert "How do I see which queries are slow?" in diagnosed
     with start_server(tmp_path / "faq" / "content").client() as client:

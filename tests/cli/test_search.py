@@ -144,6 +144,9 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(jieda: Jieda, arguments:
 
 def test_leading_dashes_are_text_behind_the_usual_two(jieda: Jieda) -> None:
     assert jieda("search", "--", "--batch-size").stdout.startswith("1. Out of memory\n")
+    refused = jieda("search", "--batch_size")
+    assert refused.returncode == 2
+    assert "what you mean: jieda search -- --batch_size\n" in refused.stderr
 
 
 def test_bytes_that_are_no_text_do_no_harm(jieda: Jieda) -> None:

@@ -63,6 +63,18 @@ def test_problems_are_lines_in_order_and_exit_1(tmp_path: Path) -> None:
     assert run.stderr.endswith("2 problems in 2 files\n")
 
 
+def test_what_would_be_read_under_another_name_is_told_and_a_misspelt_tag_gets_the_nearest(
+    tmp_path: Path,
+) -> None:
+    tag = {A_EN: error(topics="[memori]"), A_ZH: error(FIX_ZH, "月", topics="[memori]")}
+    run = jieda(
+        "check", "--content", synced(tmp_path, GOOD | tag | {"glossary.yml": "x", "zh-CN/roll/a.md": "x"})
+    )
+    assert "glossary.yml:1: place: is not read: name it glossary.yaml\n" in run.stdout
+    assert "zh-CN:1: place: is not read: editions lie in en/ and zh/\n" in run.stdout
+    assert "'memori' is not in the taxonomy; 'memory' is\n" in run.stdout
+
+
 def test_a_broken_taxonomy_or_a_missing_directory_exits_2(tmp_path: Path) -> None:
     broken = write(tmp_path / "a", {"taxonomy.yaml": "kinds: [\n"})
     run = jieda("check", "--content", broken)

@@ -118,7 +118,7 @@ def test_a_line_becomes_a_file_that_the_check_has_nothing_against(desk: Desk) ->
         "    license: 'Apache-2.0'\nupdated: 2026-01-02\n---\n\n## Steps\n\nDo: # it.\n"
     )
     assert (desk.content / A).stat().st_mode & 0o777 == 0o644
-    assert desk.run("check").output == "1 entries in 1 editions: no problems\n"
+    assert desk.run("check").output == "1 entry in 1 edition: no problems\n"
 
 
 def test_signatures_are_taken_in_every_form_of_the_content_format(desk: Desk) -> None:
@@ -289,7 +289,7 @@ def test_twins_declared_equal_stay_so_until_one_changes(desk: Desk) -> None:
     desk.load(line(title="Other"), line(lang="zh"))
     told = desk.run("check").output
     assert told.startswith(f"{ZH}:14: sync: the twin has changed since")
-    assert "1 problems in 1 files" in told
+    assert "1 problem in 1 file" in told
 
 
 @pytest.mark.quick

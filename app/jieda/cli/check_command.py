@@ -138,12 +138,18 @@ def _since(
 def _summary(report: CheckReport, revision: str, older: int) -> str:
     wrong = report.wrong
     files = len({problem.path for problem in wrong})
-    found = f"{len(wrong)} problems in {files} files" if files else "no problems"
+    found = f"{_number(len(wrong), 'problem')} in {_number(files, 'file')}" if files else "no problems"
     since = f" since {revision}; {older} older ones are not shown" if revision else ""
-    open_points = {problem.path for problem in report.problems} - {problem.path for problem in wrong}
     left = len(report.problems) - len(wrong)
-    drafts = f"; {left} open points in {len(open_points)} drafts" if left else ""
-    return f"{report.entries} entries in {report.editions} editions: {found}{since}{drafts}"
+    drafts = len({problem.path for problem in report.problems} & report.drafts)
+    lacking = f"; {_number(left, 'open point')} in {_number(drafts, 'draft')}" if left else ""
+    served = f"{_number(report.entries, 'entry')} in {_number(report.editions, 'edition')}"
+    return f"{served}: {found}{since}{lacking}"
+
+
+def _number(count: int, what: str) -> str:
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{count} {what if count == 1 else several}"
 
 
 def _as_data(report: CheckReport, directories: tuple[Path, ...], revision: str) -> dict[str, Any]:

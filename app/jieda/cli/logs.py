@@ -46,6 +46,6 @@ def log_config(log_format: str, level: str = "INFO") -> dict[str, Any]:
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"level": level, "handlers": ["stderr"]},
         # The SDK for agents logs each request, and failures with messages, which may quote what was pasted. What
-        # goes wrong in a tool is logged by us.
-        "loggers": {"mcp": {"level": "CRITICAL"}},
+        # goes wrong in a tool is logged by us. Progress has a handler of its own where a command meets a terminal.
+        "loggers": {"mcp": {"level": "CRITICAL"}, "jieda.progress": {"handlers": []}},
     }

@@ -1,13 +1,16 @@
 """How commands are run, one or all of them, as the group `jieda`, whose errors become messages; and what many of them
 share: the content that they work on, the language of the terminal."""
 
+import logging
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from jieda import progress
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.version import VERSION
@@ -34,8 +37,16 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
+        if sys.stderr.isatty():
+            progress.log.addHandler(logging.StreamHandler())
+            progress.log.setLevel(logging.INFO)
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.ctx is None or all(each.nargs != -1 for each in error.ctx.command.params):
+                raise
+            hint = f"Where it is no option but what you mean: {error.ctx.command_path} -- {error.option_name}"
+            raise click.UsageError(f"{error.format_message()}\n{hint}", error.ctx) from error
         except JiedaError as error:
             raise _Failure(str(error)) from error
 

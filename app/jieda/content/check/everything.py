@@ -19,6 +19,7 @@ from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language, Problem
 from jieda.errors import GitError
 from jieda.git import Repository
+from jieda.progress import told
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +65,10 @@ def check_content(
     corpus = loaded.corpus
     spoken = Spoken.of(corpus)
     finder = SignatureFinder(spoken.holders)
+    logs = [sample for samples in (*corpus.samples.values(), corpus.background) for sample in samples]
     matches = {
         sample.content: finder.find(loaded.sample_texts[sample.path])
-        for samples in (*corpus.samples.values(), corpus.background)
-        for sample in samples
+        for sample in told(logs, len(logs), "logs tried")
     }
     found = chain.from_iterable(loaded.state.checks.values())
     return CheckReport(

@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 
 from jieda.content.check.findings import (
@@ -32,9 +33,11 @@ def unknown_tags(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
         for field, given in (("topics", file.front.topics), ("error_types", file.front.error_types)):
             for tag in given:
                 if tag not in known[field]:
-                    yield RuleFinding(
-                        file.where, file.line(field), f"`{field}`: {tag!r} is not in the taxonomy"
+                    near = get_close_matches(tag, known[field], 1)
+                    message = (
+                        f"`{field}`: {tag!r} is not in the taxonomy{f'; {near[0]!r} is' if near else ''}"
                     )
+                    yield RuleFinding(file.where, file.line(field), message)
 
 
 def unfit_for_kind(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:

@@ -12,8 +12,10 @@ leads out of the directory is refused. Whatever cannot be read is a problem of i
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from struct import error, unpack_from
@@ -26,6 +28,7 @@ from jieda.entry import Language, Problem
 SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt", "programs.yaml", "failures.yaml")
 BACKGROUND, BRAND = "background", "site"
 BRAND_TYPES = IMAGE_TYPES | {".svg"}
+LIKE_A_LANGUAGE = re.compile(r"(?:en|zh)[-_]\w+|cn|chs|chinese|english", re.IGNORECASE)
 MAX_OTHER_BYTES = 4 << 20
 """Largest image, log sample or shared file that is read."""
 
@@ -73,6 +76,7 @@ def list_directory(directory: Path, languages: frozenset[Language] = frozenset(L
     """Everything that belongs in a content directory; editions and images of `languages` only."""
     walk = _Walk(os.path.realpath(directory))
     shared = walk.shared()
+    walk.misnamed()
     wanted = [language.value for language in Language if language in languages]
     found = _sorted(file for lang in wanted for file in walk.editions_and_images(lang))
     return DirectoryListing(
@@ -140,6 +144,15 @@ class _Walk:
             if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
                 found.append(file)
         return tuple(found)
+
+    def misnamed(self) -> None:
+        """Complains of what would be read under another name."""
+        with suppress(OSError), os.scandir(self.root) as items:
+            for item in sorted(items, key=lambda each: each.name):
+                if item.name.endswith(".yml") and f"{item.name[:-4]}.yaml" in SHARED_FILES:
+                    self._complain(item.name, "place", f"is not read: name it {item.name[:-4]}.yaml")
+                elif LIKE_A_LANGUAGE.fullmatch(item.name) and item.is_dir():
+                    self._complain(item.name, "place", "is not read: editions lie in en/ and zh/")
 
     def editions_and_images(self, language: str) -> Iterator[FoundFile]:
         for framework in self._listing(language):

@@ -31,6 +31,7 @@ from jieda.content.read.parse import SourceFile, parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
 from jieda.log_knowledge import Background
+from jieda.progress import told
 
 
 class Loaded:
@@ -149,8 +150,8 @@ class Loaded:
         return KnownFile(file, content_hash(source.content), note_of(source))
 
     def _parsed(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-        found = {}
-        for file in files:
+        found, wanted = {}, tuple(files)
+        for file in told(wanted, len(wanted), "files read"):
             parsed, problems = parse_file(self._sources[file.path])
             outline = Outline.of(parsed.outline, file.path, file.modified, file.content) if parsed else None
             found[file] = ReadFile(file.where, outline, problems)

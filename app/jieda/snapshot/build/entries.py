@@ -16,6 +16,7 @@ from jieda.diagnosis.words import WordReader
 from jieda.entry import Edition, Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background
+from jieda.progress import told
 from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of
 from jieda.search.meaning.embedder import Embedder
@@ -266,12 +267,14 @@ class EntryFacts:
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
-        self._facts.put_all(self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause))
+        wanted = sum(any(bytes.fromhex(key) not in known for key in row.keys) for row in rows.values())
+        made = self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause)
+        self._facts.put_all(told(made, wanted, "entries read and analyzed"))
         if self._embedder is not None:
-            lacking = (
+            lacking = [
                 row for row in rows.values() if row.meaning and bytes.fromhex(row.meaning) not in known
-            )
-            self._embed(self._embedder, lacking)
+            ]
+            self._embed(self._embedder, told(lacking, len(lacking), "entries embedded"))
 
     def _orders(
         self,

@@ -288,7 +288,9 @@ class Keeper:
         self._tell("idle", note=BY_WORDS if built.lacks_vectors else "")
         if built.generation != self._told:
             for problem in built.problems:
-                log.warning("%s", problem)
+                log.info("%s", problem)
+            if built.problems:
+                log.warning("problems in the content: %d; `jieda check` lists them", len(built.problems))
             self._told = built.generation
         return built
 
