@@ -74,7 +74,7 @@ class Analyzer:
         return text in self._chinese if has_han(text) else text in self._english
 
     def names(self) -> frozenset[str]:
-        """Chinese words that are names of people. Takes a tenth of a second."""
+        """Chinese words that are names of people or places. Takes a tenth of a second."""
         return self._chinese.names()
 
     def keeps_whole(self, word: str) -> bool:

@@ -162,8 +162,8 @@ mostly names, more than half of its words and, in memory, some 30 MiB. Bigrams f
 would cost twice the time, in every process that starts."""
 
 
-NAMES = re.compile(r"^(\S+) \d+ nr\w*$", re.MULTILINE)
-"""Words of jieba's dictionary that it has as the names of people."""
+NAMES = re.compile(r"^(\S+) \d+ n[rs]\w*$", re.MULTILINE)
+"""Words of jieba's dictionary that it has as the names of people and places; some family names are among the latter."""
 
 
 KNOWN = re.compile("[\u4e00-\u9fd5]+")
@@ -229,7 +229,7 @@ class ChineseTokenizer:
             start = end
 
     def names(self) -> frozenset[str]:
-        """The words of jieba's dictionary that are names of people. Read anew at each call."""
+        """The words of jieba's dictionary that are names of people or places. Read anew at each call."""
         with self._jieba.get_dict_file() as file:
             return frozenset(NAMES.findall(file.read().decode()))
 

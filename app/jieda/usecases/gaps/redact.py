@@ -34,13 +34,16 @@ _QUOTES = "|".join(
     rf"(?<![A-Za-z0-9]){left}[^{left}{right}\n]{{0,300}}{right}(?![A-Za-z0-9])"
     for left, right in ("''", '""', "‘’", "“”", "「」", "『』")
 )
-_PLAIN = frozenset(
-    word
-    for line in (PACKAGE / "knowledge" / "plain_words.txt").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-    for word in line.split()
-)
+
+
+def _listed(name: str) -> frozenset[str]:
+    lines = (PACKAGE / "knowledge" / name).read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+_PLAIN = _listed("plain_words.txt")
 """Words that messages of programs are made of: they tell nothing of anybody."""
+_PEOPLE = _listed("names.txt")
 _LABELS = "|".join(
     rf"(?<={label})"
     for label in (
@@ -51,6 +54,12 @@ _LABELS = "|".join(
         *(rf"\b{word}:" for word in ("host", "node")),
         *(rf"{word}[:是为]" for word in ("用户", "用户名", "账号", "密码", "主机", "主机名", "姓名")),
     )
+)
+_HAN = "[\u4e00-\u9fff]"
+_STREETS = (
+    r"(?i:(?<![a-z0-9])(?:\d{1,5}[a-z]?\s(?:[a-z]{1,20}\s){0,2})?[a-z]{1,20}\s(?:street|road|avenue|boulevard|blvd)(?![a-z]))"
+    rf"|{_HAN}{{1,20}}?(?:(?<!链)路|街|大道|巷|弄|村|镇)\s?\d{{1,5}}\s?(?:号楼|[号弄巷栋幢])(?:[\sA-Za-z\d]{{0,6}}(?:号楼|单元|[号楼层室座栋幢])){{0,4}}"
+    rf"|{_HAN}{{1,20}}?(?:大厦|公寓|小区|胡同)(?:[\sA-Za-z\d]{{0,6}}(?:号楼|单元|[号楼层室座栋幢])){{0,4}}"
 )
 _VALUES = (
     ("word", re.escape(MASK)),
@@ -67,6 +76,7 @@ _VALUES = (
     ("hex", rf"{_START}(?:0x[0-9a-fA-F]+|(?=\d*[a-fA-F])(?=[a-fA-F]*\d)[0-9a-fA-F]{{8,}}){_END}"),
     ("size", rf"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTkmgt]i?[Bb]|[Bb]ytes){_END}"),
     ("shape", r"\[\d+(?:, ?\d+)*,?\]|\(\d+(?:, ?\d+)+,?\)"),
+    ("addr", _STREETS),
     ("num", r"(?<![A-Za-z0-9_.-])[+-]?\d[\d.,:eE%+-]*+(?![A-Za-z0-9_])"),
 )
 """Kinds of values, as in signatures. What looks like several of them is taken for the first."""
@@ -144,7 +154,8 @@ class Redactor:
             return False
         if is_function_word(word) or word in self._said or self._searcher.says(word):
             return True
-        return dictionary and segment.text.islower() and self._analyzer.is_word(word)
+        is_common = segment.text.islower() and word not in _PEOPLE
+        return dictionary and is_common and self._analyzer.is_word(word)
 
     def _is_public(self, name: str) -> bool:
         """Whether an identifier may stay: the content has it and it cannot be a host, or it is a common exception."""
