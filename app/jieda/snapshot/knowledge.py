@@ -172,10 +172,8 @@ class Knowledge:
 
     def watch(self) -> None:
         """Builds from now on when the content changes, if the settings say so, and repairs a failed build."""
-        if self._settings.reload_content:
-            self._keeper.watch(Watch(WatchMode(self._settings.watch)), self._built)
-        else:
-            self._keeper.persist()
+        watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
+        self._keeper.watch(watch, self._built)
 
     def lead(self) -> None:
         """Builds from now on for the processes that follow: when the content changes, if the settings say so, and on

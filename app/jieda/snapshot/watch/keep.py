@@ -228,13 +228,10 @@ class Keeper:
         """`request`, waited for. Raises what `Builder.build` raises."""
         return self.request().result()
 
-    def watch(self, watch: Watch, built: Built | None) -> None:
-        """Builds from now on whenever the content has changed, and again where a build failed."""
+    def watch(self, watch: Watch | None, built: Built | None) -> None:
+        """Builds from now on whenever `watch` sees that the content has changed, and, also where nothing watches, again
+        where another build may come to more than the last one did."""
         self._threads.start("jieda-watch", partial(self._run, watch, built))
-
-    def persist(self) -> None:
-        """Builds again from now on where a build may come to more than the last one did."""
-        self._threads.start("jieda-retry", self._persist)
 
     def serve_requests(self) -> None:
         """Builds from now on when a worker asks for it."""
@@ -318,35 +315,26 @@ class Keeper:
             answer(self._data, given)
             done = asked
 
-    def _persist(self) -> None:
-        retry = FIRST_RETRY
-        while not self._stop.wait(retry):
-            if not self._again:
-                retry = FIRST_RETRY
-                continue
-            try:
-                self.build()
-            except BuildAbandoned:
-                return
-            except Exception:  # noqa: BLE001, S110 - whatever it was has been logged, and is tried again
-                pass
-            retry = min(2 * retry, LAST_RETRY)
-
-    def _run(self, watch: Watch, built: Built | None) -> None:
+    def _run(self, watch: Watch | None, built: Built | None) -> None:
         cost, retry = 0.0, 0.0
         while not self._stop.is_set():
-            moved = built is not None and watch.cover(built.folders, self._stop)
-            if not moved:
+            if watch is None:
+                self._stop.wait(retry or FIRST_RETRY)
+                if not self._again:
+                    retry = 0.0
+                    continue
+            elif built is None or not watch.cover(built.folders, self._stop):
                 watch.changed(self._stop, retry or watch.period(cost))
             if self._stop.is_set():
                 return
             started = time.perf_counter()
             try:
                 built = self.build()
-                retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if self._again else 0.0
+                failed = self._again
             except BuildAbandoned:
                 return
             except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
-                retry = min(2 * retry, LAST_RETRY) or FIRST_RETRY
+                failed = True
+            retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if failed else 0.0
             if built is None or not built.changed:
                 cost = time.perf_counter() - started
