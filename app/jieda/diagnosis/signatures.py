@@ -149,8 +149,9 @@ class SignatureIndex:
     def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
         """The first place of each line, and more of those that have to stand near others."""
         joined = "\n".join(texts).casefold()
-        starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))]
-        for number in self._anchored(joined):
+        anchored = self._anchored(joined)
+        starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))] if anchored else []
+        for number in anchored:
             line = self._lines[number]
             wanted = MOST_PLACES if number in self._often else 1
             at = joined.find(line.anchor)

@@ -297,6 +297,8 @@ def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]
     found = formats.anchors.find(folded)
     families = [each for each in formats.families if each.line.anchor in found]
     telling = {words for words, anchor in formats.telling.items() if anchor in found}
+    if not telling and not families:
+        return {}
     lines = folded.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     places = {

@@ -83,7 +83,6 @@ def fold(text: str, formats: Formats) -> FoldedLog:
     physical = physical_lines(text)
     decorated = _decorated(dict.fromkeys(physical), text, formats)
     index: dict[str, int] = {}
-    numbers: list[int] = []
     rows: list[int] = []
     places: list[int] = []
     printed: dict[int, tuple[int, str]] = {}
@@ -106,8 +105,8 @@ def fold(text: str, formats: Formats) -> FoldedLog:
                 places.append(number)
                 if source and (found := _PROCESS.match(source)):
                     processes.setdefault(found[1], row)
-        if len(index) > len(numbers):
-            numbers += [number] * (len(index) - len(numbers))
+    first = dict(zip(reversed(rows), reversed(places), strict=True))
+    numbers = [first[row] for row in range(len(index))]
     return FoldedLog(tuple(index), numbers, rows, places, printed, processes, margins)
 
 

@@ -98,13 +98,19 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     folded = fold(text, formats)
     reads = read_lines(folded.texts, formats)
     readers: dict[str, _StreamReader] = {}
-    for row, (number, place) in enumerate(zip(folded.places, folded.rows, strict=True)):
+    tells = bytes(map(reads.__contains__, folded.rows))
+    row, listening = tells.find(1), 0
+    while 0 <= row < len(tells):
         times, source = folded.printed.get(row, _ONCE)
         reader = readers.get(source)
         if reader is None:
             reader = readers[source] = _StreamReader(folded.texts, reads, formats.wrappers)
-        if place in reads or reader.listening:
-            reader.feed(number, place, times)
+        if tells[row] or reader.listening:
+            listening -= reader.listening
+            reader.feed(folded.places[row], folded.rows[row], times)
+            listening += reader.listening
+        # Where nobody waits for what comes next, lines that tell nothing are passed over.
+        row = row + 1 if listening else tells.find(1, row + 1)
     raised: list[Raised] = []
     frames: dict[tuple[str, int, str], Frame] = {}
     for reader in readers.values():
