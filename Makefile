@@ -94,7 +94,7 @@ soak: install ## Serve under load and a content change a second (ARGS, see trial
 fuzz: install ## Give nonsense to everything that reads what others write (ARGS, see trials/fuzz.py)
 	$(BIN)/python -m trials.fuzz $(ARGS)
 
-attacks: install ## Take another reader's turn in seven ways; what he sees of it is printed (ARGS, see trials/attacks.py)
+attacks: install ## Take another reader's turn in ten ways; what he sees of it is printed (ARGS, see trials/attacks.py)
 	$(BIN)/python -m trials.attacks $(ARGS)
 
 week: install ## Ask for a week in some minutes, partly in vain; the report must name what is missing (ARGS, see trials/week.py)

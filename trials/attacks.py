@@ -3,8 +3,8 @@
     python -m trials.attacks [--seconds 10] [--turns 2] [--workers 1] [--only NAME …]
 
 Prints, for each attack, how long `/healthz` and the diagnosis of one line take another reader, beside what they take
-alone, in turns of so many seconds each, and how many of his requests failed. Ends with 1 where one failed or an attack
-got what it should not get.
+alone, in turns of so many seconds each, the slowest answer in the first seconds, and how many of his requests failed.
+Ends with 1 where one failed, an attack got what it should not get, or a lack of memory was not told or not outlived.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import multiprocessing.pool
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -22,14 +23,32 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import quantiles
 
 from trials.running import COMMAND, Running
 from trials.site import Place
 
-Attack = Callable[[int, float], None]
-"""Goes on until a moment of the monotonic clock, against a port."""
+
+@dataclass(frozen=True)
+class Target:
+    """A server that is attacked, and how the attacker and whoever measures tell each other when."""
+
+    port: int
+    place: Place
+    began: Event
+    stop: Event
+
+    def begin(self) -> None:
+        """The attack is in full swing, and has what is left of this machine's processors from now on."""
+        os.nice(NICE)
+        self.began.set()
+
+
+Attack = Callable[[Target], None]
+"""Says when it is in full swing, and goes on until told to stop."""
 
 READER = "127.0.0.200"
 HALF = b"POST /api/v1/diagnose HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx"
@@ -40,47 +59,68 @@ UNREAD = b"GET /en/llms-full.txt HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.1
 LINE = "RuntimeError: CUDA error at 0x7f00, rank {} of 8, step {}\n"
 MEBIBYTE = 1 << 20
 FEW_FILES = 256
-SECONDS_TO_BEGIN = 3.0
-"""From the start of an attacker to the reader's first request beside it."""
+SECONDS_TO_BEGIN = 300.0
+"""For an attacker to be in full swing, on a machine however busy."""
+FIRST_SECONDS = 3.0
+"""In which more than a thousand requests begin: they are answered in the order in which they came."""
 PAUSE = 0.02
+CHANGED_ENTRY = "/api/v1/entries/frame0/entry-0.md"
+PREFIXES = """prefixes:
+  - {name: one, lines: ['{any} {any} {any} {any} {any} |'], examples: ['a b c d e |']}
+  - {name: two, lines: ['{any}a{any}a{any}a{any}a{any}a|'], examples: ['aaaaa|']}
+"""
+"""Content of somebody hostile: each of them took seconds a line when it was made into one regular expression."""
+HARD_LINES = "\n".join(f"{number} {'a ' * 230}" for number in range(130)).encode()
+"""What nearly matches them, small enough for the lane of small logs."""
 ACCEPTED = "application/json, text/event-stream"
 NICE = 19
 """Attackers sit on other machines: they may not have this one's processors before the server does."""
 
 
-def hold(said: bytes, addresses: int, of_each: int, port: int, until: float) -> None:
+def hold(said: bytes, addresses: int, of_each: int, target: Target) -> None:
     """Keep sockets open that have said so much, from some addresses (0: the one of a trusted proxy; whoever else asks
     from this machine has no limits on requests)."""
     hosts = [f"127.0.1.{number + 1}" for number in range(addresses)] or ["127.0.0.1"]
     held: list[socket.socket] = []
     for number in range(of_each * len(hosts)):
         with suppress(OSError):
-            each = socket.create_connection(("127.0.0.1", port), 5, (hosts[number % len(hosts)], 0))
+            each = socket.create_connection(("127.0.0.1", target.port), 5, (hosts[number % len(hosts)], 0))
             held.append(each)
             each.sendall(said)
             each.setblocking(False)
-    while time.monotonic() < until:
-        time.sleep(0.2)
+    target.begin()
+    while not target.stop.wait(0.2):
         for each in held:
             with suppress(OSError):
                 each.send(b"x" if b"Content-Length" not in said and said else b"")
 
 
-def send(path: str, kind: str, body: bytes, port: int, until: float) -> None:
-    """Send a body again and again, for one client that a trusted proxy names."""
-    headers = {"X-Forwarded-For": "203.0.113.9", "Content-Type": kind, "Accept": ACCEPTED}
-    while time.monotonic() < until:
+def send(path: str, kind: str, body: bytes, target: Target, forwarded: str = "203.0.113.9") -> None:
+    """Ask again and again, with a body where there is one, for one client that a trusted proxy names."""
+    headers = {"X-Forwarded-For": forwarded, "Content-Type": kind, "Accept": ACCEPTED}
+    for number in count():
+        if target.stop.is_set():
+            return
         with suppress(OSError, http.client.HTTPException):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("POST", path, body, headers)
+            connection = http.client.HTTPConnection("127.0.0.1", target.port, timeout=30)
+            connection.request("POST" if body else "GET", path.format(number), body, headers)
             connection.getresponse().read()
             connection.close()
 
 
-def threads_of(times: int, attack: Attack, port: int, until: float) -> None:
+def threads_of(times: int, attack: Attack, target: Target) -> None:
     """Attack on several connections at once: waiting for answers takes no processor."""
+    target.begin()
     from_threads = multiprocessing.pool.ThreadPool(times)
-    from_threads.map(lambda _: attack(port, until), range(times))
+    from_threads.map(lambda _: attack(target), range(times))
+
+
+def join_in(target: Target) -> None:
+    """Start another server on the same data directory, again and again."""
+    target.begin()
+    while not target.stop.is_set():
+        environment = target.place.environment(port=str(target.port + 1))
+        subprocess.run(COMMAND, env=environment, capture_output=True, check=False)
 
 
 def log() -> bytes:
@@ -109,13 +149,19 @@ ATTACKS: Mapping[str, Attack] = {
         threads_of, 20, partial(send, "/api/v1/diagnose", "text/plain", log())
     ),
     "20 large logs by an agent": partial(threads_of, 20, partial(send, "/mcp", "application/json", call())),
+    "searches forwarded as this machine": partial(
+        threads_of, 20, partial(send, "/api/v1/search?q=lost+chunk+{}", "", b"", forwarded="127.0.0.1")
+    ),
+    "lines against hostile prefixes": partial(
+        threads_of, 20, partial(send, "/api/v1/diagnose", "text/plain", HARD_LINES)
+    ),
+    "servers on the same directory": join_in,
 }
 
 
-def begin(name: str, port: int, until: float) -> None:
+def begin(name: str, target: Target) -> None:
     """One attack, in a process of its own."""
-    os.nice(NICE)
-    ATTACKS[name](port, until)
+    ATTACKS[name](target)
 
 
 def ask(port: int, path: str, body: bytes | None, headers: Mapping[str, str]) -> int:
@@ -155,19 +201,43 @@ class Reader:
         kept.append(time.monotonic() - began)
 
 
-def measured(name: str, port: int, seconds: float, turns: int) -> tuple[Reader, Reader]:
-    """A reader alone and one beside an attack, in turns: other work on this machine is the same for both."""
-    alone, attacked = Reader(), Reader()
-    for _ in range(turns):
-        alone.read(port, time.monotonic() + seconds)
-        until = time.monotonic() + SECONDS_TO_BEGIN + seconds
-        process = multiprocessing.get_context("spawn").Process(target=begin, args=(name, port, until + 1))
+@dataclass
+class Measured:
+    """A reader alone, in the first seconds of an attack, and in those that follow."""
+
+    alone: Reader = field(default_factory=Reader)
+    first: Reader = field(default_factory=Reader)
+    attacked: Reader = field(default_factory=Reader)
+
+    def take(self, name: str, running: Running, seconds: float) -> None:
+        """Read in turns, alone and beside an attack: other work on this machine is the same for both."""
+        self.alone.read(running.port, time.monotonic() + seconds)
+        context = multiprocessing.get_context("spawn")
+        target = Target(running.port, running.place, context.Event(), context.Event())
+        process = context.Process(target=begin, args=(name, target))
         process.start()
-        time.sleep(SECONDS_TO_BEGIN)
-        attacked.read(port, until)
+        if not target.began.wait(SECONDS_TO_BEGIN):
+            raise TimeoutError(f"{name}: it does not begin")
+        self.first.read(running.port, time.monotonic() + FIRST_SECONDS)
+        self.attacked.read(running.port, time.monotonic() + seconds)
+        target.stop.set()
         process.join(30)
         process.kill()
-    return alone, attacked
+
+    @property
+    def failed(self) -> int:
+        """Requests of the reader that failed while others attacked."""
+        return self.first.failed + self.attacked.failed
+
+    def __str__(self) -> str:
+        health, line = (
+            times(self.alone.health, self.attacked.health),
+            times(self.alone.line, self.attacked.line),
+        )
+        slowest = 1000 * max(self.first.health, default=0.0)
+        return (
+            f"healthz p99 {health}, one line p99 {line}, first seconds {slowest:.0f} ms, failed {self.failed}"
+        )
 
 
 def p99(times: list[float]) -> float:
@@ -207,6 +277,50 @@ def starts_with(files: int, place: Place, port: int) -> bool:
         return True
 
 
+def starved(running: Running) -> list[str]:
+    """What is wrong with a server that gets no more memory while its content changes, and then gets some again."""
+    pid = running.process.pid
+    usual = resource.prlimit(pid, resource.RLIMIT_AS)
+    pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[0])
+    resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), usual[1]))
+    running.place.change(1)
+    told = within(SECONDS_TO_BEGIN, lambda: status(running) != "ready")
+    resource.prlimit(pid, resource.RLIMIT_AS, usual)
+    healed = within(
+        SECONDS_TO_BEGIN,
+        lambda: status(running) == "ready" and "change000001" in said(running, CHANGED_ENTRY),
+    )
+    print(
+        f"no memory: told after {told:.1f} s, the change served {healed:.1f} s after there was some",
+        flush=True,
+    )
+    return [
+        name for name, took in (("no memory is not told of", told), ("it does not heal", healed)) if took < 0
+    ]
+
+
+def said(running: Running, path: str) -> str:
+    """What a request is answered with; empty where it is not."""
+    with suppress(OSError, http.client.HTTPException):
+        return running.ask(path)[1].decode()
+    return ""
+
+
+def status(running: Running) -> str:
+    """What `/readyz` says; empty where it says nothing."""
+    return str(json.loads(said(running, "/readyz") or "{}").get("status", ""))
+
+
+def within(seconds: float, happened: Callable[[], bool]) -> float:
+    """How long something took; -1 where it did not happen."""
+    began = time.monotonic()
+    while not happened():
+        if time.monotonic() - began > seconds:
+            return -1
+        time.sleep(PAUSE)
+    return time.monotonic() - began
+
+
 def main() -> None:
     """Attacks one after another."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -219,21 +333,22 @@ def main() -> None:
     faults: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         place = Place.make(Path(folder), 60, 1)
+        (place.content / "failures.yaml").write_text(PREFIXES, encoding="utf-8")
         if starts_with(FEW_FILES - 1, place, given.port):
             faults.append(f"it starts with {FEW_FILES - 1} files")
-        running = Running.start(place, given.port, given.workers, limits="1", reload_content="0")
+        running = Running.start(place, given.port, given.workers, limits="1", reload_content="1")
         try:
             running.until_ready()
             faults += [f"a forged address gets {each}" for each in forged(given.port)]
             Reader().read(given.port, time.monotonic() + 2)
+            faults += starved(running)
             for name in given.only:
-                alone, attacked = measured(name, given.port, given.seconds, given.turns)
-                health, line = times(alone.health, attacked.health), times(alone.line, attacked.line)
-                print(
-                    f"{name}: healthz p99 {health}, one line p99 {line}, failed {attacked.failed}", flush=True
-                )
-                if attacked.failed:
-                    faults.append(f"{name}: {attacked.failed} failed")
+                found = Measured()
+                for _ in range(given.turns):
+                    found.take(name, running, given.seconds)
+                print(f"{name}: {found}", flush=True)
+                if found.failed:
+                    faults.append(f"{name}: {found.failed} failed")
         finally:
             running.bury()
     print("\n".join(faults) or "faults 0")
