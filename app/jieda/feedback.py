@@ -1,4 +1,5 @@
-"""What readers leave behind, counted by day in the data directory: questions asked in vain, entries read, and votes.
+"""What readers leave behind, counted by day in the data directory: questions asked in vain, entries read, votes, and
+why an entry did not help.
 
 The door to SQLite for the two files that all workers write to. Both hold redacted texts and numbers, and nothing that
 tells who asked. A connection lives as long as one piece of work: workers come and go.
@@ -39,6 +40,10 @@ TABLES: Mapping[str, str] = {
             day TEXT NOT NULL, entry TEXT NOT NULL, lang TEXT NOT NULL, solved INTEGER NOT NULL,
             count INTEGER NOT NULL, PRIMARY KEY (day, entry, lang, solved)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS reports (
+            number INTEGER PRIMARY KEY, day TEXT NOT NULL, entry TEXT NOT NULL, lang TEXT NOT NULL,
+            outcome TEXT NOT NULL, text TEXT NOT NULL
+        );
     """,
 }
 PRAGMAS: Mapping[str, tuple[str, ...]] = {
@@ -60,6 +65,9 @@ INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET count =
 """
 ADD_READS = "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count"
 ADD_VOTE = "INSERT INTO votes VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
+ADD_REPORT = "INSERT INTO reports (day, entry, lang, outcome, text) VALUES (?, ?, ?, ?, ?)"
+FORGET_REPORTS = "DELETE FROM reports WHERE number <= (SELECT MAX(number) FROM reports) - ?"
+SELECT_REPORTS = "SELECT entry, lang, outcome, text, day FROM reports WHERE day >= ? ORDER BY number DESC"
 SELECT_ASKED = """
 WITH most AS (
     SELECT source, kind, text FROM asked WHERE day >= ?1 GROUP BY source, kind, text
@@ -82,6 +90,8 @@ ROWS_AT_ONCE = 500
 """Rows written in one transaction. With texts of the greatest length they are a fraction of the smallest bound."""
 FILLED = 0.75
 """Share of the bound that the file itself may take; the rest is for what SQLite keeps beside it."""
+MOST_REPORTS = 5000
+"""Reports that are kept, the latest ones."""
 MOST_TEXTS = 5000
 """Texts that a report is made of, the most frequent ones."""
 MEGABYTE = 1 << 20
@@ -111,6 +121,30 @@ class GapOutcome(StrEnum):
     """No entry explains a log."""
     NEAR = "near"
     """None does; some are similar in wording."""
+
+
+class TriedOutcome(StrEnum):
+    """What came of an entry, as whoever tried it says."""
+
+    SOLVED = "solved"
+    FAILED = "did_not_work"
+    """It is about this problem, and what it says did not help."""
+    OUTDATED = "outdated"
+    """It is about another version."""
+    UNCLEAR = "unclear"
+    """Something is missing, or cannot be understood."""
+    OTHER = "other_problem"
+    """It is about something else."""
+
+
+class Report(NamedTuple):
+    """Why an entry did not help, on a day (ISO 8601). `text`: a line about it, redacted, or empty."""
+
+    entry: str
+    lang: Language
+    outcome: TriedOutcome
+    text: str
+    day: str
 
 
 class Gap(NamedTuple):
@@ -223,6 +257,20 @@ class FeedbackStore:
         """All votes from the day `since` (ISO 8601) on, by entry and language."""
         rows = self._rows(VOTES, SELECT_VOTES, (since,))
         return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
+
+    def tell(self, entry: str, lang: Language, outcome: TriedOutcome, text: str) -> None:
+        """Keeps why an entry did not help, for today, in UTC. `text` is redacted."""
+        with self._opened(VOTES, mending=True) as connection, connection:
+            connection.execute(ADD_REPORT, (today().isoformat(), entry, lang.value, outcome.value, text))
+            connection.execute(FORGET_REPORTS, (MOST_REPORTS,))
+
+    def reports(self, since: str = "") -> tuple[Report, ...]:
+        """The reports from the day `since` (ISO 8601) on, latest first."""
+        rows = self._rows(VOTES, SELECT_REPORTS, (since,))
+        return tuple(
+            Report(entry, Language(lang), TriedOutcome(outcome), text, day)
+            for entry, lang, outcome, text, day in rows
+        )
 
     def _rows(self, name: str, query: str, values: Sequence[str | int]) -> Sequence[tuple[Any, ...]]:
         """What a query finds; nothing where there is no file yet."""

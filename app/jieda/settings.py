@@ -109,8 +109,16 @@ class Settings:
         "",
         "Secret for the pages for maintainers: the password that the browser asks for; empty: open to everybody.",
     )
+    user_header: Annotated[
+        str, matching(r"([A-Za-z][A-Za-z0-9-]{0,60})?", "must be the name of a header, such as Remote-User")
+    ] = row(
+        "",
+        "Header in which a trusted proxy names who has logged in, such as Remote-User: whoever is named may open the "
+        "pages for maintainers, and writes under that name.",
+    )
     workbench_write: bool = row(
-        False, "Let the workbench write entries into the content directory and commit them; needs the token."
+        False,
+        "Let the workbench write entries into the content directory and commit them; needs the token or the header.",
     )
     gaps: bool = row(
         False, "Keep what was asked in vain, redacted, and count what was read; see docs/maintaining.md."
@@ -225,7 +233,11 @@ class Settings:
         wrong = {
             "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set "
             "JIEDA_WORKBENCH_TOKEN to a long random text as well, such as what `openssl rand -hex 16` prints": (
-                self.workbench_write and not self.workbench_token
+                self.workbench_write and not self.workbench_token and not self.user_header
+            ),
+            "JIEDA_USER_HEADER (--user-header): name the proxies that may say who somebody is in "
+            "JIEDA_TRUSTED_PROXIES, and not by *": bool(
+                self.user_header and {"*", NOBODY} & set(self.trusted_proxies)
             ),
             "JIEDA_OPENSEARCH_URL (--opensearch-url): the engine opensearch needs addresses of its nodes": (
                 self.engine == "opensearch" and not self.opensearch_url

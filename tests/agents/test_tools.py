@@ -24,6 +24,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "search": {"query": "node2pg", "framework": "roll", "limit": 1},
     "read": {"id": "roll/node2pg-keyerror", "section": "fix"},
     "list": {"framework": ["roll"], "kind": "error", "limit": 2},
+    "report_outcome": {"id": "roll/node2pg-keyerror", "outcome": "solved"},
 }
 
 
@@ -51,13 +52,13 @@ def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) 
         for name, arguments in CALLS.items():
             tool = listed[name]
             assert tool.annotations
-            assert tool.annotations.read_only_hint
+            assert tool.annotations.read_only_hint == (name != "report_outcome")
             assert tool.output_schema
             assert "Do not" in str(tool.description)
             # The client checks the structured content against the schema.
             answer = await client.call_tool(name, arguments)
             assert not answer.is_error
-            assert "roll/node2pg-keyerror" in text_of(answer) or name == "list"
+            assert "roll/node2pg-keyerror" in text_of(answer) or name in {"list", "report_outcome"}
             assert answer.structured_content
         listed_text = text_of(await client.call_tool("list", {"framework": ["roll"], "lang": "en"}))
         assert "(ROLL; num_gpus_per_node is read from the machine since 0.1.3)" in listed_text
@@ -231,7 +232,9 @@ def test_arguments_are_taken_as_models_write_them(
         ("read", {"id": "nosuch"}, "id: "),
         ("search", {"text": "secret-of-mine"}, "It takes lang"),
         ("diagnose", {"text": "x", "framework": "nosuch"}, "Choose from: roll, chatlearn, slime"),
-        ("nosuch", {}, "diagnose, search, read, list"),
+        ("nosuch", {}, "diagnose, search, read, list, report_outcome"),
+        ("report_outcome", {"id": "roll/nosuch", "outcome": "solved"}, "call search or list"),
+        ("report_outcome", {"id": "roll/node2pg-keyerror", "outcome": "great"}, "outcome: "),
     ],
 )
 def test_a_failure_says_what_to_do_and_quotes_nothing_that_was_pasted(

@@ -2,7 +2,7 @@
 
 import logging
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from jieda.web.http.routing import Route, add_routes
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests.support.server import Server
 from tests.support.small_content import edition, write
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]
@@ -101,6 +102,32 @@ async def test_the_token_is_the_password_of_anybody_or_a_bearer(tmp_path: Path) 
             assert answer.headers["www-authenticate"].startswith("Basic ")
             assert answer.headers["cache-control"] == "no-store"
             assert "desk" not in answer.text
+
+
+async def test_whom_a_trusted_proxy_names_needs_no_token(tmp_path: Path) -> None:
+    async with visiting(tmp_path, JIEDA_WORKBENCH="1", JIEDA_USER_HEADER="Remote-User") as client:
+        assert (await client.get(PAGE)).status_code == 403
+        assert (await client.get(PAGE, headers=[(b"Remote-User", "李雷".encode())])).status_code == 200
+        # What a client sends stands beside what the proxy adds.
+        twice = [("Remote-User", "mallory"), ("Remote-User", "alice")]
+        assert (await client.get(PAGE, headers=twice)).status_code == 403
+        bench = await client.get(
+            "/en/workbench?entry=roll/first", headers={"Remote-User": "alice@example.com"}
+        )
+    assert bench.status_code == 200
+    everybody = {"JIEDA_USER_HEADER": "Remote-User", "JIEDA_TRUSTED_PROXIES": "*"}
+    with pytest.raises(SettingsError, match="JIEDA_USER_HEADER"):
+        Settings.load(everybody)
+
+
+@pytest.mark.parametrize(("trusted", "status"), [("127.0.0.1", 200), ("10.0.0.7", 403)])
+async def test_only_a_trusted_proxy_says_who_somebody_is(
+    tmp_path: Path, start_server: Callable[..., Server], trusted: str, status: int
+) -> None:
+    content = write(tmp_path, {"en/roll/first.md": edition("Out of memory")})
+    options = {"workbench": "1", "user_header": "Remote-User", "trusted_proxies": trusted}
+    with start_server(content, **options).client() as client:
+        assert client.get("/en/workbench", headers={"remote-user": "alice"}).status_code == status
 
 
 async def test_whoever_lacks_the_token_is_told_in_his_language(tmp_path: Path) -> None:

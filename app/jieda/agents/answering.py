@@ -149,6 +149,12 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
     return told(shown, answers.LISTING)
 
 
+async def report(context: Context, asked: questions.OutcomeQuestion) -> Json:
+    """What came of an entry, counted for those who maintain it."""
+    found = await context.client.report(asked.id, asked.spoken, asked.outcome, asked.text)
+    return told(found.model_dump(mode="json"), answers.REPORTED)
+
+
 def _counted(tags: Iterable[schemas.ApiTag]) -> list[Json]:
     return [told(tag.model_dump(mode="json"), answers.fields("id name count")) for tag in tags if tag.count]
 

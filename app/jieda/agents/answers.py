@@ -33,6 +33,7 @@ SEARCH = fields(
     operators=fields("text"),
 )
 READ = ENTRY | fields("lang stale versions fixed_in verified sections markdown next_offset")
+REPORTED = fields("id outcome kept")
 LISTING = fields("total tags next_offset", items=fields("id title kind applies_to"))
 ADDED: Mapping[str, Json] = {
     "advice": {"type": "string"},
@@ -153,6 +154,11 @@ def of_listing(found: Json, t: T) -> str:
         lines.append(f"{t('facet.kind' if facet == 'kind' else f'facets.{facet}')}:")
         lines += [f"- {tag['id']}: {tag['name']} ({tag['count']})" for tag in tags]
     return "\n".join([*lines, *_listed(found.get("items", ()), drawn(str(found)), t), *_more(found, t)])
+
+
+def of_report(found: Json, t: T) -> str:
+    """That it was counted, or could not be."""
+    return t("agents.reported", outcome=found["outcome"]) if found.get("kept") else t("agents.not_reported")
 
 
 def _listed(entries: Any, fence: Fence, t: T) -> Iterator[str]:

@@ -31,6 +31,9 @@ Paging = types.PaginatedRequestParams | None
 READ_ONLY = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+COUNTING = types.ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
 FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
 """What no edit of content changes may be kept for an hour."""
 
@@ -42,7 +45,7 @@ class Handlers:
         self._context = context
 
     async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
-        """The four tools with their schemas."""
+        """The tools with their schemas."""
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
     async def call_tool(self, _call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -140,7 +143,7 @@ def _tool(tool: tools.Tool) -> types.Tool:
         description=tool.description,
         input_schema=tool.question.model_json_schema(),
         output_schema=schema_of(tool.answer, tool.view),
-        annotations=READ_ONLY,
+        annotations=READ_ONLY if tool.reads_only else COUNTING,
     )
 
 

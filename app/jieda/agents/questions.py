@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from jieda.entry import Language
+from jieda.feedback import TriedOutcome
 from jieda.han import has_han, is_han
 from jieda.taxonomy import Filters
 
@@ -152,6 +153,23 @@ class ReadQuestion(Question):
         description="Only this section: fix, cause, symptom, verify, answer, steps, example, notes, see-also.",
     )
     offset: int = Field(0, ge=0, description="Characters to skip: `next_offset` of the previous answer.")
+
+
+class OutcomeQuestion(Question):
+    """Arguments of `report_outcome`."""
+
+    id: Annotated[str, BeforeValidator(_entry_id)] = Field(
+        pattern=r"^[^/\s]+/[^/\s]+$", description="Id of the entry that was tried."
+    )
+    outcome: TriedOutcome = Field(
+        description="solved; did_not_work: about this problem, but of no help; outdated: for another version; unclear: "
+        "a step is missing; other_problem: about something else."
+    )
+    text: str = Field(
+        "",
+        max_length=300,
+        description="One line for the maintainers, if there is something to say. Values, paths and names are not kept.",
+    )
 
 
 class ListQuestion(FilteredQuestion):

@@ -58,6 +58,8 @@ class ConnectionLimits:
     most: int
     of_one_client: int
     trusted: tuple[str, ...]
+    user_header: bytes
+    """Which header only those may send; empty where none is known."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -65,7 +67,7 @@ class ConnectionLimits:
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = min(MOST_CONNECTIONS, files // 2)
         one = min(MOST_OF_ONE_CLIENT, most // 2) if settings.limits else most
-        return cls(most, one, settings.trusted_proxies)
+        return cls(most, one, settings.trusted_proxies, settings.user_header.lower().encode())
 
 
 class LimitedConnection(HttpToolsProtocol):
@@ -83,7 +85,7 @@ class LimitedConnection(HttpToolsProtocol):
         """Bytes of the request whose headers are incomplete."""
         self._body = 0
         """Bytes of the body so far."""
-        self._in_request = self._has_headers = False
+        self._in_request = self._has_headers = self._from_proxy = False
         self.who = b""
         """The client, or empty where it may have as many connections as it likes."""
 
@@ -92,7 +94,8 @@ class LimitedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._asking_since = self._taken_at = self.loop.time()
         address = parse(self.client[0]) if self.client else None
-        if address and not is_among(address, self._limits.trusted):
+        self._from_proxy = is_among(address, self._limits.trusted)
+        if address and not self._from_proxy:
             self.who = client_key(address)
         same = sum(getattr(each, "who", b"") == self.who for each in self.connections) if self.who else 0
         if len(self.connections) > self._limits.most or same > self._limits.of_one_client:
@@ -126,8 +129,10 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header. What comes behind a body is none: nothing that headers decided may change any more."""
-        if not self._has_headers:
+        """A header. What comes behind a body is none: nothing that headers decided may change any more. Who
+        somebody is, only a trusted proxy says."""
+        names_user = self._limits.user_header and name.lower() == self._limits.user_header
+        if not self._has_headers and not (names_user and not self._from_proxy):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

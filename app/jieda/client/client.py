@@ -4,6 +4,7 @@ from datetime import date
 from typing import Protocol
 
 from jieda.entry import Language
+from jieda.feedback import TriedOutcome
 from jieda.presentation import schemas
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
@@ -29,6 +30,11 @@ class Client(Protocol):
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
         """The tags of one of `entry.FACETS`, in the order of the taxonomy."""
+
+    async def report(
+        self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
+    ) -> schemas.Reported:
+        """Say what came of an entry, also by an id that it had before, perhaps with a line about it."""
 
     def absolute(self, url: str) -> str:
         """The whole address of a `url` of an answer; empty where nobody serves it."""

@@ -5,12 +5,15 @@ from datetime import date
 from functools import partial
 
 from jieda.entry import Language
+from jieda.errors import UnknownEntry
+from jieda.feedback import TriedOutcome
 from jieda.presentation import schemas
 from jieda.presentation.shaper import Shapers
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 from jieda.usecases.entries import MovedTo, all_tags, list_entries
 from jieda.usecases.entries import read as read_for
+from jieda.usecases.entries import report as report_for
 from jieda.usecases.long_logs import diagnose_log, extracted
 from jieda.usecases.search import search as search_for
 from jieda.usecases.service import Service
@@ -63,6 +66,17 @@ class Local:
         snapshot = self.service.current()
         shape = self.shapers.of(snapshot, lang)
         return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
+
+    async def report(
+        self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
+    ) -> schemas.Reported:
+        """Raises UnknownEntry."""
+        library = self.service.current().library
+        today = entry_id if entry_id in library else library.resolve(entry_id)
+        if today is None:
+            raise UnknownEntry(id=entry_id[:200])
+        kept = await report_for(self.service, library.summary(today), lang, outcome, text)
+        return schemas.Reported(id=today, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:
         """Return `url` under the base address of the settings; empty where none is set."""

@@ -16,13 +16,14 @@ from pydantic import BaseModel, ValidationError
 
 from jieda.entry import Language
 from jieda.errors import RemoteError, RemoteRefusal
+from jieda.feedback import TriedOutcome
 from jieda.presentation import schemas
 from jieda.presentation.urls import Urls, filter_parameters
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 
 SECONDS = 60.0
-JSON = "application/json"
+JSON, TEXT = "application/json", "text/plain"
 MOST_QUERY = 4000
 """Characters of a query that an address has room for; servers read half of it."""
 PAGE = 50
@@ -88,24 +89,34 @@ class Remote:
             if len(found) >= page.total or not page.items:
                 return tuple(found)
 
+    async def report(
+        self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
+    ) -> schemas.Reported:
+        """Raises RemoteError."""
+        said = {"id": entry_id, "lang": lang.value, "outcome": outcome.value, "text": text}
+        url, body = self.urls.api_outcomes(), json.dumps(said).encode()
+        return await self._ask(schemas.Reported, url, body, sent=JSON)
+
     def absolute(self, url: str) -> str:
         """What an answer of this server means by a root-relative address."""
         return urljoin(self.urls.base_url + "/", url)
 
-    async def _ask(self, answer: type[T], url: str, body: bytes | None = None) -> T:
-        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, accept=JSON))
+    async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:
+        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, accept=JSON, sent=sent))
         try:
             return answer.model_validate_json(text)
         except ValidationError as error:
             reason = "its answer is not that of this version of Jieda"
             raise RemoteError(f"{self.urls.base_url}: {reason}") from error
 
-    def fetch(self, url: str, body: bytes | None = None, *, accept: str) -> tuple[str, Message]:
+    def fetch(
+        self, url: str, body: bytes | None = None, *, accept: str, sent: str = TEXT
+    ) -> tuple[str, Message]:
         """The text and the headers that the server answers with. Raises RemoteError."""
         request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
             self.urls.absolute(url),
             data=body,
-            headers={"Accept": accept} | ({"Content-Type": "text/plain"} if body is not None else {}),
+            headers={"Accept": accept} | ({"Content-Type": sent} if body is not None else {}),
         )
         try:
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above

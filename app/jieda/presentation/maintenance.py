@@ -23,6 +23,7 @@ def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
             {"id": each.entry.id, "lang": each.lang, "solved": each.solved, "unsolved": each.unsolved}
             for each in found.voted_down[:limit]
         ],
+        "reports": [each._asdict() for each in found.reports[:limit]],
         "never_read": None if found.never_read is None else [each.id for each in found.never_read[:limit]],
         "stale": _editions(found.stale[:limit]),
         "missing": _editions(found.missing[:limit]),
@@ -39,6 +40,7 @@ def _totals(found: Maintenance) -> Iterator[tuple[str, int]]:
     yield "gaps", len(found.gaps)
     yield "asked", sum(each.count for each in found.gaps)
     yield "voted_down", len(found.voted_down)
+    yield "reports", len(found.reports)
     yield "never_read", len(found.never_read or ())
     yield "stale", len(found.stale)
     yield "missing", len(found.missing)
@@ -100,6 +102,10 @@ def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:
         f"{each.unsolved:7} no {each.solved:6} yes  {each.lang}  {each.entry.id}" for each in found.voted_down
     ]
     yield "Found, but voted down", "read and improve them", voted
+    reports = [
+        f"  {each.day}  {each.outcome:13}  {each.lang}  {each.entry}  {each.text}" for each in found.reports
+    ]
+    yield "Tried in vain", "see what is wrong with them", reports
     yield "Never read", "ask whether they are found", [f"  {each.id}" for each in found.never_read or ()]
     yield "Stale editions", "bring in step, then jieda sync ID", _lines(found.stale)
     yield "Missing editions", "write the other language", _lines(found.missing)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from jieda.diagnosis.answers import Confidence, LogError, MatchedLine, MatchReason, Verdict
 from jieda.entry import Heading, Kind, Language, Problem, Source
+from jieda.feedback import TriedOutcome
 from jieda.search.answers import CompletionType, Reason, SuggestionType
 
 FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
@@ -372,6 +373,15 @@ class TranslationList(Page):
     """Entries by id."""
 
     items: tuple[Translation, ...]
+
+
+class Reported(ApiAnswer):
+    """`kept`: what was said of an entry is counted. Where it is not, the server cannot write, or was told of it by this
+    address several times already: to ask again is of no use."""
+
+    id: str
+    outcome: TriedOutcome
+    kept: bool
 
 
 class Reloaded(ApiAnswer):

@@ -196,6 +196,10 @@ class Urls:
         """Where the API takes a log."""
         return self.path(paths.API_DIAGNOSE) + _query(params)
 
+    def api_outcomes(self) -> str:
+        """Where the API takes what came of an entry."""
+        return self.path(paths.API_OUTCOMES)
+
 
 def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
     """The query parameters that ask for `text` under `filters`, on the search page and in the API alike."""

@@ -1,4 +1,4 @@
-"""Reading one entry, listing them, by their tags as well, and voting on one."""
+"""Reading one entry, listing them, by their tags as well, and saying whether one helped."""
 
 import logging
 from collections.abc import Sequence
@@ -8,10 +8,11 @@ from datetime import date
 from jieda.content.library import Library
 from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownEntry
-from jieda.feedback import FeedbackStore, FeedbackUnusable, VoteCount
+from jieda.feedback import FeedbackStore, FeedbackUnusable, TriedOutcome, VoteCount
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters, Tag, Window
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
+from jieda.usecases.gaps.redact import Redactor
 from jieda.usecases.service import Service
 
 
@@ -140,13 +141,32 @@ def _spread(library: Library, chosen: Filters, facet: str) -> tuple[CountedTag, 
 log = logging.getLogger(__name__)
 
 
-async def vote(service: Service, entry: str, lang: Language, *, solved: bool) -> bool:
-    """Counts what a reader of an edition said; whether it could be kept."""
-    store = FeedbackStore(service.knowledge.data)
+async def report(  # noqa: PLR0913 - what somebody says, and whether it was partly said before
+    service: Service,
+    found: Summary,
+    lang: Language,
+    outcome: TriedOutcome | None,
+    text: str = "",
+    *,
+    voted: bool = False,
+) -> bool:
+    """Counts whether an entry helped somebody who was shown its edition in `lang`, or the other, and keeps why not, the
+    line about it redacted; whether it could be kept. None: it did not help, nobody knows yet why. `voted`: it is
+    counted already."""
+    snapshot, store = service.current(), FeedbackStore(service.knowledge.data)
+    shown = found.shown(lang)
+
+    def keep() -> None:
+        if not voted:
+            store.vote(found.id, shown, solved=outcome is TriedOutcome.SOLVED)
+        if outcome is not None and outcome is not TriedOutcome.SOLVED:
+            line = Redactor(snapshot).search(" ".join(text.split())) if text.strip() else ""
+            store.tell(found.id, shown, outcome, line)
+
     try:
-        await service.offload(lambda: store.vote(entry, lang, solved=solved))
+        await service.offload(keep)
     except FeedbackUnusable as error:
-        log.warning("a vote was lost: %s", error)
+        log.warning("what somebody said of an entry was lost: %s", error)
         return False
     return True
 

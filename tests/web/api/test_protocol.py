@@ -200,7 +200,7 @@ def test_the_description_has_a_problem_for_every_refusal_and_a_real_example(clie
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    assert len({operation["operationId"] for _, _, operation in operations}) == len(operations) == 13
+    assert len({operation["operationId"] for _, _, operation in operations}) == len(operations) == 14
     for path, method, operation in operations:
         refusals = {status: what for status, what in operation["responses"].items() if status >= "4"}
         assert {"400", "500"} <= set(refusals), path

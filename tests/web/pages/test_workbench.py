@@ -345,6 +345,17 @@ def test_a_commit_that_fails_says_how_the_files_are(bench: httpx.Client, content
     ]
 
 
+def test_a_commit_carries_the_name_that_a_trusted_proxy_gives(serve: Served, content: Path) -> None:
+    client = serve(content, workbench="1", workbench_write="1", user_header="Remote-User")
+    client.headers["Remote-User"] = "lei@example.com"
+    assert (
+        'value="lei@example.com" maxlength="100" autocomplete="name" readonly'
+        in client.get("/en/workbench?entry=roll/memory").text
+    )
+    assert "Written and committed" in sent(client, draft(author="somebody else"), "commit").text
+    assert git(content, "log", "-1", "--format=%an %ae").strip() == "lei@example.com lei@example.com"
+
+
 def test_without_a_repository_nothing_is_written(serve: Served, tmp_path: Path) -> None:
     content = write(tmp_path / "plain", {"en/roll/first.md": edition("First")})
     client = serve(content, workbench="1", workbench_token=TOKEN, workbench_write="1")

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from jieda.content.library import Library
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Language, Problem, Summary
-from jieda.feedback import FeedbackStore, FeedbackUnusable, GapCount, VoteCount, first_day
+from jieda.feedback import FeedbackStore, FeedbackUnusable, GapCount, Report, VoteCount, first_day
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.grouping import GapGroup, grouped
 from jieda.usecases.service import Service
@@ -27,7 +27,7 @@ class VotedDown:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Gaps, votes and reads are those of the last `days`; everything else is of now.
+    """Gaps, votes, reports and reads are those of the last `days`; everything else is of now.
 
     `never_read` is None where no read was counted at all, so that nothing can be said of any entry. `stale` and
     `missing` name the language of the edition to be brought in step, or to be written. `drafts` are files, relative to
@@ -38,6 +38,7 @@ class Maintenance:
     days: int
     gaps: Sequence[GapGroup]
     voted_down: Sequence[VotedDown]
+    reports: Sequence[Report]
     never_read: Sequence[Summary] | None
     stale: Sequence[tuple[Summary, Language]]
     missing: Sequence[tuple[Summary, Language]]
@@ -52,6 +53,7 @@ class _Counts:
     asked: Sequence[GapCount] = ()
     reads: Mapping[str, int] | None = None
     votes: Sequence[VoteCount] = ()
+    reports: Sequence[Report] = ()
     unreadable: str = ""
 
 
@@ -64,6 +66,7 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
         days=days,
         gaps=groups,
         voted_down=_voted_down(library, counts.votes),
+        reports=[each for each in counts.reports if each.entry in library],
         never_read=_never_read(library, counts.reads) if counts.reads else None,
         stale=_by_entry(library.stale),
         missing=_by_entry(library.missing),
@@ -77,7 +80,8 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
 def _counts(service: Service, days: int) -> _Counts:
     store = FeedbackStore(service.knowledge.data)
     try:
-        return _Counts(store.asked(days), store.reads(days), store.votes(first_day(days)))
+        since = first_day(days)
+        return _Counts(store.asked(days), store.reads(days), store.votes(since), store.reports(since))
     except FeedbackUnusable as error:
         return _Counts(unreadable=str(error))
 

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from email.message import Message
 from functools import partial
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 from jieda.entry import Language
@@ -33,6 +34,8 @@ CHARSETS = re.compile(
 )
 """Encodings that are read, by the names that Python has for them: those in which a byte that ends a line is nothing
 else, and none that takes more than linear time."""
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def most_json_bytes(limit: int) -> int:
@@ -64,7 +67,7 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
         log = await _read_raw(request, service)
         return Paste(log, parameters.lang, parameters.framework, as_json=False)
     raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
-    body = await service.offload(partial(parse_body, raw))
+    body = await service.offload(partial(parse_body, raw, DiagnoseBody))
     log = await service.offload(partial(extracted, service, body.text))
     return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True)
 
@@ -116,14 +119,14 @@ def _packed() -> Refusal:
     return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
 
 
-def parse_body(raw: bytes) -> DiagnoseBody:
+def parse_body(raw: bytes, model: type[M]) -> M:
     """The fields of a JSON body. Raises Refusal with what is wrong."""
     try:
         check_structure(raw, STRUCTURE)
         # A log read by a program with other ideas of its encoding holds lone surrogates; they are replaced
         # like any other undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
-        return DiagnoseBody.model_validate(fields)
+        return model.model_validate(fields)
     except ValidationError as error:
         found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
         raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=found)) from None

@@ -28,21 +28,26 @@ from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.long_logs import diagnose_log
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
-from jieda.web.api.body import read_paste
+from jieda.web.api.body import parse_body, read_paste
 from jieda.web.api.parameters import (
     DiagnoseParameters,
     EntryParameters,
     ListParameters,
     OneEntry,
+    OutcomeBody,
     SearchParameters,
     SuggestParameters,
 )
+from jieda.web.http.body import read_bytes
+from jieda.web.http.hosting import is_from_our_pages
 from jieda.web.http.problems import HttpProblem, Refusal, told_in
 from jieda.web.http.respond import NO_STORE, api_language, preferred_media_type, respond
 from jieda.web.site import asker_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
+MOST_OUTCOME = 4096
+"""Bytes of what somebody says of an entry."""
 ApiHandler = Callable[..., Awaitable[Response]]
 Item = TypeVar("Item")
 
@@ -128,6 +133,21 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
         cache=NO_STORE,
         headers={CONFIDENCE_HEADER: found.confidence},
     )
+
+
+async def report_outcome(request: Request) -> Response:
+    """Say whether an entry helped, and if not, why: counted, and shown to those who maintain it."""
+    site = site_of(request)
+    if not is_from_our_pages(request.headers, site.settings):
+        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+    body = parse_body(await read_bytes(request, MOST_OUTCOME, MOST_OUTCOME), OutcomeBody)
+    lang = asked(request, body.lang)
+    with told_in(lang):
+        if site.askers.may_vote(request, body.id):
+            found = await site.client.report(body.id, lang, body.outcome, body.text)
+        else:
+            found = schemas.Reported(id=body.id, outcome=body.outcome, kept=False)
+    return await respond(request, found.model_dump_json(), JSON, lang=lang, cache=NO_STORE)
 
 
 async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:

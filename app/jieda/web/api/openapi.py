@@ -2,7 +2,7 @@
 cannot be wrong."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from itertools import chain
 from typing import Any
@@ -20,7 +20,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.search import Found
 from jieda.version import VERSION
-from jieda.web.api.parameters import DiagnoseBody
+from jieda.web.api.parameters import DiagnoseBody, OutcomeBody
 from jieda.web.api.routes import ROUTES, ApiRoute
 from jieda.web.http.problems import MEDIA_TYPE, ProblemBody
 from jieda.web.site import Site
@@ -40,7 +40,7 @@ ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{
 出错一律返回 `application/problem+json`。接口不认识的参数会被拒绝（422）。
 """
 TAGS: Mapping[str, tuple[str, ...]] = {
-    "Find": ("search", "suggest", "diagnose"),
+    "Find": ("search", "suggest", "diagnose", "report_outcome"),
     "Read": ("list_entries", "get_entry", "get_entry_markdown"),
     "Tags": ("list_frameworks", "list_kinds", "list_topics", "list_error_types"),
     "Content": ("list_problems", "list_translations", "reload"),
@@ -86,7 +86,11 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     paths: Json = document["paths"]
     document["paths"] = {route.path: paths[route.path] for route in ROUTES}
     components = document.setdefault("components", {})
-    for model, name in ((ProblemBody, "Problem"), (DiagnoseBody, "DiagnoseBody")):
+    for model, name in (
+        (ProblemBody, "Problem"),
+        (DiagnoseBody, "DiagnoseBody"),
+        (OutcomeBody, "OutcomeBody"),
+    ):
         schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
         components["schemas"] |= {**schema.pop("$defs", {}), name: schema}
     for unused in ("HTTPValidationError", "ValidationError"):
@@ -136,8 +140,8 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
     for parameter in parameters:
         if parameter["name"] in example.get("parameters", {}):
             parameter["example"] = example["parameters"][parameter["name"]]
-    if route.operation == "diagnose":
-        operation["requestBody"] = diagnose_body(example)
+    if body := BODIES.get(route.operation):
+        operation["requestBody"] = body(example)
     if route.operation == "reload":
         operation["security"] = [{"token": []}]
 
@@ -160,6 +164,15 @@ def diagnose_body(example: Json) -> Json:
         as_json["example"] = example["body"]
         as_text["example"] = example["body"]["text"]
     return {"required": True, "content": {"application/json": as_json, "text/plain": as_text}}
+
+
+def outcome_body(_example: Json) -> Json:
+    """The form in which is said what came of an entry."""
+    said: Json = {"schema": {"$ref": REFERENCE.format(model="OutcomeBody")}}
+    return {"required": True, "content": {"application/json": said}}
+
+
+BODIES: Mapping[str, Callable[[Json], Json]] = {"diagnose": diagnose_body, "report_outcome": outcome_body}
 
 
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from pydantic_core import PydanticCustomError
 
 from jieda.entry import Language
+from jieda.feedback import TriedOutcome
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Filters, Window
 from jieda.usecases.entries import MAX_TAGS
@@ -156,4 +157,19 @@ class DiagnoseBody(DiagnoseParameters):
         min_length=1,
         description="A line, a traceback or a whole log; of more than 1 MiB as UTF-8 the end is read, and what stands "
         "around the first failure.",
+    )
+
+
+class OutcomeBody(LanguageParameters):
+    """What came of an entry that somebody tried."""
+
+    id: str = Field(max_length=200, description="Id of the entry.")
+    outcome: TriedOutcome = Field(
+        description="`solved`; `did_not_work`: about this problem, but of no help; `outdated`: for another version; "
+        "`unclear`: something is missing; `other_problem`: about something else."
+    )
+    text: str = Field(
+        "",
+        max_length=300,
+        description="A line about it. Values, paths, names and addresses in it are not kept.",
     )

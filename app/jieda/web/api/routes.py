@@ -25,6 +25,7 @@ from jieda.web.api.handlers import (
     entry_markdown,
     problems,
     reload_content,
+    report_outcome,
     search,
     suggest,
     tag_list,
@@ -82,6 +83,15 @@ ROUTES: tuple[ApiRoute, ...] = (
         schemas.ApiDiagnosis,
         "text/plain",
         (400, 406, 408, 413, 415, 422, 503),
+    ),
+    ApiRoute(
+        "POST",
+        paths.API_OUTCOMES,
+        "report_outcome",
+        "Say whether an entry helped",
+        report_outcome,
+        schemas.Reported,
+        refusals=(400, 403, 404, 408, 413, 422),
     ),
     ApiRoute(
         "GET",

@@ -19,6 +19,8 @@ from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route
 from jieda.web.site import Site, site_of
 
+MOST_NAME = 100
+"""Characters of a user's name."""
 PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
 """On every answer behind the guard: drafts and figures are for nobody else's eyes."""
 
@@ -54,13 +56,26 @@ def challenge(site: Site) -> str:
 
 
 def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
-    """Raises Refusal unless a request brings the token, where one is configured. A server that listens on this machine
-    alone answers to its own names only: pages of other sites may have had their name pointed at it."""
+    """Raises Refusal unless a trusted proxy names who asks, or a request brings the token, where one is configured. A
+    server that listens on this machine alone answers to its own names only: pages of other sites may have had their
+    name pointed at it."""
     if not names_us(headers.get("host", ""), settings):
         raise Refusal(HttpProblem(403, "problem.bad_origin"))
+    if user_of(headers, settings):
+        return
+    if settings.user_header and not settings.workbench_token:
+        raise Refusal(HttpProblem(403, "problem.user_needed"))
     token = settings.workbench_token.encode()
     if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
         raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": asks}))
+
+
+def user_of(headers: Headers, settings: Settings) -> str:
+    """Who asks, as a trusted proxy says; empty where none does. From anybody else the connection takes no such header,
+    and one that comes twice was not written by the proxy alone."""
+    said = headers.getlist(settings.user_header) if settings.user_header else []
+    name = said[0].encode("latin-1").decode("utf-8", "replace").strip() if len(said) == 1 else ""
+    return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
 def brought(authorization: str) -> bytes:

@@ -135,7 +135,8 @@ def agents_view(context: PageContext) -> AgentsView:
         shell=Template(SHELL).substitute(filled),
         files=tuple(files),
         tools=tuple(
-            (name, context.t(f"agents.tool.{name}")) for name in ("diagnose", "search", "read", "list")
+            (name, context.t(f"agents.tool.{name}"))
+            for name in ("diagnose", "search", "read", "list", "report_outcome")
         ),
     )
 

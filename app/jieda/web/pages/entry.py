@@ -21,20 +21,17 @@ from jieda.presentation.urls import filled, rewrite
 from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
-from jieda.usecases.entries import vote as vote_for
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
-from jieda.web.http.respond import NO_STORE, Body, Resource, Theme, preferred_media_type, respond
+from jieda.web.http.respond import Body, Resource, Theme, preferred_media_type, respond
 from jieda.web.pages.context import (
-    FORM_LIMIT,
     HTML,
     MARKDOWN,
     PageContext,
     context_of,
     page_answer,
-    read_form,
-    set_cookie,
 )
 from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.outcome import REASONS, said_before
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
@@ -48,10 +45,6 @@ from jieda.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 """Sections that are set off as the answer."""
-VOTED = "jieda_voted"
-"""The cookie that keeps a second vote out; it belongs to the address of the entry."""
-VOTE = "vote"
-"""The anchor of the question whether the entry helped."""
 SHORT = 10
 """Lines of a symptom, in a column of 80 characters, that leave the fix on the first screen."""
 LONG = 4
@@ -113,15 +106,17 @@ class EntryView:
     report: str
     """Where something wrong on this page is reported, or empty."""
     vote: str
-    voted: bool
-    """Whether the reader has said already how it went."""
+    voted: str
+    """What the reader has said of how it went: empty, or a value of the cookie."""
+    reasons: tuple[tuple[str, str], ...]
+    """Why it may not have helped: values and words."""
     markdown: str
     related: tuple[ListedEntry, ...]
     history: tuple[ChangeView, ...]
 
 
 def entry_page(
-    context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: bool = False
+    context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: str = ""
 ) -> str:
     """The page of an entry in the reader's language, or in the other where it has no such edition."""
     entry, edition = read.entry, read.entry.edition(context.lang)
@@ -146,7 +141,7 @@ def entry_page(
 
 
 def _view(
-    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[PageLink, ...], *, voted: bool
+    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[PageLink, ...], *, voted: str
 ) -> EntryView:
     entry = read.entry
     notice, notice_link = _notice(context, entry, edition)
@@ -176,6 +171,7 @@ def _view(
         report=_report_address(context, entry, edition),
         vote=context.urls.entry(context.lang, entry.id),
         voted=voted,
+        reasons=tuple((each.value, context.t(f"vote.why.{each}")) for each in REASONS),
         markdown=context.urls.entry_markdown(edition.lang, entry.id),
         related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
         history=(),
@@ -319,7 +315,7 @@ class Look:
     entry: str
     lang: Language
     theme: Theme
-    voted: bool
+    voted: str
 
 
 async def show_entry(request: Request) -> Response:
@@ -333,7 +329,7 @@ async def show_entry(request: Request) -> Response:
     wanted = f"{framework}/{name.removesuffix('.md')}"
     accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
     is_text = as_markdown or accepted == MARKDOWN
-    look = None if is_text else Look(wanted, context.lang, context.theme, voted=VOTED in request.cookies)
+    look = None if is_text else Look(wanted, context.lang, context.theme, said_before(request))
     service, vary = context.site.service, ("Accept", "Cookie")
     request.state.note = EntryRead(NOBODY, wanted)
     if look and (kept := context.site.cache.get(context.served, look)):
@@ -371,22 +367,3 @@ async def send_image(request: Request, context: PageContext, image: Path) -> Res
     except OSError:
         raise HTTPException(404) from None
     return await respond(request, content, IMAGE_TYPES[image.suffix[1:].lower()])
-
-
-async def take_vote(request: Request) -> Response:
-    """Counts whether an entry solved the reader's problem, once for each visit, then leads back to it."""
-    context = await context_of(request)
-    entry_id = "{framework}/{name}".format_map(request.path_params)
-    if entry_id not in context.library:
-        raise HTTPException(404)
-    fields = await read_form(request, FORM_LIMIT)
-    address = context.urls.entry(context.lang, entry_id)
-    response = RedirectResponse(f"{address}#{VOTE}", 303, {"Cache-Control": NO_STORE})
-    said = fields.get("solved", "")
-    if said not in {"yes", "no"} or VOTED in request.cookies:
-        return response
-    shown = context.library.summary(entry_id).shown(context.lang)
-    is_counted = context.site.askers.may_vote(request, entry_id)
-    if is_counted and await vote_for(context.site.service, entry_id, shown, solved=said == "yes"):
-        set_cookie(response, VOTED, said, context.site, path=address)
-    return response

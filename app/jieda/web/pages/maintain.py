@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.entry import Language, Problem, Summary
-from jieda.feedback import GapOutcome, GapSource, first_day
+from jieda.feedback import GapOutcome, GapSource, Report, first_day
 from jieda.presentation.maintenance import title_of
 from jieda.usecases.gaps.grouping import GapGroup
 from jieda.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
@@ -225,6 +225,7 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
 def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
     part, none = _part(context), context.t("maintain.none")
     yield part("voted", [_voted(context, each) for each in found.voted_down], none)
+    yield part("reported", [_reported(context, each) for each in found.reports], none)
     unread = [_item(context, each) for each in found.never_read or ()]
     yield part(
         "unread", unread, none if found.never_read is not None else context.t("maintain.unread_unknown")
@@ -267,6 +268,12 @@ def _item(context: PageContext, summary: Summary, beside: str = "") -> Task:
 def _voted(context: PageContext, voted: VotedDown) -> Task:
     counts = context.t("maintain.voted_counts", no=voted.unsolved, yes=voted.solved)
     return _item(context, voted.entry, f"{voted.lang.own_name} · {counts}")
+
+
+def _reported(context: PageContext, report: Report) -> Task:
+    said = ": ".join(filter(None, (context.t(f"vote.why.{report.outcome}"), report.text)))
+    beside = f"{report.lang.own_name} · {context.day(date.fromisoformat(report.day))} · {said}"
+    return _item(context, context.library.summary(report.entry), beside)
 
 
 def _problem(problem: Problem) -> Task:

@@ -2,7 +2,19 @@
 
 from jieda.presentation import paths
 from jieda.web.http.routing import Route
-from jieda.web.pages import about, agents, browse, context, diagnose, entry, home, maintain, search, workbench
+from jieda.web.pages import (
+    about,
+    agents,
+    browse,
+    context,
+    diagnose,
+    entry,
+    home,
+    maintain,
+    outcome,
+    search,
+    workbench,
+)
 
 ROUTES: tuple[Route, ...] = (
     Route(paths.ROOT, home.lead_home),
@@ -12,7 +24,7 @@ ROUTES: tuple[Route, ...] = (
     Route(paths.SEARCH, diagnose.answer_field, "POST"),
     Route(paths.ENTRIES, browse.show_entries),
     Route(paths.ENTRY, entry.show_entry),
-    Route(paths.ENTRY, entry.take_vote, "POST"),
+    Route(paths.ENTRY, outcome.take_vote, "POST"),
     Route(paths.ABOUT, about.show_about),
     *(Route(path, browse.show_tag(facet)) for facet, path in paths.TAG_PAGES.items()),
     Route(paths.DIAGNOSE, diagnose.show_form),

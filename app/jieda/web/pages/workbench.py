@@ -31,11 +31,13 @@ from jieda.usecases.workbench.desk import (
 )
 from jieda.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
 from jieda.usecases.workbench.review import Review, review
+from jieda.web.http.maintainers import user_of
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
 from jieda.web.pages.parts import PageLink
 from jieda.web.pages.workbench_page import Form, Said, workbench_page
+from jieda.web.site import site_of
 
 
 async def draft_of(context: PageContext, form: Form) -> Draft:
@@ -68,6 +70,7 @@ async def reviewed(context: PageContext, form: Form) -> Review | None:
 
 async def shown(request: Request, context: PageContext, form: Form, said: Said | None = None) -> Response:
     """The page with what is to be said of the draft."""
+    form = by_user(request, form)
     found = await reviewed(context, form)
     html = await context.site.service.offload(lambda: workbench_page(context, form, found, said))
     return await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
@@ -293,13 +296,23 @@ async def open_entry(request: Request) -> Response:
     return await shown(request, context, form, Said(begun=True))
 
 
+def by_user(request: Request, form: Form) -> Form:
+    """A form in the name that a trusted proxy gives whoever sends it, where one does."""
+    user = user_of(request.headers, site_of(request).settings)
+    return (
+        replace(form, user=user, author=user, email=form.email or (user if "@" in user else ""))
+        if user
+        else form
+    )
+
+
 async def act(request: Request) -> Response:
     """What a button of the page does; the page as it is after it, or what was asked for. Raises TooLarge."""
     context = await context_of(request)
     most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
     fields = await read_form(request, most)
     action = ACTIONS.get(fields.get("do", ""), check)
-    return await action(request, context, form_of(fields), fields)
+    return await action(request, context, by_user(request, form_of(fields)), fields)
 
 
 def form_of(fields: Mapping[str, str]) -> Form:

@@ -32,6 +32,8 @@ class Form:
     seen: Mapping[Language, str] = field(default_factory=dict)
     log: str = ""
     keep: bool = False
+    user: str = ""
+    """Who it is, as a trusted proxy says; empty where nobody does, and `author` is what was typed."""
     author: str = ""
     email: str = ""
     message: str = ""

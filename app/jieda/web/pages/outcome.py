@@ -1,0 +1,49 @@
+"""What a reader says of an entry: whether it helped, and why not."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.feedback import TriedOutcome
+from jieda.usecases.entries import report
+from jieda.web.http.respond import NO_STORE
+from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cookie
+
+VOTED = "jieda_voted"
+"""The cookie that keeps a second vote out; it belongs to the address of the entry, and says what was said: `yes`, `no`,
+or `why` where a reason was given."""
+SAID = frozenset({"yes", "no", "why"})
+REASONS = tuple(each for each in TriedOutcome if each is not TriedOutcome.SOLVED)
+VOTE = "vote"
+"""The anchor of the question whether the entry helped."""
+
+
+async def take_vote(request: Request) -> Response:
+    """Counts whether an entry solved the reader's problem, once for each visit, and once more takes down why it did
+    not; then leads back to it."""
+    context = await context_of(request)
+    entry_id = "{framework}/{name}".format_map(request.path_params)
+    if entry_id not in context.library:
+        raise HTTPException(404)
+    fields = await read_form(request, FORM_LIMIT)
+    address = context.urls.entry(context.lang, entry_id)
+    response = RedirectResponse(f"{address}#{VOTE}", 303, {"Cache-Control": NO_STORE})
+    said, reason, before = fields.get("solved", ""), fields.get("reason", ""), said_before(request)
+    outcome: TriedOutcome | None
+    if reason in REASONS and before == "no":
+        said, outcome = "why", TriedOutcome(reason)
+    elif said in {"yes", "no"} and not before:
+        outcome = TriedOutcome.SOLVED if said == "yes" else None
+    else:
+        return response
+    found, service, line = context.library.summary(entry_id), context.site.service, fields.get("line", "")
+    is_counted = context.site.askers.may_vote(request, f"{entry_id} {said == 'why'}")
+    if is_counted and await report(service, found, context.lang, outcome, line, voted=said == "why"):
+        set_cookie(response, VOTED, said, context.site, path=address)
+    return response
+
+
+def said_before(request: Request) -> str:
+    """What a reader has said of an entry in this visit; empty where nothing."""
+    said = request.cookies.get(VOTED, "")
+    return said if said in SAID else ""

@@ -1,0 +1,61 @@
+"""What readers, programs and agents say of an entry that they tried, and what maintainers see of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_votes import printed
+from tests.web.test_maintainers import anyio_backend, visiting  # noqa: F401 - a fixture
+
+pytestmark = [pytest.mark.quick, pytest.mark.anyio]
+
+ADDRESS, API = "/en/entries/roll/first", "/api/v1/outcomes"
+PLANTED = "at /home/planted-user/run with token sk-planted0123456789 the memory stays full"
+
+
+def reports(folder: Path) -> list[dict[str, Any]]:
+    """What lies in the data directory."""
+    from jieda.feedback import FeedbackStore
+
+    return [each._asdict() for each in FeedbackStore(folder / "data").reports()]
+
+
+async def test_a_reader_whom_it_did_not_help_says_why_once(tmp_path: Path) -> None:
+    async with visiting(tmp_path, JIEDA_WORKBENCH="1") as client:
+        assert 'name="reason"' not in (await client.get(ADDRESS)).text
+        # A reason without a vote before it is none.
+        await client.post(ADDRESS, data={"reason": "outdated"})
+        assert not reports(tmp_path)
+        await client.post(ADDRESS, data={"solved": "no"})
+        asked = (await client.get(ADDRESS)).text
+        assert asked.count('name="reason"') == 4
+        await client.post(ADDRESS, data={"reason": "did_not_work", "line": PLANTED})
+        await client.post(ADDRESS, data={"reason": "unclear"})
+        assert "Thanks" in (await client.get(ADDRESS)).text
+        (kept,) = reports(tmp_path)
+        page = (await client.get("/zh/maintain")).text
+    assert (kept["entry"], kept["outcome"]) == ("roll/first", "did_not_work")
+    assert "memory" in kept["text"]
+    assert "planted" not in json.dumps(kept)
+    assert "照做了，没有用" in page
+    assert kept["text"].partition("{")[0].strip() in page
+    assert "1 no      0 yes  en  roll/first" in printed(tmp_path / "data")
+
+
+async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
+    said = {"id": "roll/first", "outcome": "outdated", "text": PLANTED, "lang": "en"}
+    async with visiting(tmp_path) as client:
+        answer = await client.post(API, json=said)
+        assert answer.json() == {"id": "roll/first", "outcome": "outdated", "kept": True}
+        assert (await client.post(API, json=said | {"id": "roll/nosuch"})).status_code == 404
+        assert (await client.post(API, json=said | {"outcome": "great"})).status_code == 422
+        assert (await client.post(API, content=b"{")).status_code == 400
+        foreign = await client.post(API, json=said, headers={"Origin": "https://evil.example"})
+        assert foreign.status_code == 403
+        kept = [(await client.post(API, json=said)).json()["kept"] for _ in range(4)]
+    # One address is counted three times at most.
+    assert kept == [True, True, False, False]
+    assert len(reports(tmp_path)) == 3
+    assert "planted" not in json.dumps(reports(tmp_path))
