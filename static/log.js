@@ -111,7 +111,14 @@ form.addEventListener("submit", async (event) => {
   left = note || left;
   const framework = form.elements.framework?.value ?? "";
   if (isHome) openDiagnosis(text, framework, left);
-  else show({ text, framework, note: left }, "push");
+  else show({ text, framework, note: left }, "push", event.submitter?.name === "told" ? event.submitter.value : undefined);
+});
+
+// What the reader works with answers for the log that is shown, too.
+if (!isHome) document.addEventListener("submit", (event) => {
+  if (event.target.id !== "context" || !viewer) return;
+  event.preventDefault();
+  show(current() ?? { text: area.value, framework: "" }, "replace", event.submitter.value);
 });
 
 // Several lines are a log, as in the header's field; what stands in the field already goes along.
@@ -183,15 +190,17 @@ document.addEventListener("paste", (event) => {
   form.requestSubmit();
 });
 
-/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already. */
-async function show(log, step) {
+/** Shows the diagnosis of a log, and what its `note` says of it. `step`: push, replace, or none for one that the history holds already; `told`: what the reader works with, where that was just said. */
+async function show(log, step, told) {
   say("");
   busy(true);
   try {
-    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: log.text, framework: log.framework }), headers: { Accept: "text/html" } });
+    const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: log.text, framework: log.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("answer");
     if (!fresh) throw new Error(page.title);
+    const context = page.getElementById("context");
+    if (context) document.getElementById("context")?.replaceWith(document.adoptNode(context));
     if (area.value !== log.text) area.value = log.text;
     if (form.elements.framework) form.elements.framework.value = log.framework;
     const hash = step === "push" && (viewer || !/^#L\d+$/.test(location.hash)) ? "" : location.hash;

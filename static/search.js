@@ -46,8 +46,8 @@ async function showResults(address, step, unfinished = false) {
     record(address, step);
     state.shown = location.search;
     document.title = page.title;
-    for (const id of ["preferences", "language"]) {
-      document.forms[id].elements.next.value = page.forms[id].elements.next.value;
+    for (const id of ["preferences", "language", "context"]) {
+      if (document.forms[id]) document.forms[id].elements.next.value = page.forms[id].elements.next.value;
     }
     keepFilters();
     if (unfinished && !fresh.querySelector(".card")) region().removeAttribute("aria-busy");

@@ -58,7 +58,7 @@ def suggest(page: Page) -> None:
 
 def open_menu(page: Page) -> None:
     """Open the choice of a theme."""
-    page.locator(".menu summary").click()
+    page.locator("#preferences summary").click()
 
 
 def unfold(page: Page) -> None:

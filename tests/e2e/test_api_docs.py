@@ -35,6 +35,6 @@ def test_the_theme_is_the_readers_choice_or_the_systems(open_page: OpenPage) -> 
     page.locator("#try").click()
     summary = page.locator(".opblock-summary-description").first
     expect(summary).to_have_css("color", LIGHT_TEXT, timeout=30_000)
-    page.locator(".menu summary").click()
+    page.locator("#preferences summary").click()
     page.locator(".menu button[value=light]").click()
     expect(summary).not_to_have_css("color", LIGHT_TEXT)

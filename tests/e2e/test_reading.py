@@ -145,7 +145,7 @@ def test_the_language_is_switched_mid_search_and_remembered(open_page: OpenPage)
 def test_a_theme_is_chosen_and_kept_at_the_place(open_page: OpenPage) -> None:
     page = open_page("/en/entries/roll/node2pg-keyerror#cause", color_scheme="light")
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.locator(".menu summary").click()
+    page.locator("#preferences summary").click()
     page.locator(".menu button[value=dark]").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert page.url.endswith("#cause")
@@ -154,13 +154,13 @@ def test_a_theme_is_chosen_and_kept_at_the_place(open_page: OpenPage) -> None:
 
 def test_escape_closes_the_menu_and_gives_the_focus_back(open_page: OpenPage) -> None:
     page = open_page("/en/")
-    page.locator(".menu summary").focus()
+    page.locator("#preferences summary").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".menu-items")).to_be_visible()
+    expect(page.locator("#preferences .menu-items")).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
-    expect(page.locator(".menu-items")).not_to_be_visible()
-    expect(page.locator(".menu summary")).to_be_focused()
+    expect(page.locator("#preferences .menu-items")).not_to_be_visible()
+    expect(page.locator("#preferences summary")).to_be_focused()
 
 
 def test_a_heading_can_be_linked_to(open_page: OpenPage) -> None:
@@ -384,8 +384,7 @@ def test_a_phone_in_the_dark(open_page: OpenPage) -> None:
     page.locator("#q").fill("显存不足")
     page.locator("form.ask [type=submit]").tap()
     page.wait_for_url("**/zh/search**")
-    page.locator(".filters > summary").tap()
-    page.locator(".filter .chip", has_text="slime").tap()
+    page.locator(".found .chip", has_text="slime").tap()
     page.wait_for_url("**framework=slime**")
     page.locator("#results .card h2 a").first.tap()
     expect(page.locator(".answer")).to_be_visible()

@@ -99,7 +99,7 @@ def test_the_count_is_announced(open_page: OpenPage) -> None:
 
 def test_a_filter_is_put_on_and_off_without_losing_the_query(open_page: OpenPage) -> None:
     page = open_page("/en/search?q=oom")
-    page.locator(".filter .chip", has_text="slime").click()
+    page.locator(".found .chip", has_text="slime").click()
     page.wait_for_url("**framework=slime**")
     assert query(page) == {"q": ["oom"], "framework": ["slime"]}
     page.locator("#q").fill("resume")
@@ -269,14 +269,14 @@ def test_without_javascript_everything_is_a_form_and_a_link(open_page: OpenPage)
     page = open_page("/zh/", java_script_enabled=False)
     page.locator("#q").fill("显存不足")
     page.locator("form.ask [type=submit]").first.click()
-    page.locator(".found .chip, .filter .chip", has_text="slime").first.click(force=True)
+    page.locator(".found .chip", has_text="slime").first.click(force=True)
     page.wait_for_url("**framework=slime**")
     assert query(page) == {"q": ["显存不足"], "framework": ["slime"]}
     page.locator(FIRST).click()
     page.wait_for_url("**/zh/entries/slime/**")
     page.locator(".language").click()
     page.wait_for_url("**/en/entries/slime/**")
-    page.locator(".menu summary").click()
+    page.locator("#preferences summary").click()
     page.locator(".menu button[value=dark]").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert "/en/entries/slime/" in page.url

@@ -40,7 +40,7 @@ def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:
 def test_a_log_that_was_not_sent_survives_theme_and_language(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose", color_scheme="light")
     page.locator("#log").fill(LOG)
-    page.locator(".menu summary").click()
+    page.locator("#preferences summary").click()
     with page.expect_response("**/preferences"):
         page.locator(".menu button[value=dark]").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -151,10 +151,9 @@ def test_on_a_phone_the_fix_of_every_sample_is_on_the_first_screen(open_page: Op
 
 def test_a_tap_on_a_filter_leaves_the_keyboard_closed(open_page: OpenPage) -> None:
     page = open_page("/en/search?q=oom", viewport=PHONE, has_touch=True)
-    page.locator(".filters > summary").tap()
-    page.locator(".filter .chip", has_text="slime").tap()
+    page.locator(".found .chip", has_text="slime").tap()
     page.wait_for_url("**framework=slime**")
-    expect(page.locator(".filter .chip[aria-current]")).to_be_focused()
+    expect(page.locator(".found .chip[aria-current]")).to_be_focused()
 
 
 OLD = """

@@ -87,6 +87,8 @@ LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
 FRAMEWORK_COOKIE = "jieda_framework"
 """Goes with the visit: the next question may be about another one."""
+WORKS_WITH = re.compile(rf"({TAG_ID.pattern})(?::(\d[\d.a-z]{{0,30}}))?")
+"""A framework, and its version where that is known: `slime:0.3.0`."""
 YEAR = 365 * 24 * 3600
 """How long a choice is remembered, in seconds."""
 
@@ -118,9 +120,15 @@ def choices(fields: Mapping[str, str]) -> dict[str, str]:
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
     found = {name: value for name, value in asked.items() if value in allowed[name]}
     framework = fields.get("framework")
-    if framework is not None and (not framework or TAG_ID.fullmatch(framework)):
+    if framework is not None and (not framework or WORKS_WITH.fullmatch(framework)):
         found[FRAMEWORK_COOKIE] = framework
     return found
+
+
+def works_with(value: str) -> tuple[str, str]:
+    """The framework and the version that a reader said to work with; empty where none is known."""
+    found = WORKS_WITH.fullmatch(value)
+    return (found[1], found[2] or "") if found else ("", "")
 
 
 def safe_next(target: str, root_path: str, fallback: str) -> str:

@@ -36,6 +36,7 @@ from jieda.web.http.respond import (
     page_language,
     respond,
     safe_next,
+    works_with,
 )
 from jieda.web.site import Site, site_of
 
@@ -62,6 +63,19 @@ class PageContext:
     snapshot: Snapshot | None = None
     chosen: str = ""
     """The framework that its reader said to work with, or empty."""
+    version: str = ""
+    """Its version, or empty."""
+
+    @property
+    def works_with(self) -> str:
+        """Both as a log would say them: `slime 0.3.0`; empty without a version, which is all that is read in it."""
+        return f"{self.chosen} {self.version}" if self.version else ""
+
+    def working_with(self, value: str) -> "PageContext":
+        """The same request of a reader who works with something else."""
+        chosen, version = works_with(value)
+        known = self.snapshot is not None and chosen in self.library.taxonomy.framework
+        return replace(self, chosen=chosen if known else "", version=version if known else "")
 
     @property
     def urls(self) -> Urls:
@@ -116,14 +130,8 @@ async def context_of(request: Request) -> PageContext:
         raise HTTPException(404)
     site = site_of(request)
     snapshot = site.service.current()
-    chosen = request.cookies.get(FRAMEWORK_COOKIE, "")
-    return PageContext(
-        site,
-        Language(lang),
-        chosen_theme(request.cookies),
-        snapshot,
-        chosen if chosen in snapshot.library.taxonomy.framework else "",
-    )
+    context = PageContext(site, Language(lang), chosen_theme(request.cookies), snapshot)
+    return context.working_with(request.cookies.get(FRAMEWORK_COOKIE, ""))
 
 
 HTML, MARKDOWN = "text/html", "text/markdown"

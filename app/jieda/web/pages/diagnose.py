@@ -12,7 +12,8 @@ from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.diagnose import excerpt, telling_lines
-from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond
+from jieda.versions import told_versions
+from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, Resubmit, data_block, render_page
 from jieda.web.pages.parts import PageLink, name_of
@@ -78,8 +79,8 @@ class DiagnoseView:
     status: str
     outcome: str
     tied: TiedView | None
-    asked: str
-    """The framework that the reader said to work with, or empty."""
+    kept: FrameworkChoice | None
+    """What the log is of, to be kept for the visit; None where that is done."""
     hint: str
     left_out: str
     """How much of the paste was not read, in words, or empty."""
@@ -128,7 +129,7 @@ def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
         status="",
         outcome="",
         tied=None,
-        asked="",
+        kept=None,
         hint="",
         left_out="",
         best=None,
@@ -162,7 +163,7 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         status=_status(context, diagnosis),
         outcome=diagnosis.verdict.value,
         tied=tied_view(context, diagnosis) if asks else None,
-        asked=name_of(context, "framework", context.chosen) if context.chosen else "",
+        kept=_to_keep(context, paste, diagnosis),
         hint=context.t("diagnose.unknown_hint") if unsure and not matches and not asks else "",
         left_out=left_out,
         best=matches[0] if matches else None,
@@ -180,6 +181,19 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         search="" if diagnosis.verdict is Verdict.KNOWN else diagnosis.query,
         layout=_layout(context, diagnosis),
     )
+
+
+def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> FrameworkChoice | None:
+    """What the log says that its reader works with, unless that is known."""
+    framework = paste.framework or diagnosis.framework
+    if framework not in context.library.taxonomy.framework or diagnosis.asks:
+        return None
+    versions = sorted(told_versions(paste.text, framework))
+    version = str(versions[-1]) if versions else ""
+    if framework == context.chosen and version in {"", context.version}:
+        return None
+    name = " ".join(filter(None, (name_of(context, "framework", framework), version)))
+    return FrameworkChoice(f"{framework}:{version}" if version else framework, name, chosen=False)
 
 
 def _address(context: PageContext, entry_id: str) -> str:
@@ -260,14 +274,14 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
-    framework = fields.get("told") or fields.get("framework", "")
+    framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
     # A form may be older than the taxonomy.
     paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     # Choosing from the list is for this paste; answering the question is for the visit.
     chosen = choices({name: value for name, value in fields.items() if name != "framework"})
     if "told" in fields:
         chosen |= choices({"framework": fields["told"]})
-        context = replace(context, chosen=paste.framework)
+        context = context.working_with(fields["told"])
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
     answered = None

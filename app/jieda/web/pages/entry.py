@@ -315,6 +315,7 @@ class Look:
     entry: str
     lang: Language
     theme: Theme
+    works_with: tuple[str, str]
     voted: str
 
 
@@ -329,7 +330,8 @@ async def show_entry(request: Request) -> Response:
     wanted = f"{framework}/{name.removesuffix('.md')}"
     accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
     is_text = as_markdown or accepted == MARKDOWN
-    look = None if is_text else Look(wanted, context.lang, context.theme, said_before(request))
+    known = (context.chosen, context.version)
+    look = None if is_text else Look(wanted, context.lang, context.theme, known, said_before(request))
     service, vary = context.site.service, ("Accept", "Cookie")
     request.state.note = EntryRead(NOBODY, wanted)
     if look and (kept := context.site.cache.get(context.served, look)):

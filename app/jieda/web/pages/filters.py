@@ -12,6 +12,9 @@ from jieda.web.pages.parts import name_of
 Address = Callable[[str, Filters], str]
 """The address of a list for a text under some filters."""
 
+FEW = 30
+"""Entries up to which nobody needs more filters than a look takes: framework and kind, above them."""
+OF_FEW = ("framework", "kind")
 SHOWN = 6
 """Chips of a facet that are seen at once; two or more others wait behind a disclosure."""
 
@@ -44,6 +47,8 @@ class FilterBar:
 
     groups: tuple[ChipGroup, ...]
     active: tuple[Chip, ...]
+    offered: tuple[Chip, ...]
+    """Beside those that are on, in place of the groups, where few entries are listed."""
     clear: str
     hidden: tuple[tuple[str, str], ...]
     """Names and values for hidden fields, so that a new query keeps the filters."""
@@ -68,9 +73,13 @@ def filter_bar(
         Chip(one.text, "", links.address(one.without, filters), active=True, key=f"operator:{one.text}")
         for one in answer.operators
     )
+    useful = tuple(group for group in groups if group.chips and not _is_idle(group, answer.total))
+    few = answer.total < FEW
+    offered = [chip for group in useful if group.facet in OF_FEW for chip in (*group.chips, *group.more)]
     return FilterBar(
-        groups=tuple(group for group in groups if group.chips and not _is_idle(group, answer.total)),
+        groups=() if few else useful,
         active=active,
+        offered=tuple(chip for chip in offered if not chip.active) if few else (),
         clear=links.address(request.text, Filters()) if filters else "",
         hidden=tuple((facet, value) for facet in (*FACETS, "edition") for value in _values(filters, facet)),
     )

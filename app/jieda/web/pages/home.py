@@ -164,7 +164,7 @@ def _map(context: PageContext) -> Iterator[MappedStage]:
         return PageLink(context.t(words, **args), context.urls.entries_filtered(lang, found))
 
     for stage in library.site.stages:
-        within = Filters(topic=stage.topics)
+        within = Filters(topic=stage.topics, framework=(context.chosen,) if context.chosen else ())
         kinds = library.counts("kind", within)
         failures = kinds.get(Kind.ERROR, 0)
         others = sum(kinds.values()) - failures
@@ -185,7 +185,7 @@ def _map(context: PageContext) -> Iterator[MappedStage]:
 
 def _seen(context: PageContext, stage: Stage) -> Iterator[PageLink]:
     """What goes wrong most in a stage."""
-    within = Filters(topic=stage.topics)
+    within = Filters(topic=stage.topics, framework=(context.chosen,) if context.chosen else ())
     counts = context.library.counts("error_type", within)
     for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
         tag = context.library.taxonomy.error_type[value]
@@ -223,11 +223,11 @@ async def lead_home(request: Request) -> Response:
 
 
 async def show_home(request: Request) -> Response:
-    """The start page: made once for a generation, a language and a theme."""
+    """The start page: made once for a generation, a language, a theme and what its reader works with."""
     context = await context_of(request)
     resource = await context.site.resources.get(
         context.digest,
-        ("home", context.lang, context.theme),
+        ("home", context.lang, context.theme, context.chosen, context.version),
         lambda: Resource.of(home_page(context), HTML),
     )
     return await page_answer(request, context, resource)

@@ -50,12 +50,31 @@ class Switch:
 
 
 @dataclass(frozen=True, slots=True)
-class ThemeChoice:
-    """A button of the theme switch."""
+class HeaderChoice:
+    """A button of a menu in the header."""
 
     value: str
     label: str
     chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorksWith:
+    """What the reader works with, for the visit: empty where nothing is known, and the frameworks to choose from."""
+
+    name: str
+    choices: tuple[HeaderChoice, ...]
+
+    @classmethod
+    def of(cls, context: PageContext) -> "WorksWith":
+        """That of a visitor; no choice where the content is of one framework or none."""
+        tags = context.library.taxonomy.framework.values() if context.snapshot else ()
+        choices = tuple(
+            HeaderChoice(tag.id, tag.name[context.lang], tag.id == context.chosen) for tag in tags
+        )
+        name = next((each.label for each in choices if each.chosen), "")
+        shown = " ".join(filter(None, (name, context.version)))
+        return cls(shown, choices if len(choices) > 1 else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +187,8 @@ class Layout:
     printed: str
     """The address as it stands on paper; a script that knows the host completes it."""
     switch: Switch
-    themes: tuple[ThemeChoice, ...]
+    themes: tuple[HeaderChoice, ...]
+    works: WorksWith
     resend: str
     """The id of the form that the switches send again, or empty."""
     resend_here: str
@@ -218,9 +238,10 @@ def build_layout(context: PageContext, head: Head) -> Layout:
         printed=urls.absolute(head.here(lang)),
         switch=Switch(lang.other, lang.other.tag, lang.other.own_name, head.here(lang.other)),
         themes=tuple(
-            ThemeChoice(theme.value, context.t(f"theme.{theme.value}"), theme is context.theme)
+            HeaderChoice(theme.value, context.t(f"theme.{theme.value}"), theme is context.theme)
             for theme in Theme
         ),
+        works=WorksWith.of(context),
         resend=head.resubmit.form if head.resubmit else "",
         resend_here=head.resubmit.action(lang) if head.resubmit else "",
         resend_other=head.resubmit.action(lang.other) if head.resubmit else "",

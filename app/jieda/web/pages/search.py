@@ -233,7 +233,8 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit) -> Card:
         row=entry_row(
             context,
             context.library.summary(hit.entry.id),
-            doubtful_version(hit.entry.validity, answer.query),
+            doubtful_version(hit.entry.validity, answer.query)
+            or doubtful_version(hit.entry.validity, context.works_with),
         ),
         title=safe(hit.title),
         snippet=safe(FLAG.sub(_unbroken, hit.snippet)),

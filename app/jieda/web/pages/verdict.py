@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import filled, issue_search, rewrite
+from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
 from jieda.web.templating import safe
@@ -51,7 +52,11 @@ def match_view(context: PageContext, match: Match) -> MatchView:
     answer = match.edition.answer
     word = match.confidence.value
     return MatchView(
-        row=entry_row(context, context.library.summary(match.entry.id), match.may_not_apply_to),
+        row=entry_row(
+            context,
+            context.library.summary(match.entry.id),
+            match.may_not_apply_to or doubtful_version(match.entry.validity, context.works_with),
+        ),
         title=phrased(context, match.edition.title, match.edition.lang),
         confidence=word,
         confidence_name=context.t(f"confidence.{word}"),
