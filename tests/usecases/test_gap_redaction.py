@@ -186,9 +186,10 @@ def test_words_stay_and_values_go(typed: str, kept: str, redactor: Redactor) -> 
 
 
 def test_of_a_log_only_what_the_content_says_stays(redactor: Redactor) -> None:
-    """A dictionary knows names; the content does not."""
-    assert redactor.search("alice and bob see a timeout") == "alice and bob see a timeout"
-    assert redactor.message("alice and bob see a timeout") == "{word} and {word} see a timeout"
+    """A dictionary knows what people ask about; names of people it knows, too, and they go."""
+    assert redactor.search("kitchens and gardens see a timeout") == "kitchens and gardens see a timeout"
+    assert redactor.message("kitchens and gardens see a timeout") == "{word} and {word} see a timeout"
+    assert redactor.search("alice and bob see a timeout") == "{word} and {word} see a timeout"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_entries_are_sent_again_as_they_were(both: list[httpx.Client]) -> None:
     asked: tuple[dict[str, str], ...] = (
         {},
         {"Cookie": "jieda_theme=dark"},
-        {"Cookie": "jieda_voted=1"},
+        {"Cookie": "jieda_voted=yes"},
         {"Accept": "text/markdown"},
         {"Accept-Encoding": "identity"},
     )
@@ -103,7 +103,7 @@ def test_a_page_is_made_once_for_all_who_see_the_same(
 
     monkeypatch.setattr(entry_pages, "entry_page", counted)
     path = "/en/entries/roll/a"
-    looks: tuple[dict[str, str], ...] = ({}, {"Cookie": "jieda_theme=dark"}, {"Cookie": "jieda_voted=1"})
+    looks: tuple[dict[str, str], ...] = ({}, {"Cookie": "jieda_theme=dark"}, {"Cookie": "jieda_voted=yes"})
     with serve(write(tmp_path, {f"{lang}/roll/a.md": edition("Memory") for lang in ("en", "zh")})) as client:
         bodies = [
             [client.get(path, headers={"Accept-Language": lang, **look}).content for lang in ("en", "zh, en")]

@@ -113,6 +113,7 @@ PAGE_IDS = frozenset(
     """
     again also answer ask best context diagnosis exits foreign found framework language log log-hint log-layout main
     near offers origin preferences q recent related results tagged tied toc topics understood viewer vote vote-label
+    vote-line
     """.split()
 )
 """Ids that the pages which show an entry, or a part of it, use themselves: no heading may take one."""
