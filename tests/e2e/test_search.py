@@ -178,7 +178,7 @@ def test_escape_leaves_the_box_and_keeps_what_was_typed(open_page: OpenPage) -> 
 
 
 def test_the_filters_can_be_skipped(open_page: OpenPage) -> None:
-    page = open_page("/en/search?kind=error")
+    page = open_page("/en/search?q=training")
     page.locator(".searchbox button").focus()
     page.keyboard.press("Tab")
     expect(page.locator("#results .skip")).to_be_focused()
