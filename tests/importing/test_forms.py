@@ -92,6 +92,45 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "# FAQ\n\n## 🐛 Queries time out\n\nIndex.\n\n## Problem: the build hangs\n\n**Solution**: kill it.\n",
             [("Queries time out", 3), ("the build hangs", 7)],
         ),
+        (
+            "a.md",
+            '## FAQ\n\n<h3 name="slow">\nWhy is <code>it</code> slow?\n</h3>\n\nDisk.\n\n'
+            "<H3 id=stop>Can I stop it?</H3>\nYes.\n",
+            [("Why is it slow?", 3), ("Can I stop it?", 9)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\nIs it free?\n-----------\n\nSee :doc:`the\n<legal>` page and :ref:`terms\n<terms>`.\n\n"
+            "Is it fast?\n-----------\n\nNo.\n",
+            [("Is it free?", 4), ("Is it fast?", 11)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\nHow do I...\n-----------\n\n... start it?\n   Run it.\n\n... stop it?\n   Kill it.\n",
+            [("... start it?", 7), ("... stop it?", 10)],
+        ),
+        (
+            "a.html",
+            "<h1>FAQ</h1><dl>\n<dt>1. <a href='a.html#b'>Background</a></dt></dl><table>\n"
+            "<tr class='question'><td><b>1.1.</b></td>\n<td><b>Why is it slow?</b></td></tr>\n"
+            "<tr class='answer'><td></td><td><p>Disk.</p></td></tr>\n"
+            "<tr class='question'><td><b>1.2.</b></td><td><b>Can I stop it?</b></td></tr>\n"
+            "<tr><td>Yes.</td></tr></table>",
+            [("Why is it slow?", 3), ("Can I stop it?", 6)],
+        ),
+        (
+            "a.md",
+            "# Troubleshooting\n\n## The disk is full\n\nIt is.\n\n## Solution\n\nFree it.\n\n"
+            "## The net is down\n\nPlug it.\n\n## Getting more help\n\n"
+            "**1. Ask us**\n\nHere.\n\n**2. Ask others**\n\nThere.\n",
+            [("The disk is full", 3), ("The net is down", 11)],
+        ),
+        (
+            "a.md",
+            "title: Trouble\n---\n\n## The disk is full\n\nFree it.\n\n## The net is down\n\nPlug it.\n",
+            [("The disk is full", 4), ("The net is down", 8)],
+        ),
+        ("a.md", f"{API}## FAQ\n\nIs it safe?\n:   Yes.\n", [("Is it safe?", 21)]),
         ("a.md", "# 磁盘写满\n\n**现象**\n\n只读。\n\n**解决办法**\n\n清理。\n", [("磁盘写满", 1)]),
     ],
 )

@@ -1,7 +1,10 @@
-"""Boxes that fold, as site generators write them: `::: details`, `??? question`, a question with `:` below it."""
+"""What Markdown lacks and pages write all the same: headings as HTML, and boxes that fold, as site generators have them
+(`::: details`, `??? question`, a question with `:` below it)."""
 
 import re
 from collections.abc import Iterator
+
+from jieda.importing.outline import plain
 
 CLOSED = re.compile(
     r"^(?P<fence>:{3,})\s*details\s+(?P<colons>\S.*)$"
@@ -13,6 +16,13 @@ SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<ti
 _SHORTCODE_END = re.compile(r"^\{\{[<%]\s*/details\s*[>%]\}\}\s*$")
 _TERM = re.compile(r"^\S.*[?？]\s*$")
 _DEFINED = re.compile(r"^:[ \t]+(?=\S)")
+_HEADING = re.compile(
+    r"<h(?P<level>[1-6])(?:\s[^>]*?\b(?:id|name)=[\"']?(?P<anchor>[\w.:-]+))?[^>]*>"
+    r"(?P<title>.*?)</h(?P=level)\s*>[ \t]*(?:\n|$)",
+    re.IGNORECASE | re.DOTALL,
+)
+MOST_HEADING_LINES = 8
+"""The longest heading written as HTML that is looked for."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})")
 
@@ -21,10 +31,11 @@ Line = tuple[str, int]
 
 
 def open_boxes(text: str) -> tuple[str, tuple[int, ...]]:
-    """The page with each box as `<details>`, and for each line that of the file; none where no line changed."""
+    """The page with each box as `<details>` and each heading as Markdown, and for each line that of the file; none
+    where no line changed."""
     lines = text.split("\n")
     found = list(_opened(lines))
-    if len(found) == len(lines):
+    if [line for line, _ in found] == lines:
         return text, ()
     return "\n".join(line for line, _ in found), tuple(number for _, number in found)
 
@@ -33,6 +44,11 @@ def _opened(lines: list[str]) -> Iterator[Line]:
     at, fenced = 0, False
     while at < len(lines):
         fenced ^= _FENCE.match(lines[at]) is not None
+        if not fenced and (heading := _heading(lines, at)):
+            text, count = heading
+            yield from ((line, at) for line in ("", text, ""))
+            at += count
+            continue
         title, body, end = ("", at, at) if fenced else _box(lines, at)
         if not title:
             yield lines[at], at
@@ -42,6 +58,18 @@ def _opened(lines: list[str]) -> Iterator[Line]:
         yield from ((_INDENT.sub("", lines[number]), number) for number in range(body, end))
         yield from ((line, end - 1) for line in ("", "</details>", ""))
         at = end + 1 if end < len(lines) and _closes(lines[at], lines[end]) else end
+
+
+def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
+    """A heading that is written as HTML from the start of a line on, as Markdown, and how many lines it takes."""
+    if lines[at][:2].casefold() != "<h":
+        return None
+    match = _HEADING.match("\n".join(lines[at : at + MOST_HEADING_LINES]))
+    title = " ".join(match["title"].split()) if match else ""
+    if match is None or not plain(title):
+        return None
+    anchor = f" {{#{match['anchor']}}}" if match["anchor"] else ""
+    return f"{'#' * int(match['level'])} {title}{anchor}", match[0].rstrip().count("\n") + 1
 
 
 def _box(lines: list[str], at: int) -> tuple[str, int, int]:

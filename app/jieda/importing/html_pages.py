@@ -11,9 +11,12 @@ BREAKS = frozenset(
     "p div section article main body ul ol table tr blockquote hr figure dl tbody thead details pre li dt dd".split()
 )
 """Elements that begin a block."""
+QUESTION = "#### "
+"""What a term and an element of the class `question` begin with; the definition or answer stands below."""
 HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
-MARKS = HEADINGS | {"dt": "#### "}
-"""What a block begins with; the definition of a term stands below it."""
+MARKS = HEADINGS | {"dt": QUESTION}
+"""What a block begins with."""
+ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 Lines = list[tuple[str, int]]
 
 
@@ -38,8 +41,10 @@ class PageWriter(HTMLParser):
             return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block()
-        if tag in MARKS:
-            self._mark = MARKS[tag]
+        given = {name: value or "" for name, value in attrs}
+        asked = tag in BREAKS and "question" in given.get("class", "").split()
+        if tag in MARKS or asked:
+            self._mark = MARKS.get(tag, QUESTION)
             self._begin()
         elif tag in INLINE and not self._pre:
             self._write(INLINE[tag])
@@ -53,7 +58,7 @@ class PageWriter(HTMLParser):
         elif tag == "details":
             self._write_lines("<details>", "")
         else:
-            self._begin_inline(tag, {name: value or "" for name, value in attrs})
+            self._begin_inline(tag, given)
 
     def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
         match tag:
@@ -106,6 +111,8 @@ class PageWriter(HTMLParser):
         text, self._text = self._text if self._pre else self._text.strip(), ""
         if not text.strip():
             return
+        if self._mark == QUESTION and ONLY_LINK.fullmatch(text):
+            self._mark = "- "
         before = "> " * self._quoted + "  " * max(len(self._lists) - (self._mark[:1] in {"-", "1"}), 0)
         if self._pre:
             self.lines += [(f"{before}{line}", self._first + at) for at, line in enumerate(text.split("\n"))]

@@ -25,7 +25,10 @@ TO_MARKDOWN: Mapping[str, Callable[[str, str], tuple[str, tuple[int, ...]]]] = {
 SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
+_FRONT = re.compile(
+    r"\A(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|((?:[a-z_]+:[^\n]*\n)+)---)[ \t]*$", re.DOTALL | re.MULTILINE
+)
+"""Hexo's begins without a line of its own."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -93,7 +96,7 @@ def make_page(
 ) -> MarkdownPage:
     """The page that `raw`, Markdown or MDX, holds; `path` names it and tells the day it was last changed."""
     front = _FRONT.match(raw)
-    said = _front_matter(front[1]) if front else {}
+    said = _front_matter(front[1] or front[2] or "") if front else {}
     day = _said_day(said)
     text = _emptied(raw, front.span()) if front else raw
     text = _without_modules(_without_comments(text))

@@ -38,7 +38,9 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
         rest = {
             at: host
             for at, host in enumerate(hosts)
-            if at not in chosen and (style in CERTAIN or host.section.rank not in asking)
+            if at not in chosen
+            and fold_title(host.section.title) not in wording.around - wording.sections
+            and (style in CERTAIN or host.section.rank not in asking)
         }
         found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
@@ -71,12 +73,17 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     distinct = len({fold_title(title) for title in titles}) >= 0.7 * len(titles)
     answered = fmean(unit.answered for unit in units) >= 0.7
     asked = fmean(wording.likeness(title) for title in titles)
-    if style == "details" and asked == 1 and all(host.end < host.section.end for host, _ in found):
-        # Above the headings that a section is divided by, even one replaces no question.
+    if style == "details" and asked == 1 and all(_replaces_no_question(host, wording) for host, _ in found):
         return True
     if len(units) < 2 or not distinct or not answered or hosted >= 0.6:
         return False
     return asked >= 0.5 or _is_made_of(style, found, hosted)
+
+
+def _replaces_no_question(host: Host, wording: Wording) -> bool:
+    """Whether even one box is a question: above the headings of a section, or where its own title asks nothing."""
+    title = fold_title(host.section.title)
+    return host.end < host.section.end or not title or title in wording.sections
 
 
 def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
@@ -138,7 +145,7 @@ def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, 
 def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
     """The one question that a page is, with the parts of its answer below it; its title may stand in front matter."""
     top = root.children[0] if len(root.children) == 1 else None
-    if top is None and page.titled and any(wording.part(each.title) for each in root.children):
+    if page.titled and any(wording.part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
     if top is None or top.leaf or fold_title(top.title) in wording.around:
         return None
@@ -215,7 +222,7 @@ def _without_strays(
     ranks = {section.rank for each in marked if (section := headed.get(each.first))}
     marks = len(marked) >= 3 and len(marked) >= 0.6 * len(found)
     units = sum(len(units) for _, units in inner.values())
-    for question in found:
+    for question in _with_parts(found, wording):
         if question.style == "heading" and question not in marked:
             likeness = wording.likeness(question.title)
             around = fold_title(question.title) in wording.around
@@ -223,6 +230,18 @@ def _without_strays(
             if around or odd or (units > len(found) / 2 and likeness < ASKING):
                 continue
         yield question
+
+
+def _with_parts(found: Sequence[PageQuestion], wording: Wording) -> Iterator[PageQuestion]:
+    """The questions, with what has the level of one but is titled as a part of an answer put to the one above it."""
+    kept: list[PageQuestion] = []
+    for question in found:
+        part = wording.part(question.title) and fold_title(question.title) not in wording.around
+        if kept and question.style == "heading" and part:
+            kept[-1] = replace(kept[-1], end=question.end)
+        else:
+            kept.append(question)
+    yield from kept
 
 
 def _is_marked(question: PageQuestion, headed: Mapping[int, HeadedSection], wording: Wording) -> bool:

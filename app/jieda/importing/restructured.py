@@ -4,7 +4,8 @@ docutils is an optional extra. Roles and directives that only Sphinx knows are r
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from textwrap import dedent, indent
 from typing import Any
 
@@ -42,6 +43,8 @@ _OPTION = re.compile(r"^\s*:[\w-]+:.*\n?", re.MULTILINE)
 
 _ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
+_LOST = "\0"
+"""Stands for a line end inside a role, until the lines of the source have been counted."""
 _PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
 
 Lines = list[tuple[str, int]]
@@ -49,11 +52,10 @@ Lines = list[tuple[str, int]]
 
 
 class Writer:
-    """Writes the nodes of a tree; `first` is the line that its text starts on, and `read` reads a text inside it."""
+    """Writes the nodes of a tree. `origin` has the line of the source for each line that docutils was given."""
 
-    def __init__(self, first: int, read: Callable[[str, int], Lines]) -> None:
-        self._first = first
-        self._read = read
+    def __init__(self, origin: Sequence[int]) -> None:
+        self._origin = origin
 
     def blocks(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
         """The lines of all blocks in a node, a blank one behind each."""
@@ -141,7 +143,7 @@ class Writer:
             if match and match["name"] not in SILENT:
                 argument = match["argument"].strip()
                 text = "\n\n".join(filter(None, [argument, _OPTION.sub("", dedent(match["content"]))]))
-                for written, _ in self._read(text, 0):
+                for written, _ in _document(text):
                     yield written, self._line(node)
 
     def nothing(self, _node: Any, _level: int) -> Iterator[tuple[str, int]]:
@@ -167,7 +169,7 @@ class Writer:
         while at is not None and at.line is None:
             at = at.parent
         line = at.line if at is not None else 1
-        return max(self._first + line - (2 if _is(node, "title") else 1), 0)
+        return self._origin[max(min(line, len(self._origin)) - (2 if _is(node, "title") else 1), 0)]
 
 
 def _is(node: Any, name: str) -> bool:
@@ -245,23 +247,27 @@ def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
     if docutils_core is None:
         raise ImportingError(EXTRA_MISSING.format(name=name))
     try:
-        lines = _document(text, 0)
+        lines = _document(text)
     except RecursionError:
         raise ImportingError(f"{name}: it is nested too deeply to be read") from None
     return "\n".join(line for line, _ in lines), tuple(number for _, number in lines)
 
 
-def _document(text: str, first: int) -> Lines:
-    tree = docutils_core.publish_doctree(_ROLE.sub(_plain_role, text), settings_overrides=SETTINGS)
-    return list(Writer(first, _document).blocks(tree, 0))
+def _document(text: str) -> Lines:
+    read = _ROLE.sub(_plain_role, text)
+    origin = accumulate((1 + line.count(_LOST) for line in read.split("\n")), initial=0)
+    tree = docutils_core.publish_doctree(read.replace(_LOST, ""), settings_overrides=SETTINGS)
+    return list(Writer(tuple(origin)).blocks(tree, 0))
 
 
 def _plain_role(match: re.Match[str]) -> str:
-    """Roles of Sphinx as text or literals; those of docutils stay."""
+    """Roles of Sphinx as text or literals, with the line ends that they lose marked; those of docutils stay."""
     role, text = match["role"], match["text"]
     titled = _TITLED.match(text)
     if role in {"math", "emphasis", "strong", "literal", "code", "sup", "sub"}:
         return match[0]
-    if role in _PROSE_ROLES:
-        return titled["title"] if titled else text.rpartition("/")[2]
-    return f"``{titled['title'] if titled else text.lstrip('~!')}``"
+    said = (
+        titled["title"] if titled else text.rpartition("/")[2] if role in _PROSE_ROLES else text.lstrip("~!")
+    )
+    lost = _LOST * (match[0].count("\n") - said.count("\n"))
+    return f"{said}{lost}" if role in _PROSE_ROLES else f"``{said}``{lost}"

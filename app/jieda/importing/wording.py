@@ -99,7 +99,7 @@ class Wording:
         """How much a title reads like a question, 0 to 1."""
         if self.part(title) or fold_title(title) in self.around:
             return 0.0
-        if title.rstrip().endswith((":", "：")):
+        if title.rstrip().endswith((":", "：", "...", "…")):
             return 0.2
         if self.marked(title) or self.asks(title):
             return 1.0
@@ -121,7 +121,10 @@ class Wording:
         """The title without the mark, label or number in front of it."""
         bare = self.label.sub("", self.question_mark.sub("", title, count=1), count=1)
         return (
-            re.sub(rf"^\s*(?:{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*", "", bare).strip() or title
+            re.sub(
+                rf"^\s*(?:(?:\d{{1,3}}\.)*{_NUMBER}\s*[.、)）](?!\d)|[（(]{_NUMBER}[)）])\s*", "", bare
+            ).strip()
+            or title
         )
 
 
