@@ -17,7 +17,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -181,12 +180,7 @@ def _import(marked: Marked, directory: Path) -> Import:
 
 def check(directory: Path) -> CheckReport:
     """What `jieda check` says about a content directory."""
-    return check_content([directory], lambda dictionary: _analyzer(dictionary).keeps_whole)
-
-
-@cache
-def _analyzer(dictionary: tuple[str, ...]) -> Analyzer:
-    return Analyzer(dictionary)
+    return check_content([directory])
 
 
 def unnamed_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -102,7 +102,23 @@ BROKEN = {
     "text before the first section": ({A_EN: error("Hello.\n\n" + FIX)}, "section: the body must start"),
     "skeleton put to use": (
         {A_EN: error("## Fix\n\nTODO: what to change.\n")},
-        "en/roll/a.md:13: unfinished: has text of the skeleton",
+        "en/roll/a.md:12: unfinished: has text of the skeleton, and there is no other",
+    ),
+    "skeleton put to use in part": (
+        {A_EN: error("## Fix\n\nTurn it.\n\nTODO: how far.\n")},
+        "en/roll/a.md:15: unfinished: has text of the skeleton: write it",
+    ),
+    "boxes to tick": (
+        {A_EN: error(FIX + "\n- [ ] turn it\n")},
+        "en/roll/a.md:15: markdown: a box to tick is shown as `[ ]`",
+    ),
+    "alert": (
+        {A_EN: error(FIX + "\n> [!NOTE]\n> x\n")},
+        "markdown: `[!NOTE]` is shown as it is: write `> **Note**",
+    ),
+    "HTML": (
+        {A_EN: error("## Fix\n\nDo `x`, not `<br>`, in <framework>:\n<details>\n\n- a\n")},
+        "en/roll/a.md:14: markdown: `<details>` is shown as it is, for HTML is no part of entries",
     ),
     "doubt of an import": (
         {A_EN: error(doubts="['kind: a guess']")},

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from jieda.analysis.pipeline import Analyzer
+from jieda.analysis.token import Analysis, TokenKind
 from jieda.cli.main import main
 
-from tests.support.small_content import edition, write
+from tests.support.small_content import edition, load_checked, write
 
 
 def complaints(*directories: Path) -> list[str]:
@@ -38,11 +40,18 @@ def test_a_team_adds_to_a_shipped_group_by_naming_a_word_of_it(tmp_path: Path) -
     assert complaints(shipped, team) == []
 
 
-def test_a_short_chinese_word_that_the_tokenizer_splits_is_reported(tmp_path: Path) -> None:
+def test_a_short_chinese_word_of_the_glossary_is_kept_whole_without_being_listed(tmp_path: Path) -> None:
     text = "- {en: [hang], zh: [超时]}\n- {en: [collapse], zh: [训崩, 训练崩了吗呢, GPU 训崩]}\n"
-    message = "glossary.yaml:2: split-word: 训崩 is split by the tokenizer: add it to dictionary.txt"
-    assert complaints(glossary(tmp_path, text)) == [message]
-    assert complaints(glossary(tmp_path, text, dictionary="训崩\n")) == []
+    library = load_checked(glossary(tmp_path, text, dictionary="超时 7\n"))
+    assert not library.problems
+    assert library.dictionary == ("超时 7", "训崩")
+    assert "训崩" in texts(Analyzer(library.dictionary).analyze("又训崩了"))
+    assert "训崩" not in texts(Analyzer().analyze("又训崩了"))
+
+
+def texts(analysis: Analysis) -> set[str]:
+    """What is a word of its own in a text."""
+    return {token.text for token in analysis.tokens if token.kind is TokenKind.TERM}
 
 
 def test_a_group_that_finds_nothing_is_noted_when_asked_for_and_is_nothing_wrong(tmp_path: Path) -> None:
@@ -51,7 +60,6 @@ def test_a_group_that_finds_nothing_is_noted_when_asked_for_and_is_nothing_wrong
     folder = write(tmp_path, {"glossary.yaml": groups, "en/roll/one.md": entry})
     checked = CliRunner().invoke(main, ["check", "--search", "--content", str(folder)], prog_name="jieda")
     assert checked.stdout.splitlines() == [
-        "glossary.yaml:3: split-word: 训崩 is split by the tokenizer: add it to dictionary.txt",
         "glossary.yaml:2: note: unanswered: no search for sandbox, 训崩 finds anything yet",
     ]
     quiet = glossary(tmp_path / "other", "- {en: [sandbox]}\n")

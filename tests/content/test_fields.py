@@ -6,13 +6,12 @@ import pytest
 from jieda.content.check.everything import check_content
 
 from tests.support.server import ROOT
-from tests.support.small_content import keeps_whole
 
 FIELDS = sorted(path for path in (ROOT / "tests" / "fields").iterdir() if path.is_dir())
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda path: path.name)
 def test_the_check_finds_nothing_in_a_field(field: Path) -> None:
-    report = check_content([field], keeps_whole)
+    report = check_content([field])
     assert [str(problem) for problem in report.problems] == []
     assert report.entries > 0

@@ -285,7 +285,7 @@ def test_a_later_directory_overrides_by_id_and_adds_its_own(tmp_path: Path) -> N
     assert titles == {"mine/c": ["Team C"], "roll/a": ["Team A"], "roll/b": ["Base B"]}
     assert set(library.taxonomy.framework) == {"roll", "mine"}
     assert [group.zh for group in library.glossary] == [("显存",), ("卡住",)]
-    assert library.dictionary == ("显存", "训推一体 100")
+    assert library.dictionary == ("显存", "训推一体 100", "卡住")
     assert [sample.text for sample in library.samples("roll/a")] == ["team sample"]
     assert "unknown-key" not in {each.rule for each in library.problems}
 

@@ -1,9 +1,8 @@
 """Content directories small enough to be seen whole in a test."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from jieda.analysis.pipeline import Analyzer
 from jieda.content.check.everything import check_content
 from jieda.content.library import Library
 from jieda.content.read.load import Loaded
@@ -50,11 +49,6 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def keeps_whole(dictionary: tuple[str, ...]) -> Callable[[str], bool]:
-    """As in `jieda check`; only where a glossary has Chinese words is it asked."""
-    return Analyzer(dictionary).keeps_whole
-
-
 def load_checked(*directories: Path) -> Library:
     """The library of content directories, with the problems that a whole check finds."""
-    return Loaded(directories, frozenset(Language)).library(check_content(directories, keeps_whole).problems)
+    return Loaded(directories, frozenset(Language)).library(check_content(directories).problems)

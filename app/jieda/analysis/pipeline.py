@@ -77,13 +77,6 @@ class Analyzer:
         """Chinese words that are names of people or places. Takes a tenth of a second."""
         return self._chinese.names()
 
-    def keeps_whole(self, word: str) -> bool:
-        """Whether `word` is a token of its own, and not only the words that it is made of."""
-        return any(
-            token.kind is TokenKind.TERM and (token.start, token.end) == (0, len(word))
-            for token in self.analyze(word).tokens
-        )
-
     def _analyze(self, text: str) -> Analysis:
         folded = self._folder.fold(text)
         whole, starts, ends = folded.text, folded.starts, folded.ends

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from jieda.analysis.pipeline import Analyzer
 from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
@@ -91,7 +90,7 @@ def _marked(problem: Problem, mark: str) -> str:
 def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
     """The whole check. Raises ContentError, JiedaError."""
     with answers_of(directories) if searches else nullcontext() as answers:
-        return check_content(directories, lambda dictionary: Analyzer(dictionary).keeps_whole, answers)
+        return check_content(directories, answers)
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def test_the_line_in_the_footer_can_be_switched_off(
 def test_colours_that_are_hard_to_read_are_reported(tmp_path: Path) -> None:
     site = "site:\n  accent: '#a0d8c0'\n  logo: gone.png\n"
     content = small_content.write(tmp_path, {"taxonomy.yaml": site + small_content.TAXONOMY})
-    found = check_content([content], small_content.keeps_whole).problems
+    found = check_content([content]).problems
     assert [(each.line, each.rule) for each in found] == [(1, "link"), (2, "contrast")]
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import SignatureFinder, Spoken, placed_words, split_words, unanswered_groups
+from jieda.content.check.findings import SignatureFinder, Spoken, placed_words, unanswered_groups
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
@@ -39,10 +39,6 @@ class CheckReport:
         return tuple(each for each in self.problems if not (each.served and each.path in self.drafts))
 
 
-KeepsWhole = Callable[[tuple[str, ...]], Callable[[str], bool]]
-"""From the lines of a dictionary, what says whether a tokenizer with that dictionary keeps a word whole."""
-
-
 @dataclass(frozen=True, slots=True)
 class TriedAnswers:
     """What visitors of the content that is checked are answered: whether a search for some words finds anything, the
@@ -54,9 +50,7 @@ class TriedAnswers:
     judged: Callable[[str, Language], Collection[str]]
 
 
-def check_content(
-    directories: Sequence[Path], keeps_whole: KeepsWhole, answers: TriedAnswers | None = None
-) -> CheckReport:
+def check_content(directories: Sequence[Path], answers: TriedAnswers | None = None) -> CheckReport:
     """Without `answers`, what takes a search or a diagnosis is left out.
 
     Raises ContentError where a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
@@ -77,7 +71,6 @@ def check_content(
         problems=in_order(
             (
                 *loaded.problems,
-                *_split_words(loaded, keeps_whole),
                 *_missing_images(loaded),
                 *found,
                 *check_between(corpus, spoken, matches),
@@ -146,16 +139,6 @@ def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Proble
     for text in loaded.glossaries:
         for found in unanswered_groups(GLOSSARY, placed_words(text), answers.finds):
             yield Problem(GLOSSARY, found.line, "unanswered", found.message, served=True)
-
-
-def _split_words(loaded: Loaded, keeps_whole: KeepsWhole) -> Iterator[Problem]:
-    """Short Chinese words of the glossaries that the tokenizer takes apart."""
-    if not any(group.zh for group in loaded.vocabulary.glossary):
-        return
-    is_kept = keeps_whole(loaded.vocabulary.dictionary)
-    for text in loaded.glossaries:
-        for found in split_words(GLOSSARY, placed_words(text), is_kept):
-            yield Problem(GLOSSARY, found.line, "split-word", found.message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:

@@ -12,7 +12,6 @@ from jieda.anchors import AnchorIndex
 from jieda.content.read.corpus import Corpus, Outline, SampleFile, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
-from jieda.han import HAN
 from jieda.log_knowledge import SHARED_BY
 from jieda.signature import LONGEST_SURE, SignatureLine, alike, compile_signature_line
 
@@ -42,6 +41,7 @@ HINTS: Mapping[str, str] = {
     "kind": "Add the field or section that an entry of this kind needs, or change its kind.",
     "link": "Correct the address, or take the link out.",
     "long-fix": "Say it shorter or in a table, and move versions, dates and reasons to Notes.",
+    "markdown": "Write it in Markdown that is shown as you mean it: docs/content-format.md says which.",
     "own-words": "Word it as a reader would, or so that it is told from what other entries say.",
     "place": "Move the file to where docs/content-format.md says that such files lie.",
     "related": "Correct the id, or take it out.",
@@ -52,7 +52,6 @@ HINTS: Mapping[str, str] = {
     "signature": "Quote the line, keep something in it that only this failure prints, and try it on the samples.",
     "size": "Make the file smaller, or divide the entry.",
     "slug": "Rename the file: 1 to 80 of a-z, 0-9 and -, then .md.",
-    "split-word": "Add the word to dictionary.txt.",
     "sync": "Bring the two editions in step, then run `jieda sync` with the entry's id.",
     "twins": "Make the field or the sections the same in both editions.",
     "two-exact": "Say `unless` or `confidence: likely` in the signature, or make it more specific.",
@@ -66,9 +65,6 @@ HINTS: Mapping[str, str] = {
 }
 """By rule; a test holds that every rule has its hint."""
 
-
-SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
-"""Words of this form are words to the reader, so they should be words to the tokenizer."""
 
 MOST_NAMED = 3
 
@@ -111,17 +107,6 @@ def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFind
                 f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group"
             )
             yield RuleFinding(where, word.line, message)
-
-
-def split_words(
-    where: str, words: Iterable[PlacedWord], is_kept: Callable[[str], bool]
-) -> Iterator[RuleFinding]:
-    """Chinese words of two to four characters that the tokenizer does not keep whole."""
-    for word in words:
-        if SHORT_CHINESE.fullmatch(word.text) and not is_kept(word.text):
-            yield RuleFinding(
-                where, word.line, f"{word.text} is split by the tokenizer: add it to dictionary.txt"
-            )
 
 
 def unanswered_groups(

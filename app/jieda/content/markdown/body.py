@@ -4,6 +4,7 @@ Everything is taken from one stream of tokens. Raw HTML is off, so a tag in the 
 text; what may become a link or an image is an allow-list (`jieda.content.markdown.links`).
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -69,6 +70,8 @@ class Body:
     first_line: int
     """The line of the file that the body starts on."""
     starts_with_section: bool
+    unrendered: tuple[tuple[int, str], ...]
+    """What is shown as it is written and was not meant to be: lines, and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -
         code_spans=tuple(text for text, is_span in _code(tokens) if is_span),
         first_line=first_line,
         starts_with_section=bool(tokens) and _opens_section(tokens[0]),
+        unrendered=tuple(_unrendered(tokens, first_line)),
     )
 
 
@@ -166,6 +170,31 @@ def _read_links(tokens: list[Token], lang: Language, framework: str, first_line:
                 token.meta["link"] = read_image(str(token.attrs["src"]), framework, line)
             if "link" in token.meta:
                 yield token.meta["link"]
+
+
+_BOX, _ALERT = re.compile(r"\[[ xX]\]\s"), re.compile(r"\[!(\w+)\]")
+_TAG = re.compile(
+    r"</?(?:a|b|br|center|details|div|em|font|h[1-6]|hr|i|img|kbd|li|ol|p|pre|small|span|strong|sub|summary|sup|table|td|tr"
+    r"|u|ul)(?:\s[^>]*)?/?>|<!--",
+    re.IGNORECASE,
+)
+
+
+def _unrendered(tokens: Sequence[Token], first_line: int) -> Iterator[tuple[int, str]]:
+    for at, block in enumerate(tokens):
+        around = tokens[at - 2].type if at > 1 else ""
+        line = _map(block)[0] + first_line
+        if around == "list_item_open" and _BOX.match(block.content):
+            yield line, "a box to tick is shown as `[ ]`: write a plain list"
+        elif around == "blockquote_open" and (alert := _ALERT.match(block.content)):
+            yield line, f"`{alert[0]}` is shown as it is: write `> **{alert[1].capitalize()}**: …`"
+        for token in block.children or ():
+            line += token.type in BREAKS
+            if token.type == "text" and (tag := _TAG.search(token.content)):
+                yield (
+                    line,
+                    f"`{tag[0]}` is shown as it is, for HTML is no part of entries: write it as Markdown",
+                )
 
 
 def _code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:

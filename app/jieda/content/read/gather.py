@@ -4,6 +4,7 @@ Each function here is pure and looks at one entry, or at little of every file, s
 call it for what changed and a plain load for everything, with the same result.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from jieda.content.read.shared_files import (
 )
 from jieda.entry import Language, Problem
 from jieda.errors import ContentError
+from jieda.han import HAN
 from jieda.log_knowledge import LogKnowledge
 from jieda.site_texts import SiteTexts
 from jieda.taxonomy import GlossaryGroup, Taxonomy
@@ -120,6 +122,17 @@ def _misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) ->
     return Problem(where, 1, rule, message, served=False, draft=draft)
 
 
+SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
+"""Words of this form are words to the reader."""
+
+
+def _kept_whole(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -> tuple[str, ...]:
+    """The lines of dictionary.txt, and the short Chinese words of the glossary."""
+    listed = {line.partition(" ")[0] for line in lines}
+    named = (word for group in groups for word in group.zh if SHORT_CHINESE.fullmatch(word))
+    return tuple(dict.fromkeys([*lines, *(word for word in named if word not in listed)]))
+
+
 def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     """The shared files of all directories, in their order, as one. `root` is the first directory.
 
@@ -131,7 +144,7 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
     taxonomies = given[TAXONOMY]
     if not taxonomies:
         raise ContentError(root / TAXONOMY, 1, "is missing")
-    groups = (group for each in given[GLOSSARY] for group in read_glossary(*each))
+    groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
     repeated = (
         found for _, text in given[GLOSSARY] for found in repeated_words(GLOSSARY, placed_words(text))
@@ -141,8 +154,8 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         raise ContentError(taxonomies[-1][0], 1, message)
     return Vocabulary(
         taxonomy=taxonomy,
-        glossary=tuple(dict.fromkeys(groups)),
-        dictionary=tuple(dict.fromkeys(lines)),
+        glossary=groups,
+        dictionary=_kept_whole(tuple(lines), groups),
         problems=(
             *(
                 Problem(each.where, each.line, "repeated-word", each.message, served=True)

@@ -43,6 +43,10 @@ LIST_MARK = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 HAN_PER_WORD = 2
 """A Chinese word has about two characters."""
 
+ONLY_SKELETON = (
+    "has text of the skeleton, and there is no other: write it, or keep the file a draft (`draft: true`)"
+)
+
 FEWEST_LETTERS = 8
 """Of what stands beside links: with fewer, the fix is the link."""
 
@@ -201,10 +205,11 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     )
     if fatal:
         return None, problems
-    if not body_text.strip():
-        raise UnservableError(body_line, "body", "the body is empty")
-    if body_text.count("[") > MAX_BRACKETS:
-        raise UnservableError(body_line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
+    _refuse_body(body_text, body_line)
+    unfinished = tuple(_left_to_write(raw))
+    if not front.draft and _only_skeleton(front.title, body_text):
+        left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
+        return None, (*problems, *left)
     body = parse_body(body_text, lang, entry_id.partition("/")[0], body_line)
     outline = FileOutline(
         id=entry_id,
@@ -219,14 +224,36 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         code_spans=body.code_spans,
         first_line=body.first_line,
         starts_with_section=body.starts_with_section,
-        unfinished=tuple(
-            number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line)
-        ),
+        unfinished=unfinished,
         leanings=tuple(leanings(raw, body.headings)),
         fix_words=fix_words(raw, body.headings),
         fix_names_no_option=names_no_option(raw, body.headings, entry_id.partition("/")[0]),
     )
-    return ParsedFile(outline, raw, body), problems
+    return ParsedFile(outline, raw, body), (*problems, *_shown_as_written(file.where, body, draft))
+
+
+def _shown_as_written(where: str, body: Body, draft: bool) -> Iterator[Problem]:
+    for line, message in body.unrendered:
+        yield Problem(where, line, "markdown", message, served=True, draft=draft)
+
+
+def _left_to_write(raw: str) -> Iterator[int]:
+    """The lines that hold text of the skeleton."""
+    return (number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line))
+
+
+def _refuse_body(body: str, line: int) -> None:
+    """Raises UnservableError for a body that is empty or would take too long to read."""
+    if not body.strip():
+        raise UnservableError(line, "body", "the body is empty")
+    if body.count("[") > MAX_BRACKETS:
+        raise UnservableError(line, "size", f"the body has more than {MAX_BRACKETS} square brackets")
+
+
+def _only_skeleton(title: str, body: str) -> bool:
+    """Whether an edition has no title or no answer but what the skeleton had."""
+    said = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
+    return bool(LEFT_TO_WRITE.match(title) or (said and all(map(LEFT_TO_WRITE.search, said))))
 
 
 def read_place(where: str) -> tuple[Language, str]:
