@@ -1,10 +1,12 @@
 """What content directories become: served, left out, overridden, reported."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from jieda.content.library import Library
+from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.load import load_library
 from jieda.entry import Kind, Language
 from jieda.errors import ContentError
@@ -252,6 +254,11 @@ def test_old_ids_lead_to_the_entry_of_today(tmp_path: Path) -> None:
     assert only_problem(library, "formerly")[0] == "en/roll/b.md"
 
 
+def test_an_id_in_use_leads_to_no_other_entry(tmp_path: Path) -> None:
+    files = {"en/roll/a.md": edition("A", formerly="[roll/b]"), "en/roll/b.md": edition("B")}
+    assert load(tmp_path, files).formerly == {}
+
+
 # ---- several directories
 
 
@@ -363,6 +370,16 @@ def test_a_link_out_of_the_directory_is_refused_and_one_within_is_followed(tmp_p
         "en/roll/secret.md",
         "en/slime",
     }
+
+
+def test_what_became_a_link_out_of_the_directory_since_it_was_listed_is_not_read(tmp_path: Path) -> None:
+    outside = write(tmp_path / "outside", {"en/roll/a.md": edition("Secret")})
+    folder = write(tmp_path / "content", {"en/roll/a.md": edition("A")})
+    (listed,) = list_directory(folder).editions
+    shutil.rmtree(folder / "en")
+    (folder / "en").symlink_to(outside / "en")
+    with pytest.raises(PermissionError, match="leads out"):
+        read_file(listed)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

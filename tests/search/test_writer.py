@@ -107,6 +107,14 @@ def test_a_removed_document_is_found_no_more_and_may_come_back(edited: Edited) -
     assert ids(edited.index(), "t:w1") == ["f/1"]
 
 
+def test_a_document_written_again_as_it_was_is_found_once(edited: Edited) -> None:
+    held = numbered(1)
+    edited.update(held)
+    place = edited.update(held)
+    assert len(read_manifest(place).segments) == 1
+    assert ids(edited.index(), "t:all") == ["f/0"]
+
+
 def test_the_generation_before_stays_as_it_was(edited: Edited) -> None:
     edited.update({}, everything=numbered(9))
     before = edited.index()

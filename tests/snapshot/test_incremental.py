@@ -49,13 +49,7 @@ slugs, langs = st.sampled_from(SLUGS), st.sampled_from(["en", "zh"])
 @st.composite
 def editions(draw: st.DrawFn) -> Edit:
     lang, slug, link = draw(langs), draw(slugs), draw(slugs)
-    lines = draw(
-        st.lists(
-            st.sampled_from(["chunk {int} is lost", "moon {int} is dark", "sun {int}"]),
-            max_size=2,
-            unique=True,
-        )
-    )
+    lines = draw(st.lists(signature_lines, max_size=2, unique=True))
     fields = {
         "kind": draw(st.sampled_from(["error", "concept"])),
         "related": f"[roll/{draw(slugs)}]",
@@ -147,13 +141,7 @@ def loaded(library: Library) -> dict[str, object]:
 
 @pytest.mark.quick
 @settings(max_examples=examples(15), deadline=None)
-@given(
-    steps=st.lists(
-        st.lists(st.one_of(editions(), editions(), other_files()), min_size=1, max_size=3),
-        min_size=1,
-        max_size=5,
-    )
-)
+@given(steps=st.lists(edits, min_size=1, max_size=5))
 def test_step_by_step_is_the_same_as_all_at_once(analyzers: Analyzers, steps: list[list[Edit]]) -> None:
     place = Path(tempfile.mkdtemp(prefix="jieda-test-"))
     try:
@@ -182,17 +170,34 @@ def touch(content: Path) -> None:
     (content / "en/roll/a.md").touch()
 
 
+def lose_picture(content: Path) -> None:
+    (content / "en/roll/pic.png").unlink()
+
+
+def free_old_id(content: Path) -> None:
+    for path in content.glob("*/roll/a.md"):
+        text = path.read_text("utf-8")
+        path.write_text(text.replace("formerly: [roll/old]", "formerly: []"), encoding="utf-8")
+
+
+def collide_by_case(content: Path) -> None:
+    write(content, {"en/Roll/b.md": edition("B of another case")})
+
+
 @pytest.mark.quick
-@pytest.mark.parametrize("change", [rename_both, touch])
+@pytest.mark.parametrize("change", [rename_both, touch, lose_picture, free_old_id, collide_by_case])
 def test_neighbors_of_what_changed_are_looked_at_again(
     tmp_path: Path, analyzers: Analyzers, change: Callable[[Path], None]
 ) -> None:
     files = {
-        f"{lang}/roll/{slug}.md": edition(f"{slug} {lang}", body(lang, "b", ""), related="[roll/b]")
+        f"{lang}/roll/{slug}.md": edition(
+            f"{slug} {lang}", body(lang, "b", ""), related="[roll/b]", formerly="[roll/old]"
+        )
         for lang in ("en", "zh")
         for slug in ("a", "b")
     }
     content = write(tmp_path / "content", files)
+    apply(content, Edit("en/roll/pic.png", PNG))
     builder = Builder([content], tmp_path / "data", analyzers)
     builder.build()
     change(content)
