@@ -82,15 +82,17 @@ class KnowledgeBase:
         kind: str | Iterable[str] = (),
         topic: str | Iterable[str] = (),
         error_type: str | Iterable[str] = (),
+        version: str | Iterable[str] = (),
         limit: int = 10,
         verbatim: bool = False,
     ) -> SearchResult:
         """Return what a query finds, shown in `lang` (by default that of the query): the entries with one of the
-        frameworks, kinds, topics and error types, where such are given. `verbatim`: nothing is corrected.
+        frameworks, kinds, topics and error types, where such are given, without those that say that they do not apply
+        to a `version` such as `slime 0.2.4`. `verbatim`: nothing is corrected.
 
-        Raises JiedaError for a tag that the content lacks.
+        Raises JiedaError for a tag that the content lacks, and for what is no version.
         """
-        filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type))
+        filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type), version=_all(version))
         shown = Language(lang) if lang else language_of(query)
         return self._ask(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
 

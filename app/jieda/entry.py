@@ -85,6 +85,15 @@ class Validity:
     fixed_in: Mapping[str, str] = field(default_factory=dict)
     verified: Verified | None = None
 
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """What an entry says of each program, such as `slime >=0.2,<0.3 0.2.5`: the range that it holds for, and from
+        which version on it is mended. Entries are filtered by it."""
+        return tuple(
+            f"{program} {self.versions.get(program, '').replace(' ', '')} {self.fixed_in.get(program, '')}"
+            for program in {**self.versions, **self.fixed_in}
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:

@@ -16,6 +16,7 @@
         ├── UnknownEntry        404
         ├── UnknownTag          422
         ├── BadParameter        422
+        ├── BadVersion          422
         ├── TooLarge            413
         ├── TooBusy             503
         └── ClusterUnavailable  503
@@ -123,6 +124,13 @@ class BadParameter(RequestError):
 
     status = 422
     key = "problem.bad_parameter"
+
+
+class BadVersion(RequestError):
+    """What is asked for is no program with a version. Arguments: `field` and `value`."""
+
+    status = 422
+    key = "problem.bad_version"
 
 
 class TooLarge(RequestError):

@@ -1,8 +1,8 @@
 """The words that entries are sorted and found by: tags, their closed lists, groups of the glossary, and filters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from jieda.entry import Entry, Language, Summary
 from jieda.errors import UnknownTag
@@ -17,19 +17,24 @@ class Tag:
     description: Mapping[Language, str]
     homepage: str = ""
     repository: str = ""
+    packages: tuple[str, ...] = ()
+    """What pip lists a framework as, where that is not its id."""
 
 
 FACETS = ("framework", "kind", "topic", "error_type")
 """The tags that hits are counted and filtered by, in the order they are shown."""
+HOLDS = "holds"
+"""What entries say of the versions of programs: they are filtered by it, and nobody sees it as a tag."""
 
 
 def facet_values(entry: Entry | Summary) -> dict[str, tuple[str, ...]]:
-    """The tags of an entry, by facet."""
+    """The tags of an entry, by facet, and under HOLDS what it says of versions."""
     return {
         "framework": (entry.framework,),
         "kind": (entry.kind.value,),
         "topic": entry.topics,
         "error_type": entry.error_types,
+        HOLDS: entry.validity.holds,
     }
 
 
@@ -51,6 +56,11 @@ class Taxonomy:
             "error_type": self.error_type,
         }[name]
 
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The framework of each package that is not called as its framework."""
+        return {package: tag.id for tag in self.framework.values() for package in tag.packages}
+
 
 @dataclass(frozen=True, slots=True)
 class GlossaryGroup:
@@ -70,38 +80,52 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Or within one facet, and between facets. `edition` keeps entries that have that edition."""
+    """Or within one facet, and between facets. `edition` keeps entries that have that edition; `version`, such as
+    `slime 0.2.4`, leaves out those that say that they are for others. `Library.read_filters` finds what is `ruled_out`
+    by it, of what entries say under HOLDS."""
 
     framework: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     topic: tuple[str, ...] = ()
     error_type: tuple[str, ...] = ()
     edition: Language | None = None
+    version: tuple[str, ...] = ()
+    ruled_out: tuple[str, ...] = ()
 
     def facet(self, name: str) -> tuple[str, ...]:
-        """The values asked for in one of `entry.FACETS`."""
+        """The values asked for in one of `FACETS`, or as `version`."""
         return {
             "framework": self.framework,
             "kind": self.kind,
             "topic": self.topic,
             "error_type": self.error_type,
+            "version": self.version,
         }[name]
 
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The facets that are filtered by, `edition` and `version` among them."""
+        return tuple(name for name in (*FACETS, "edition", "version") if getattr(self, name))
+
     def without(self, name: str) -> "Filters":
-        """These filters without the facet `name` (or `edition`)."""
-        kept = {facet: self.facet(facet) for facet in FACETS if facet != name}
-        return Filters(**kept, edition=None if name == "edition" else self.edition)
+        """These filters without the facet `name` (or `edition`, or `version`)."""
+        return self._changed({name: None if name == "edition" else ()})
 
     def with_only(self, name: str, *values: str) -> "Filters":
-        """These filters with the facet `name` narrowed to some values."""
-        kept = {facet: self.facet(facet) for facet in FACETS}
-        return Filters(**kept | {name: values}, edition=self.edition)
+        """These filters with the facet `name` (or `version`) narrowed to some values."""
+        return self._changed({name: values})
+
+    def _changed(self, values: dict[str, Any]) -> "Filters":
+        if "version" in values:
+            values["ruled_out"] = ()
+        return replace(self, **values)
 
     def admit(self, entry: Entry | Summary) -> bool:
-        """Whether an entry has a value of each facet that is filtered by, and the edition."""
+        """Whether an entry has a value of each facet that is filtered by, the edition, and nothing ruled out."""
         values = facet_values(entry)
         tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
-        return tagged and (self.edition is None or self.edition in entry.editions)
+        held = not set(self.ruled_out) & set(values[HOLDS])
+        return tagged and held and (self.edition is None or self.edition in entry.editions)
 
     def check(self, taxonomy: Taxonomy) -> None:
         """Raises UnknownTag for the first value that the taxonomy lacks."""
@@ -110,7 +134,7 @@ class Filters:
                 check_tag(facet, value, taxonomy)
 
     def __bool__(self) -> bool:
-        return bool(self.framework or self.kind or self.topic or self.error_type or self.edition)
+        return bool(self.chosen)
 
 
 def check_tag(facet: str, value: str, taxonomy: Taxonomy) -> None:

@@ -1,16 +1,21 @@
 """Versions of programs: those that an entry holds for, and those that a text says. The one door to packaging."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from jieda.entry import Validity
+from jieda.errors import BadVersion
 
 _NUMBER = r"v?(\d{1,6}(?:\.\d{1,6}){1,4}(?:(?:\.?(?:a|b|rc|post|dev))\d{1,6}){0,2})"
 _BETWEEN = r"(?: ?@ ?[^\s@]{1,300}@|[ \t]?(?:[=:(-]{1,2}[ \t]?|[ \t]|version[ \t]?[:=]?[ \t]?){1,2})"
 """Stands in `name==1.2`, `name @ git+https://…@v1.2`, `name-1.2.dist-info` and `name version: 1.2`."""
+_ASKED = re.compile(r"\s*([A-Za-z][\w.-]{0,60}?)[\s=:@-]{1,5}(v?\d\S{0,40})\s*", re.ASCII)
+
+Packages = Mapping[str, str]
+"""The program of each package that is called otherwise: `pai-chatlearn` is ChatLearn."""
 
 
 def fault_of_range(text: str) -> str:
@@ -30,27 +35,44 @@ def fault_of_version(text: str) -> str:
     return ""
 
 
-def told_versions(text: str, program: str) -> Iterator[Version]:
+def asked_version(text: str, packages: Packages) -> tuple[str, Version]:
+    """The program and the version in `slime 0.2.4`, `slime==0.2.4` or `slime:v0.2.4`. Raises BadVersion."""
+    if found := _ASKED.fullmatch(text):
+        name = re.sub("[-_.]+", "-", found[1]).casefold()
+        try:
+            return packages.get(name, name), Version(found[2])
+        except InvalidVersion:
+            pass
+    raise BadVersion(field="version", value=text[:100])
+
+
+def told_versions(text: str, program: str, packages: Packages) -> Iterator[Version]:
     """The versions of a program that a log, a list of packages or a question says."""
-    parts = re.split(r"[-_.]", program)
-    if parts[0].casefold() not in text.casefold():
-        return
-    name = "[-_.]".join(map(re.escape, parts))
-    for found in re.finditer(rf"(?<![\w.-]){name}{_BETWEEN}{_NUMBER}(?![\d])", text, re.IGNORECASE):
-        yield Version(found[1])
+    for called in (program, *(package for package, of in packages.items() if of == program)):
+        parts = re.split(r"[-_.]", called)
+        if parts[0].casefold() in text.casefold():
+            name = "[-_.]".join(map(re.escape, parts))
+            for found in re.finditer(rf"(?<![\w.-]){name}{_BETWEEN}{_NUMBER}(?![\d])", text, re.IGNORECASE):
+                yield Version(found[1])
 
 
-def doubtful_version(validity: Validity, text: str) -> str:
+def rules_out(holds: str, told: Iterable[tuple[str, Version]]) -> bool:
+    """Whether one of `Validity.holds` is against all versions that are told of its program, of which there are any."""
+    program, held, fixed = holds.split(" ")
+    versions = [version for name, version in told if name == program]
+    return bool(versions) and not any(_holds(held, fixed, each) for each in versions)
+
+
+def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
     """The program and version that a text says and an entry does not hold for, such as `slime 0.2.4`; empty where
     there is none. Of a program that is said with several versions, all have to be others than the entry's."""
-    for program in {**validity.versions, **validity.fixed_in}:
-        told = list(told_versions(text, program))
-        if told and not any(_holds(validity, program, each) for each in told):
-            return f"{program} {told[0]}"
+    for holds in validity.holds:
+        program = holds.partition(" ")[0]
+        told = [(program, each) for each in told_versions(text, program, packages)]
+        if rules_out(holds, told):
+            return f"{program} {told[0][1]}"
     return ""
 
 
-def _holds(validity: Validity, program: str, version: Version) -> bool:
-    held = SpecifierSet(validity.versions.get(program, ""))
-    fixed = validity.fixed_in.get(program)
-    return held.contains(version, prereleases=True) and (not fixed or version < Version(fixed))
+def _holds(held: str, fixed: str, version: Version) -> bool:
+    return SpecifierSet(held).contains(version, prereleases=True) and (not fixed or version < Version(fixed))

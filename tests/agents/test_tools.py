@@ -45,6 +45,18 @@ def run(request: pytest.FixtureRequest, agents_server: Server, tmp_path: Path) -
     return lambda work: over_stdio(tmp_path, work, "--url", agents_server.base)
 
 
+def test_a_search_leaves_out_what_is_for_other_versions(agents_server: Server) -> None:
+    async def work(client: Client) -> list[bool]:
+        asked = {"query": "R3 router replay in ROLL", "limit": 10}
+        told = [
+            await client.call_tool("search", asked | {"version": each})
+            for each in ("roll 0.3.0", "roll 0.1.3")
+        ]
+        return ["roll/train-infer-mismatch" in text_of(each) for each in told]
+
+    assert over_http(agents_server, work) == [True, False]
+
+
 def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) -> None:
     async def work(client: Client) -> None:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}

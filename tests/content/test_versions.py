@@ -1,12 +1,15 @@
 """Versions as data: what an entry holds for, and the logs, lists of packages and questions that say another."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import httpx
+import jieda
 import pytest
 from jieda.entry import Validity
 from jieda.versions import doubtful_version
@@ -22,6 +25,7 @@ FIELDS = {
     "symptoms": "[frobnicate]",
     "signatures": "['the widget cannot frobnicate']",
 }
+PACKAGES = {"slime-rl": "slime"}
 VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
 
 
@@ -38,6 +42,7 @@ VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
         ("megatron_core==0.14.1", ""),
         ("megatron_core==0.15.0+cu124", "megatron-core 0.15.0"),
         ("both slime==0.2.4 and slime==0.3.0", ""),
+        ("slime_rl==0.3.0\nray==2.44", "slime 0.3.0"),
         ("not-slime==0.3.0, slime_plugins==0.3.0, 0.3.0, slime at 10.0.0.1", ""),
         ("", ""),
     ],
@@ -45,7 +50,7 @@ VALID = Validity({"slime": ">=0.2,<0.3"}, {"megatron-core": "0.15.0"})
 def test_a_version_counts_where_it_is_said_of_a_program_that_the_entry_names(
     text: str, doubtful: str
 ) -> None:
-    assert doubtful_version(VALID, text) == doubtful
+    assert doubtful_version(VALID, text, PACKAGES) == doubtful
 
 
 @pytest.fixture
@@ -98,10 +103,76 @@ def test_every_surface_says_which_versions_and_that_it_may_not_apply(
     assert "Widget fails" in late
 
 
+def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
+    content: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    """Entries that say nothing of versions always stay; pip's name of a framework is as good as its own."""
+    taxonomy = TAXONOMY.replace("    homepage:", "    packages: [pai-roll]\n    homepage:")
+    held = {"taxonomy.yaml": taxonomy, "en/roll/any.md": edition("Widget fails again", FIX, **FIELDS)}
+    write(
+        content,
+        held | {"en/roll/new.md": edition("Widget fails late", FIX, **FIELDS, versions="{roll: '>=2'}")},
+    )
+    client = serve(content)
+
+    def found(path: str, *versions: str) -> set[str]:
+        asked = {"q": "widget fails"} if path.endswith("search") else {}
+        answer = client.get(path, params={"version": versions, **asked}).json()
+        items = answer.get("hits", answer.get("items"))
+        assert answer["total"] == len(items)
+        return {each["id"].partition("/")[2] for each in items}
+
+    for path in ("/api/v1/search", "/api/v1/entries"):
+        assert found(path) == {"any", "new", "old"}
+        assert found(path, "slime 0.2.4") == {"any", "new", "old"}
+        assert found(path, "slime==0.3.1") == {"any", "new"}
+        assert found(path, "pai_roll 1.0") == {"any", "old"}
+        assert found(path, "slime:v0.3", "roll-1.0") == {"any"}
+        assert found(path, "slime 0.2.4", "slime 0.3.1") == {"any", "new", "old"}
+    refused = client.get("/api/v1/search", params={"q": "widget", "version": "0.2.4"})
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [
+        {"field": "version", "message": "Write a program and its version, such as slime 0.2.4."}
+    ]
+
+
+def test_the_page_offers_to_leave_out_what_may_not_apply(
+    content: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    new = edition("Widget fails late", FIX, **FIELDS, versions="{roll: '>=2'}")
+    client = serve(write(content, {"en/roll/new.md": new}))
+    asked = {"q": "widget fails"}
+    assert "version=" not in client.get("/en/search", params=asked).text
+    client.cookies.set("jieda_framework", "roll:1.0")
+    page = client.get("/en/search", params=asked).text
+    assert "may not apply to roll 1.0" in page
+    (offered,) = re.findall(r'href="([^"]*version=[^"]*)"', page)
+    narrowed = client.get(unescape(offered)).text
+    assert "entries/roll/new" in page
+    assert "entries/roll/new" not in narrowed
+    assert "entries/roll/old" in narrowed
+    assert 'name="version" value="roll 1.0"' in narrowed
+
+
+def test_the_command_and_python_filter_by_version(content: Path, tmp_path: Path) -> None:
+    (content / "zh/roll/old.md").unlink()
+    command = [sys.executable, "-m", "jieda.cli.main", "search", "widget fails", "--json"]
+    command += ["--content", str(content), "--for-version"]
+    for version, total in (("slime 0.2.4", 1), ("slime 0.3.1", 0)):
+        run = subprocess.run([*command, version], capture_output=True, cwd=ROOT, timeout=120, check=False)
+        assert json.loads(run.stdout)["total"] == total
+    wrong = subprocess.run([*command, "latest"], capture_output=True, cwd=ROOT, timeout=120, check=False)
+    assert b"such as 'slime 0.2.4'" in wrong.stderr
+    with jieda.open(content, data=tmp_path / "data", semantic=False) as base:
+        (way_out,) = base.search("widget fails", version="slime 0.3.1").suggestions
+        assert (way_out.type, "slime 0.3.1" in way_out.text) == ("drop_filter", True)
+        assert "version" not in way_out.url
+
+
 def test_an_entry_goes_out_through_the_command_and_comes_back_by_load(content: Path, tmp_path: Path) -> None:
-    jieda = [sys.executable, "-m", "jieda.cli.main"]
+    command = [sys.executable, "-m", "jieda.cli.main"]
     read = subprocess.run(
-        [*jieda, "read", "roll/old", "--lang", "en", "--json", "--content", str(content)],
+        [*command, "read", "roll/old", "--lang", "en", "--json", "--content", str(content)],
         capture_output=True,
         cwd=ROOT,
         check=True,
@@ -110,7 +181,7 @@ def test_an_entry_goes_out_through_the_command_and_comes_back_by_load(content: P
     target = write(tmp_path / "target", {"taxonomy.yaml": TAXONOMY})
     line = json.dumps(json.loads(read.stdout)) + "\n"
     subprocess.run(
-        [*jieda, "load", "-", "--into", str(target)], input=line.encode(), cwd=ROOT, check=True, timeout=120
+        [*command, "load", "-", "--into", str(target)], input=line.encode(), cwd=ROOT, check=True, timeout=120
     )
     text = (target / "en/roll/old.md").read_text()
     assert "versions: {slime: '>=0.2,<0.3'}" in text

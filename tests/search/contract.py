@@ -38,7 +38,14 @@ CLOSE = 1e-9
 ALL = 1000
 TERMS = [f"{kind}:{word}" for kind in "xtpgc" for word in ("a", "b", "显存")]
 UNKNOWN = "t:nowhere"
-TAGS = {"framework": "fg", "kind": "kl", "topic": "tuv", "error_type": "xyz", "edition": ("en", "zh")}
+TAGS = {
+    "framework": "fg",
+    "kind": "kl",
+    "topic": "tuv",
+    "error_type": "xyz",
+    "edition": ("en", "zh"),
+    "holds": "hi",
+}
 SEPARATORS = ["", " ", "-", "_", "--", ".", ": ", " -", "_-"]
 
 weights = st.floats(0.05, 3.0)
@@ -98,6 +105,7 @@ filters = st.builds(
     Filters,
     **{facet: tag_lists[facet] for facet in FACETS},
     edition=st.sampled_from([None, *Language]),
+    ruled_out=tag_lists["holds"],
 )
 
 
@@ -364,8 +372,7 @@ class IndexContract:
                 assert order == sorted(order)
 
     def _with(self, index: Index, query: Query, chosen: Filters, facet: str, value: str) -> Results:
-        kept = {name: chosen.facet(name) for name in FACETS} | {facet: (value,)}
-        return search(index, replace(query, filters=Filters(**kept, edition=chosen.edition)))
+        return search(index, replace(query, filters=chosen.with_only(facet, value)))
 
     # ---- what stands in the index
 

@@ -50,6 +50,7 @@ def files() -> dict[str, str]:
                 updated=f"2026-01-{1 + (number + (lang is ZH)) % 5:02}",
                 applies_to=repr(f"{framework} {number % 3}.{number % 2}"),
                 **({"error_types": "[oom]"} if number % 6 == 2 else {}),
+                **({"versions": "{slime: '>=0.2'}"} if number % 3 else {}),
                 **({"synced_with": "'000000000000'"} if lang is ZH and number % 4 == 2 else {}),
                 **({"related": "[roll/n13, roll/n14]"} if number == 12 else {}),
             )
@@ -98,6 +99,7 @@ FILTERS = [
     Filters(topic=("memory", "speed"), kind=("error", "how-to"), edition=ZH),
     Filters(error_type=("oom",)),
     Filters(framework=("nowhere",)),
+    Filters(ruled_out=("slime >=0.2 ", "roll <9 1.0"), topic=("memory",)),
 ]
 
 

@@ -19,7 +19,7 @@ from jieda.search.index.protocol import WRITTEN_BITS, Columns, Lookup, Postings,
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm
 from jieda.search.rank.ranker import Contribution
 from jieda.search.weights import K1, WEIGHTING
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import FACETS, HOLDS, Filters
 
 SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 
@@ -227,10 +227,10 @@ def tier_of_writing(query: Query, document: Document) -> int:
 
 
 def passes(document: Document, filters: Filters) -> bool:
-    """Whether a document carries a chosen value in every facet that has one chosen."""
+    """Whether a document carries a chosen value in every facet that has one chosen, and nothing ruled out."""
     wanted = {facet: filters.facet(facet) for facet in FACETS}
     wanted["edition"] = (filters.edition,) if filters.edition else ()
-    return all(
+    return not set(filters.ruled_out) & set(document.facets.get(HOLDS, ())) and all(
         not values or bool(set(values) & set(document.facets.get(facet, ())))
         for facet, values in wanted.items()
     )

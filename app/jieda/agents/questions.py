@@ -112,6 +112,9 @@ class FilteredQuestion(Question):
     kind: Kinds = Field([], description="Only these kinds: error, how-to, concept.")
     topic: Tags = Field([], description="Only these topics, by id (see `list`).")
     error_type: Tags = Field([], description="Only these error types, by id (see `list`).")
+    version: Tags = Field(
+        [], description="Leave out entries that do not apply to these versions, such as `slime 0.2.4`."
+    )
     offset: int = Field(
         0, ge=0, le=MAX_OFFSET, description="Entries to skip: `next_offset` of the previous answer."
     )
@@ -123,6 +126,7 @@ class FilteredQuestion(Question):
             kind=tuple(self.kind),
             topic=tuple(self.topic),
             error_type=tuple(self.error_type),
+            version=tuple(self.version),
         )
 
 

@@ -13,7 +13,7 @@ from jieda.client.client import Client
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.entry import Language
-from jieda.errors import UnknownTag
+from jieda.errors import BadVersion, UnknownTag
 
 T = TypeVar("T")
 
@@ -47,7 +47,8 @@ def local_client(directories: tuple[Path, ...], **given: str) -> Local:
 
 
 def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
-    """The answer. Raises click.UsageError for a tag that the taxonomy lacks, JiedaError."""
+    """The answer. Raises click.UsageError for a tag that the taxonomy lacks and for what is no version,
+    JiedaError."""
 
     async def asked() -> T:
         try:
@@ -57,6 +58,11 @@ def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
             known = ", ".join(tag.id for tag in await client.tags(facet, Language.EN))
             raise click.UsageError(
                 f"unknown {facet.replace('_', ' ')} {value!r}; choose from {known}"
+            ) from error
+        except BadVersion as error:
+            value = error.arguments["value"]
+            raise click.UsageError(
+                f"{value!r} is no program with its version, such as 'slime 0.2.4'"
             ) from error
 
     return asyncio.run(asked())

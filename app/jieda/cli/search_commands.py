@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from jieda.presentation.validity_text import applies_to_text
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import SHOWN
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import Filters
 
 MARKS = re.compile(r"<(/?)mark>")
 BOLD = {"": "\033[1m", "/": "\033[0m"}
@@ -36,6 +37,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the JS
 @click.option("--topic", multiple=True, help="Only entries on this topic; may be repeated.")
 @click.option(
     "--error-type", "error_type", multiple=True, help="Only entries of this error type; may be repeated."
+)
+@click.option(
+    "--for-version",
+    "version",
+    multiple=True,
+    metavar="'PROGRAM X.Y.Z'",
+    help="Leave out entries that say that they do not apply to it, such as 'slime 0.2.4'; may be repeated.",
 )
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
 @click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")
@@ -54,13 +62,13 @@ def search(  # noqa: PLR0913 - one parameter for each option
     as_json: bool,
     url: str,
     directories: tuple[Path, ...],
-    **chosen: tuple[str, ...],
+    **chosen: Any,
 ) -> None:
     """Search the content; exit 1 where nothing is found."""
     # Bytes that are not UTF-8 come as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
     shown = Language(lang) if lang else language_of(query)
-    filters = Filters(**{facet: chosen[facet] for facet in FACETS}, edition=None)
+    filters = Filters(**chosen)
     client = client_of(url, directories)
     found = ask(client, client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
     if as_json:

@@ -33,7 +33,7 @@ class Local:
         return self.shapers.of(found.snapshot, lang).diagnosis(found.diagnosis)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
-        """Raises UnknownTag."""
+        """Raises UnknownTag, BadVersion."""
         found = await search_for(self.service, request)
         return self.shapers.of(found.snapshot, request.lang).search(found)
 
@@ -48,10 +48,10 @@ class Local:
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
     ) -> schemas.SummaryList:
-        """Raises UnknownTag."""
+        """Raises UnknownTag, BadVersion."""
         snapshot = self.service.current()
-        filters.check(snapshot.library.taxonomy)
-        found = await list_entries(self.service, snapshot, filters, since, window)
+        read = snapshot.library.read_filters(filters)
+        found = await list_entries(self.service, snapshot, read, since, window)
         shape = self.shapers.of(snapshot, lang)
         return schemas.SummaryList(
             items=tuple(shape.summary(each) for each in found.entries),

@@ -20,7 +20,7 @@ from jieda.search.index.document import EDITION, ZONES, Document, Weighting
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import idf
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
 """Bytes of a term that are sent as they are. The cluster refuses whole documents for terms of 32,766 bytes."""
@@ -88,7 +88,7 @@ def index_body(shape: Shape) -> dict[str, object]:
                     "position_increment_gap": 0,
                     "norms": False,
                 },
-                **{facet: {"type": "keyword"} for facet in (*FACETS, EDITION)},
+                **{facet: {"type": "keyword"} for facet in (*FACETS, EDITION, HOLDS)},
                 "id": {"type": "keyword"},
             },
         },
@@ -114,7 +114,7 @@ def source_of(document: Document, weighting: Weighting) -> str:
         "terms": list(map(spelled, frequencies)),
         "keys": list(map(spelled, document.keys)),
         "atoms": list(map(spelled, chain.from_iterable((*text.atoms, BREAK) for text in document.texts))),
-        **{facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION)},
+        **{facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION, HOLDS)},
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
@@ -227,6 +227,8 @@ def passing(filters: Filters) -> list[Body]:
     ]
     if filters.edition:
         found.append({"term": {EDITION: str(filters.edition)}})
+    if filters.ruled_out:
+        found.append({"bool": {"must_not": {"terms": {HOLDS: list(filters.ruled_out)}}}})
     return found
 
 

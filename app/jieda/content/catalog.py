@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 from jieda.entry import Language, Summary
-from jieda.taxonomy import FACETS, Filters, Taxonomy, facet_values
+from jieda.taxonomy import FACETS, HOLDS, Filters, Taxonomy, facet_values
 
 VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
 """The version that what an entry applies to begins with, behind the name of its framework."""
@@ -220,6 +220,11 @@ class Catalog:
         out."""
         return self._counted(filters, facet)
 
+    def values(self, facet: str) -> tuple[str, ...]:
+        """The values of a facet that entries carry, sorted."""
+        query = "SELECT DISTINCT value FROM tags WHERE facet = ? ORDER BY value"
+        return tuple(value for (value,) in self._ask(query, (facet,)))
+
     def alike(self, entry_id: str, most: int, without: Iterable[str]) -> tuple[Summary, ...]:
         """At most `most` other entries that share tags with one, those that share most of them first; none of
         `without`."""
@@ -260,10 +265,11 @@ class Catalog:
 def _narrowed(filters: Filters) -> tuple[str, list[object]]:
     """The conditions that filters are for what is `listed`, and what they are given."""
     conditions, given = "", list[object]()
-    for facet in FACETS:
-        if values := filters.facet(facet):
+    tags = [(facet, "", filters.facet(facet)) for facet in FACETS] + [(HOLDS, "NOT ", filters.ruled_out)]
+    for facet, negated, values in tags:
+        if values:
             conditions += (
-                " AND EXISTS (SELECT 1 FROM tags AS held "  # noqa: S608 - only question marks
+                f" AND {negated}EXISTS (SELECT 1 FROM tags AS held "  # noqa: S608 - only question marks
                 f"WHERE held.facet = ? AND held.value IN ({_marks(values)}) AND held.entry = listed.entry)"
             )
             given += [facet, *values]

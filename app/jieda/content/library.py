@@ -1,7 +1,7 @@
 """All entries, cross-checked: an immutable collection that holds little of each and reads the rest on demand."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
 from jieda.entry import Entry, Language, Problem, Sample, Summary
 from jieda.log_knowledge import Background
-from jieda.taxonomy import Filters
+from jieda.taxonomy import HOLDS, Filters
+from jieda.versions import asked_version, rules_out
 
 RECENT_CHARACTERS = 8 << 20
 """Source text of the entries that are kept after they were read; what is made of it takes some six times that."""
@@ -108,6 +109,13 @@ class Library(Catalog):
     def brand_image(self, name: str) -> Path | None:
         """The file of an image that stands for the site."""
         return self._holdings.images.get(f"{BRAND}/{name}")
+
+    def read_filters(self, filters: Filters) -> Filters:
+        """Filters with what their versions rule out. Raises UnknownTag, BadVersion."""
+        filters.check(self.taxonomy)
+        asked = [asked_version(each, self.taxonomy.packages) for each in filters.version]
+        ruled_out = (each for each in self.values(HOLDS) if rules_out(each, asked)) if asked else ()
+        return replace(filters, ruled_out=tuple(ruled_out))
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
         """Entries that carry a tag, latest change first."""

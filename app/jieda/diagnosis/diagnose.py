@@ -36,7 +36,7 @@ from jieda.log.formats import compile_formats
 from jieda.log.layout import layout_of
 from jieda.log.lines import physical_lines, strip_codes
 from jieda.log.traceback import ParsedLog, parse, shown_by
-from jieda.versions import doubtful_version
+from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8
 """Matched lines shown for an entry."""
@@ -61,6 +61,7 @@ class Diagnoser:
         self.formats = compile_formats(known.knowledge.failures)
         self._detective = Detective(library.taxonomy.framework, known.knowledge.programs)
         self._entries: Mapping[str, Entry] = library.entries
+        self._packages = library.taxonomy.packages
         self.signatures = signatures or SignatureIndex(known.signatures.items())
         """Those of all entries, compiled."""
         self._scorer = Scorer(known, words)
@@ -76,7 +77,7 @@ class Diagnoser:
         best = scores.best()
         asks = () if origin.known else self._asks(best)
         found = (self._match(each, parsed, raw, lang) for each in (_unsure(best) if asks else best))
-        matches = by_version(text, found)
+        matches = by_version(text, found, self._packages)
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         return Diagnosis(
             matches=matches,
@@ -166,9 +167,12 @@ class Diagnoser:
         return tuple(dict.fromkeys(said[word] for word in self._telling(one)))
 
 
-def by_version(text: str, matches: Iterable[Match]) -> tuple[Match, ...]:
+def by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple[Match, ...]:
     """Matches with what the versions of a text say against them: of those that are equally sure, these come last."""
-    told = [replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text)) for each in matches]
+    told = [
+        replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text, packages))
+        for each in matches
+    ]
     sureness = list(Confidence)
     return tuple(
         sorted(told, key=lambda each: (sureness.index(each.confidence), bool(each.may_not_apply_to)))

@@ -129,7 +129,9 @@ class Shaper:
             snippet=hit.snippet,
             snippet_text=text,
             snippet_marks=marks,
-            may_not_apply_to=doubtful_version(hit.entry.validity, query),
+            may_not_apply_to=doubtful_version(
+                hit.entry.validity, query, self.snapshot.library.taxonomy.packages
+            ),
             score=hit.score,
             reasons=hit.reasons,
         )
@@ -163,6 +165,8 @@ class Shaper:
             return self.t("search.drop_filters")
         if suggestion.facet == "edition":
             names = [f"edition={request.filters.edition}"]
+        elif suggestion.facet == "version":
+            names = list(request.filters.version)
         else:
             chosen = request.filters.facet(suggestion.facet)
             names = [self.label(suggestion.facet, value) for value in chosen]

@@ -210,6 +210,7 @@ def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
         "topic": filters.topic,
         "error_type": filters.error_type,
         "edition": filters.edition,
+        "version": filters.version,
     }
 
 

@@ -28,7 +28,7 @@ from jieda.search.show.snippet import (
 from jieda.search.translation import Dictionary
 from jieda.search.weights import EXACT_TIER
 from jieda.search.whoosh.language import QueryLanguage, TypedQuery
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import Filters
 
 NOT_MARKED_BELOW = 0.2
 """What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
@@ -260,8 +260,7 @@ class Searcher:
 
     def _filters_to_drop(self, filters: Filters, ranking: Ranking) -> Iterator[Suggestion]:
         """Each filter without which something is found; all of them where no single one suffices."""
-        chosen = [facet for facet in FACETS if filters.facet(facet)] + ["edition"] * bool(filters.edition)
-        wider = [(facet, filters.without(facet)) for facet in chosen]
+        wider = [(facet, filters.without(facet)) for facet in filters.chosen]
         if len(wider) > 1:
             wider.append(("", Filters()))
         totals = ranking.totals([less for _, less in wider])

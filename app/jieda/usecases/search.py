@@ -45,15 +45,15 @@ class Found:
 
 
 async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY) -> Found:
-    """What a query finds. Raises UnknownTag, ClusterUnavailable. `asker` stands for whoever asks, where what is
-    asked in vain is kept.
+    """What a query finds. Raises UnknownTag, BadVersion, ClusterUnavailable. `asker` stands for whoever asks, where
+    what is asked in vain is kept.
 
     Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
     searched, and whatever a cluster is asked for.
     """
     snapshot = service.current()
-    request.filters.check(snapshot.library.taxonomy)
-    read = replace(request, text=clip(service, request.text))
+    filters = snapshot.library.read_filters(request.filters)
+    read = replace(request, text=clip(service, request.text), filters=filters)
     service.metrics.repeated.labels("miss").inc()
     if snapshot.searcher.waits or within(read.text, LONG) != read.text:
         answer = await service.offload(lambda: _answer(service, snapshot, read))
@@ -93,11 +93,11 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
 
 async def browse(service: Service, request: SearchRequest) -> Found:
     """What `search` would find if every entry fitted the words equally well: all that passes the filters,
-    latest change first. Raises UnknownTag."""
+    latest change first. Raises UnknownTag, BadVersion."""
     snapshot = service.current()
-    request.filters.check(snapshot.library.taxonomy)
-    answer = await service.offload(lambda: _all_that_pass(snapshot.library, request))
-    return Found(request, answer, snapshot)
+    read = replace(request, filters=snapshot.library.read_filters(request.filters))
+    answer = await service.offload(lambda: _all_that_pass(snapshot.library, read))
+    return Found(read, answer, snapshot)
 
 
 async def suggest(

@@ -80,12 +80,13 @@ def _tag(tag_id: str, list_name: str, node: Node) -> Tag:
     addresses = _ADDRESSES if list_name == "frameworks" else ()
     if not isinstance(node, Fields):
         raise WrongValueError(node, f"{tag_id}: must have `name` and `description`")
-    only(node, ("name", "description", *addresses))
+    only(node, ("name", "description", *addresses, *(("packages",) if addresses else ())))
     given = {key: text_of(node.values[key]) for key in addresses if key in node.values}
     for key, address in given.items():
         if not ADDRESS.fullmatch(address):
             raise WrongValueError(node.values[key], f"`{key}` must be an http(s) address")
-    return Tag(tag_id, _texts(node, "name"), _texts(node, "description"), **given)
+    packages = _words(node.values["packages"]) if "packages" in node.values else ()
+    return Tag(tag_id, _texts(node, "name"), _texts(node, "description"), **given, packages=packages)
 
 
 def read_glossary(path: Path, text: str) -> tuple[GlossaryGroup, ...]:
@@ -97,13 +98,13 @@ def _group(node: Node) -> GlossaryGroup:
     if not isinstance(node, Fields):
         raise WrongValueError(node, "a group must be {en: [...], zh: [...]}")
     only(node, tuple(Language))
-    words = {lang: _group_words(node.values[lang]) if lang in node.values else () for lang in Language}
+    words = {lang: _words(node.values[lang]) if lang in node.values else () for lang in Language}
     if not any(words.values()):
         raise WrongValueError(node, "the group is empty")
     return GlossaryGroup(en=words[Language.EN], zh=words[Language.ZH])
 
 
-def _group_words(node: Node) -> tuple[str, ...]:
+def _words(node: Node) -> tuple[str, ...]:
     if not isinstance(node, Items):
         raise WrongValueError(node, "must be a list of words")
     words = tuple(word_of(child) for child in node.items)

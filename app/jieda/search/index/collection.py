@@ -30,7 +30,7 @@ from jieda.search.index.document import (
 )
 from jieda.search.index.protocol import WRITTEN_BITS, Mask, Scores
 from jieda.search.index.segment import IndexManifest, Segment
-from jieda.taxonomy import FACETS, Filters
+from jieda.taxonomy import FACETS, HOLDS, Filters
 
 
 class Collection:
@@ -183,7 +183,7 @@ class FacetColumns:
 
     def __init__(self, collection: Collection) -> None:
         self.size = len(collection)
-        rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION)}
+        rows: dict[str, dict[str, list[Array]]] = {facet: {} for facet in (*FACETS, EDITION, HOLDS)}
         for place, segment in enumerate(collection.segments):
             table = segment.facets
             for number, tag in enumerate(table.strings.all()):
@@ -211,6 +211,7 @@ class FacetColumns:
         chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
         chosen[EDITION] = (filters.edition,) if filters.edition else ()
         masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
+        masks += [~self._chosen(HOLDS, filters.ruled_out)] if filters.ruled_out else []
         passing: Mask | None = np.logical_and.reduce(masks) if masks else None
         return passing
 

@@ -90,6 +90,11 @@ class FilterParameters(ListParameters):
     topic: Tags = Field([], description="Topic ids, see `/topics`.")
     error_type: Tags = Field([], description="Error type ids, see `/error-types`.")
     edition: Language | None = Field(None, description="Only entries that have this edition.")
+    version: Tags = Field(
+        [],
+        description="Leaves out entries that say that they do not apply to this version, such as `slime 0.2.4` or "
+        "`slime==0.2.4`. Entries that say nothing of versions stay.",
+    )
 
     def filters(self) -> Filters:
         """The filters as search knows them; an empty value, as a form sends it, filters nothing."""
@@ -99,6 +104,7 @@ class FilterParameters(ListParameters):
             topic=tuple(filter(None, self.topic)),
             error_type=tuple(filter(None, self.error_type)),
             edition=self.edition,
+            version=tuple(filter(None, self.version)),
         )
 
 

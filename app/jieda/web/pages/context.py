@@ -177,7 +177,8 @@ def asked_filters(request: Request) -> Filters:
     edition = params.get("edition", "")
     if edition and edition not in set(Language):
         raise BadParameter(field="edition")
-    return Filters(**chosen, edition=Language(edition) if edition else None)
+    version = tuple(filter(None, params.getlist("version")[:MAX_TAGS]))
+    return Filters(**chosen, edition=Language(edition) if edition else None, version=version)
 
 
 def asked_page(request: Request) -> int:

@@ -188,7 +188,7 @@ def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> Fr
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
-    versions = sorted(told_versions(paste.text, framework))
+    versions = sorted(told_versions(paste.text, framework, context.library.taxonomy.packages))
     version = str(versions[-1]) if versions else ""
     if framework == context.chosen and version in {"", context.version}:
         return None

@@ -1,6 +1,6 @@
 """Filters of the search page as chips: each is a link to the same search with one value more or less."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from jieda.entry import Language
@@ -13,8 +13,8 @@ Address = Callable[[str, Filters], str]
 """The address of a list for a text under some filters."""
 
 FEW = 30
-"""Entries up to which nobody needs more filters than a look takes: framework and kind, above them."""
-OF_FEW = ("framework", "kind")
+"""Entries up to which nobody needs more filters than a look takes: framework, kind and version, above them."""
+OF_FEW = ("framework", "kind", "version")
 SHOWN = 6
 """Chips of a facet that are seen at once; two or more others wait behind a disclosure."""
 
@@ -55,17 +55,21 @@ class FilterBar:
 
 
 def filter_bar(
-    context: PageContext, request: SearchRequest, answer: SearchAnswer, address: Address | None = None
+    context: PageContext,
+    request: SearchRequest,
+    answer: SearchAnswer,
+    address: Address | None = None,
+    doubts: Iterable[str] = (),
 ) -> FilterBar:
     """The filters that a list offers, those that are on first in each facet. `address` is that of the list, by
-    default of a search.
+    default of a search; `doubts` are the versions that entries on the page may not apply to.
 
     A facet in which everything found has the one value is left out: to choose it would change nothing.
     """
     filters = request.filters
     links = _ChipLinks(context, request.text, filters, address or _search_address(context))
     groups = [links.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
-    groups.append(links.editions())
+    groups += [links.editions(), links.versions(doubts)]
     active = tuple(
         replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
     )
@@ -81,7 +85,7 @@ def filter_bar(
         active=active,
         offered=tuple(chip for chip in offered if not chip.active) if few else (),
         clear=links.address(request.text, Filters()) if filters else "",
-        hidden=tuple((facet, value) for facet in (*FACETS, "edition") for value in _values(filters, facet)),
+        hidden=tuple((facet, value) for facet in filters.chosen for value in _values(filters, facet)),
     )
 
 
@@ -94,15 +98,13 @@ def _is_idle(group: ChipGroup, total: int) -> bool:
 
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:
-    """`filters` with a value put on, or taken off if it was on. `facet` is one of FACETS or `edition`."""
-    values = _values(filters, facet)
+    """`filters` with a value put on, or taken off if it was on. `facet` is one of FACETS, `edition` or
+    `version`."""
+    values, kept = _values(filters, facet), filters.without(facet)
     if facet == "edition":
-        kept = filters.without("edition")
         return kept if value in values else replace(kept, edition=Language(value))
     rest = tuple(each for each in values if each != value)
-    chosen = {each: filters.facet(each) for each in FACETS}
-    chosen[facet] = rest if value in values else (*values, value)
-    return Filters(**chosen, edition=filters.edition)
+    return kept.with_only(facet, *(rest if value in values else (*values, value)))
 
 
 def _values(filters: Filters, facet: str) -> tuple[str, ...]:
@@ -140,6 +142,12 @@ class _ChipLinks:
         offered = () if complete and not self.filters.edition else tuple(Language)
         chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
         return ChipGroup("edition", self.context.t("facet.edition"), chips, ())
+
+    def versions(self, doubts: Iterable[str]) -> ChipGroup:
+        """Those that some entry on the page may not apply to: without it, it would be out of the way."""
+        offered = dict.fromkeys((*self.filters.version, *filter(None, doubts)))
+        chips = tuple(self.chip("version", each, each, "") for each in offered)
+        return ChipGroup("version", self.context.t("facet.version"), chips, ())
 
     def chip(self, facet: str, value: str, label: str, count: str) -> Chip:
         changed = toggled(self.filters, facet, value)

@@ -9,11 +9,12 @@ from markupsafe import Markup
 
 from jieda.analysis.token import RunKind, TokenKind
 from jieda.content.catalog import beside_framework
-from jieda.entry import Language, Summary
+from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
 from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
 from jieda.usecases.entries import CountedTag
+from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
 
 
@@ -105,6 +106,14 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
         editions=edition_links(summary, context.urls),
         doubt=t("diagnosis.may_not_apply", version=version) if version else "",
     )
+
+
+def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
+    """The version that an entry may not apply to, of those that a text says and that the reader works with; or
+    empty."""
+    packages = context.library.taxonomy.packages
+    told = (doubtful_version(entry.validity, each, packages) for each in (text, context.works_with))
+    return next(filter(None, told), "")
 
 
 def build_pager(context: PageContext, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:

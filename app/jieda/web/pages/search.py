@@ -23,7 +23,6 @@ from jieda.search.answers import (
 from jieda.usecases.entries import used_tags
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
-from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import GAPS, Head, render_page
@@ -33,6 +32,7 @@ from jieda.web.pages.parts import (
     Pager,
     TagLink,
     build_pager,
+    doubt_of,
     entry_row,
     lang_attribute,
     name_of,
@@ -150,6 +150,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
     weak = answer.weak and bool(answer.hits) and not told and not _fits_corrected(context, answer)
     lost = weak or (not answer.total and not request.filters and not told)
     pages = -(-answer.total // PAGE_SIZE)
+    doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
     return SearchView(
         query=request.text,
@@ -159,9 +160,9 @@ def _view(context: PageContext, found: Found) -> SearchView:
         tied=tied_view(context, said) if said and said.asks else None,
         foreign=foreign_views(context, said) if said else (),
         here=_page(context, request, _number(request)),
-        bar=filter_bar(context, request, answer),
+        bar=filter_bar(context, request, answer, doubts=doubts.values()),
         cards=tuple(
-            _card(context, answer, hit)
+            _card(context, answer, hit, doubts[hit.entry.id])
             for hit in answer.hits
             if hit.entry.id not in shown  # it stands above
         ),
@@ -227,15 +228,10 @@ def _topics(context: PageContext) -> tuple[TagLink, ...]:
     return tuple(tag_link(context, "topic", each) for each in used_tags(context.library, "topic"))
 
 
-def _card(context: PageContext, answer: SearchAnswer, hit: Hit) -> Card:
+def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
     all_texts = (reason.text for each in answer.hits for reason in each.reasons)
     return Card(
-        row=entry_row(
-            context,
-            context.library.summary(hit.entry.id),
-            doubtful_version(hit.entry.validity, answer.query)
-            or doubtful_version(hit.entry.validity, context.works_with),
-        ),
+        row=entry_row(context, context.library.summary(hit.entry.id), doubt),
         title=safe(hit.title),
         snippet=safe(FLAG.sub(_unbroken, hit.snippet)),
         snippet_lang=lang_attribute(context, hit.edition.lang),

@@ -8,9 +8,8 @@ from markupsafe import Markup, escape
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import filled, issue_search, rewrite
-from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import ListedEntry, PageLink, entry_row, lang_attribute, name_of, phrased
+from jieda.web.pages.parts import ListedEntry, PageLink, doubt_of, entry_row, lang_attribute, name_of, phrased
 from jieda.web.templating import safe
 
 LINES = 6
@@ -55,7 +54,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
         row=entry_row(
             context,
             context.library.summary(match.entry.id),
-            match.may_not_apply_to or doubtful_version(match.entry.validity, context.works_with),
+            match.may_not_apply_to or doubt_of(context, match.entry),
         ),
         title=phrased(context, match.edition.title, match.edition.lang),
         confidence=word,
