@@ -103,7 +103,7 @@ async def costs(context: Context, count: Callable[[str], int]) -> list[Cost]:
     assert isinstance(context.client, Local)
     library = context.client.service.current().library
     found = []
-    async with Client(server_of(context)) as client:
+    async with Client(server_of(lambda _: context)) as client:
         agent = Agent(client)
         for entry_id in sorted(library.sampled):
             for sample in library.samples(entry_id):
@@ -127,7 +127,7 @@ async def unexplained(
 ) -> Mapping[str, list[int]]:
     """Tokens of the answers of `diagnose` that explain nothing, as text or as data, whichever is more; by outcome."""
     found: dict[str, list[int]] = {"near": [], "unknown": []}
-    async with Client(server_of(context)) as client:
+    async with Client(server_of(lambda _: context)) as client:
         for asked in texts:
             text, answer = await Agent(client).ask("diagnose", text=asked)
             if answer["outcome"] in found:
@@ -189,7 +189,7 @@ def read_tasks() -> list[Task]:
 async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], int]) -> list[Done]:
     """Each task by itself: what the agent names is read, its fix or answer alone, unless it has been told already."""
     found = []
-    async with Client(server_of(context)) as client:
+    async with Client(server_of(lambda _: context)) as client:
         for task in tasks:
             agent = Agent(client)
             report = await answered(agent, task.text)
@@ -234,7 +234,7 @@ class Score:
 async def score(context: Context, judged: Iterable[Judged]) -> Score:
     """The agent and the API over judged queries."""
     listed = list(judged)
-    async with Client(server_of(context)) as client:
+    async with Client(server_of(lambda _: context)) as client:
         reports = {one.id: await answered(Agent(client), one.query) for one in listed}
 
     def of(*kinds: str) -> list[Judged]:

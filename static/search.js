@@ -137,10 +137,16 @@ async function suggest(text) {
   }
 }
 
+/** An address of the API as one of this page's own site, by whatever name that was opened. */
+function inside(url) {
+  const { pathname, search, hash } = new URL(url, location.href);
+  return pathname + search + hash;
+}
+
 function showOptions(options) {
   const label = { title: words.typeTitle, identifier: words.typeIdentifier, tag: words.typeTag, glossary: words.typeGlossary };
   list.replaceChildren(...options.map((option, place) => {
-    const item = make("a", { id: `option-${place}`, href: option.url, tabIndex: -1 }, make("span", { textContent: option.text }), make("small", { textContent: option.note || option.applies_to || label[option.type] }));
+    const item = make("a", { id: `option-${place}`, href: inside(option.url), tabIndex: -1 }, make("span", { textContent: option.text }), make("small", { textContent: option.note || option.applies_to || label[option.type] }));
     item.setAttribute("role", "option");
     item.dataset.type = option.type;
     return item;

@@ -60,7 +60,8 @@ class Settings:
         "of its own below this one.",
     )
     base_url: Annotated[str, AfterValidator(scheme_and_host)] = row(
-        "", "Scheme and host for absolute addresses in feeds, sitemap and canonical links."
+        "",
+        "Scheme and host that absolute addresses begin with; otherwise an allowed or local Host of the request.",
     )
     allowed_hosts: Annotated[tuple[str, ...], read(words)] = row(
         (), "Host names to answer to, separated by commas; empty or *: any."

@@ -10,7 +10,7 @@ import pytest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
-from jieda.web.http.hosting import names_us, origin_is_ours
+from jieda.web.http.names import names_us, origin_is_ours
 from mcp.client.client import Client
 from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 

@@ -93,7 +93,7 @@ def test_every_surface_says_which_versions_and_that_it_may_not_apply(
         log = f"slime=={version}\n{LOG}"
         found = client.post("/api/v1/diagnose", json={"text": log}).json()
         assert found["matches"][0]["may_not_apply_to"] == doubt
-        text = client.post("/api/v1/diagnose", content=log, params={"lang": "en"}).text
+        text = client.post("/api/v1/diagnose.txt", content=log, params={"lang": "en"}).text
         assert ("may not apply to slime 0.3.1" in text) is bool(doubt)
         asked = {"q": f"widget fails slime {version}", "lang": "en"}
         assert client.get("/api/v1/search", params=asked).json()["hits"][0]["may_not_apply_to"] == doubt

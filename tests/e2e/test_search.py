@@ -1,12 +1,15 @@
 """Searching in the browser: while typing, by keyboard, with an input method, and back again."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
+from tests.support.shipped import CONTENT
 
 FIRST = "#results :is(.best, .card:first-child) h2 a >> nth=0"
 
@@ -45,6 +48,17 @@ def test_somebody_finds_the_fix_from_a_symptom(
     page.wait_for_url(f"**/{lang}/search**")
     expect(page.locator(FIRST)).to_have_attribute("href", f"/{lang}/entries/{entry}")
     page.locator(FIRST).click()
+    expect(page.locator(".answer h2")).to_be_visible()
+
+
+def test_whoever_came_by_another_name_than_the_configured_one_stays_there(
+    open_page: OpenPage, serve: Callable[..., httpx.Client]
+) -> None:
+    base = str(serve(CONTENT, base_url="https://faq.example.com").base_url).rstrip("/")
+    page = open_page(f"{base}/en/")
+    page.locator("#q").press_sequentially("node2pg")
+    page.locator("#options [data-type=title]").first.click()
+    page.wait_for_url(f"{base}/en/entries/roll/node2pg-keyerror")
     expect(page.locator(".answer h2")).to_be_visible()
 
 

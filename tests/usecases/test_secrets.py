@@ -165,7 +165,7 @@ def test_a_log_is_matched_as_it_is_and_shown_without_its_secrets(client: httpx.C
     )
     answers = [
         client.post("/api/v1/diagnose", json={"text": log}),
-        client.post("/api/v1/diagnose", content=log),
+        client.post("/api/v1/diagnose.txt", content=log),
     ]
     assert answers[0].json()["matches"][0]["id"] == "roll/node2pg-keyerror"
     assert [answer.text.count("hunter2") for answer in answers] == [0, 0]

@@ -4,10 +4,12 @@ The SDK is imported when the first agent comes, not before: that takes a second 
 each short command among them, never see an agent.
 """
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import Protocol
 
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from jieda.agents.answering import Context
@@ -27,10 +29,11 @@ class Endpoint(Protocol):
         """Answers a request whose host, origin and size have been looked at."""
 
 
-def http_endpoint(context: Context, most_bytes: int) -> Endpoint:
-    """What answers bodies of up to `most_bytes`. Takes a second the first time. Raises ExtraMissing."""
+def http_endpoint(context_of: Callable[[Request], Context], most_bytes: int) -> Endpoint:
+    """What answers bodies of up to `most_bytes`, each request from its context. Takes a second the first time. Raises
+    ExtraMissing."""
     require()
-    endpoint: Endpoint = import_module(PROTOCOL).HttpEndpoint(context, most_bytes)
+    endpoint: Endpoint = import_module(PROTOCOL).HttpEndpoint(context_of, most_bytes)
     return endpoint
 
 

@@ -3,7 +3,7 @@
 The SDK is an optional extra: `jieda.agents.extra` is what others import.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import IO, Any, cast
 
@@ -15,6 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from jieda.agents import prompts, resources, tools
@@ -39,32 +40,34 @@ FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
 
 
 class Handlers:
-    """What answers the requests of the protocol, over one context."""
+    """What answers the requests of the protocol. The context of each is that of the HTTP request that brought it, if
+    one did."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, context_of: Callable[[Any], Context]) -> None:
+        self._context_of = context_of
 
     async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
         """The tools with their schemas."""
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
-    async def call_tool(self, _call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Text beside structured content; a failure as text that says what to do."""
-        outcome = await tools.call(self._context, params.name, params.arguments or {})
+        outcome = await tools.call(self._context_of(call.request), params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=outcome.text)],
             structured_content=outcome.content,
             is_error=outcome.content is None,
         )
 
-    async def list_resources(self, _call: Call, params: Paging) -> types.ListResourcesResult:
+    async def list_resources(self, call: Call, params: Paging) -> types.ListResourcesResult:
         """The entries, by the page."""
+        context = self._context_of(call.request)
         try:
-            found, cursor = await resources.page(self._context.client, params.cursor if params else None)
+            found, cursor = await resources.page(context.client, params.cursor if params else None)
         except ValueError as error:
             raise MCPError(types.INVALID_PARAMS, "The cursor is not one that this server gave.") from error
         except JiedaError as error:
-            raise await self._failed(error, Language.EN) from error
+            raise await _failed(context, error, Language.EN) from error
         listed = [
             types.Resource(
                 uri=resources.address(each.id), name=each.id, title=each.title, mime_type=resources.MEDIA_TYPE
@@ -85,34 +88,29 @@ class Handlers:
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(
-        self, _call: Call, params: types.ReadResourceRequestParams
+        self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """An entry, whole, in a fence."""
-        named = resources.parse(str(params.uri))
+        context, named = self._context_of(call.request), resources.parse(str(params.uri))
         if named is None:
             raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
         try:
-            entry = await self._context.client.read(named.entry_id, named.lang)
+            entry = await context.client.read(named.entry_id, named.lang)
         except JiedaError as error:
-            raise await self._failed(error, named.lang, str(params.uri)) from error
+            raise await _failed(context, error, named.lang, str(params.uri)) from error
         text = f"# {entry.title}\n\n{entry.markdown.strip()}"
         text = fence.drawn(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def _failed(self, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
-        """What a tool would have said: who asks can do something about an unknown entry, and about nothing else."""
-        code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
-        return MCPError(code, await tools.failure(self._context, error, lang), {"uri": uri} if uri else None)
-
-    async def complete(self, _call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
+    async def complete(self, call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Values for the variables of the template and for `lang` of a prompt."""
         given = (params.context.arguments if params.context else None) or {}
         of_prompt = isinstance(params.ref, types.PromptReference) and params.argument.name != "lang"
         name = "" if of_prompt else params.argument.name
         try:
             values, more = await resources.complete(
-                self._context, name, params.argument.value, given.get("framework", "")
+                self._context_of(call.request), name, params.argument.value, given.get("framework", "")
             )
         except JiedaError:
             # A framework that is still being typed, or a server that does not answer: nothing to offer.
@@ -123,7 +121,7 @@ class Handlers:
         """The prompts with what they take."""
         return types.ListPromptsResult(prompts=[_prompt(each) for each in prompts.PROMPTS])
 
-    async def get_prompt(self, _call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(self, call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """The text of a prompt, as a message of the user."""
         prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
         if prompt is None:
@@ -131,9 +129,15 @@ class Handlers:
         missing = [each.name for each in prompt.arguments if each.required and not given.get(each.name)]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"The prompt needs {', '.join(missing)}.")
-        text = await prompt.make(self._context, given)
+        text = await prompt.make(self._context_of(call.request), given)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+async def _failed(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
+    """What a tool would have said: who asks can do something about an unknown entry, and about nothing else."""
+    code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
+    return MCPError(code, await tools.failure(context, error, lang), {"uri": uri} if uri else None)
 
 
 def _tool(tool: tools.Tool) -> types.Tool:
@@ -157,9 +161,9 @@ def _prompt(prompt: prompts.Prompt) -> types.Prompt:
     )
 
 
-def server_of(context: Context) -> Server[Any]:
-    """The server, whatever it is spoken to over."""
-    handlers = Handlers(context)
+def server_of(context_of: Callable[[Any], Context]) -> Server[Any]:
+    """The server, whatever it is spoken to over; it has no name yet."""
+    handlers = Handlers(context_of)
     server: Server[Any] = Server(
         "",
         version=tools.VERSION,
@@ -175,7 +179,6 @@ def server_of(context: Context) -> Server[Any]:
     )
     # By default the SDK reports every call to whatever collector the environment names.
     server.middleware.clear()
-    introduce(server, context)
     return server
 
 
@@ -189,7 +192,8 @@ def introduce(server: Server[Any], context: Context) -> None:
 
 async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
     """Answer the lines that are read until there are no more."""
-    server = server_of(context)
+    server = server_of(lambda _: context)
+    introduce(server, context)
     lines, answers = cast("IO[str]", read), cast("IO[str]", write)  # no more of a file is used
     async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(answers)) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
@@ -198,8 +202,8 @@ async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers)
 class HttpEndpoint:
     """Streamable HTTP, stateless, each answer one JSON document: any worker can answer any request."""
 
-    def __init__(self, context: Context, most_bytes: int) -> None:
-        self._context, self._server = context, server_of(context)
+    def __init__(self, context_of: Callable[[Request], Context], most_bytes: int) -> None:
+        self._context_of, self._server = context_of, server_of(context_of)
         self._manager = StreamableHTTPSessionManager(
             self._server, json_response=True, stateless=True, max_request_body_size=most_bytes
         )
@@ -212,5 +216,5 @@ class HttpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a request whose host, origin and size have been looked at."""
-        introduce(self._server, self._context)
+        introduce(self._server, self._context_of(Request(scope)))
         await self._manager.handle_request(scope, receive, send)

@@ -14,7 +14,7 @@ import click
 from jieda.cli.asking import ask, lang_option, local_client, url_option
 from jieda.cli.running import FORMATS, content_option, run, terminal_language
 from jieda.client.local import Local
-from jieda.client.remote import JSON, Remote
+from jieda.client.remote import Remote
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.locales.translations import Translations
@@ -185,9 +185,9 @@ def _from_server(server: Remote, log: bytes, asked: Asked) -> tuple[str, str]:
         words = Translations.load().words(asked.lang)
         confidence = found.matches[0].confidence.value if found.matches else ""
         return FORMS[asked.form](found, words, asked.where), confidence
-    url = server.urls.api_diagnose(lang=asked.lang.value, framework=asked.framework)
     as_json = asked.form == "json"
-    answer, headers = server.fetch(url, log, accept=JSON if as_json else "text/plain")
+    url = server.urls.api_diagnose(text=not as_json, lang=asked.lang.value, framework=asked.framework)
+    answer, headers = server.fetch(url, log)
     return (_colors(answer) if _colored() and not as_json else answer), headers.get(CONFIDENCE_HEADER, "")
 
 

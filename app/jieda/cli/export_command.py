@@ -30,7 +30,7 @@ def command(
     """
     if directory.exists() and any(directory.iterdir()) and not (directory / MARK).exists():
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
-    given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0"}
+    given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0", "allowed_hosts": ""}
     settings = settings_of(directories, **{name: value for name, value in given.items() if value is not None})
     knowledge = Knowledge(settings)
     knowledge.open()

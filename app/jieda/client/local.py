@@ -79,6 +79,5 @@ class Local:
         return schemas.Reported(id=today, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:
-        """Return `url` under the base address of the settings; empty where none is set."""
-        urls = self.shapers.urls
-        return urls.absolute(url) if urls.base_url else ""
+        """Return `url` where a base address is known, which it begins with then; empty otherwise."""
+        return url if self.shapers.urls.base_url else ""

@@ -102,21 +102,19 @@ class Remote:
         return urljoin(self.urls.base_url + "/", url)
 
     async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:
-        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, accept=JSON, sent=sent))
+        text, _ = await asyncio.to_thread(partial(self.fetch, url, body, sent=sent))
         try:
             return answer.model_validate_json(text)
         except ValidationError as error:
             reason = "its answer is not that of this version of Jieda"
             raise RemoteError(f"{self.urls.base_url}: {reason}") from error
 
-    def fetch(
-        self, url: str, body: bytes | None = None, *, accept: str, sent: str = TEXT
-    ) -> tuple[str, Message]:
+    def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:
         """The text and the headers that the server answers with. Raises RemoteError."""
         request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
             self.urls.absolute(url),
             data=body,
-            headers={"Accept": accept} | ({"Content-Type": sent} if body is not None else {}),
+            headers={"Content-Type": sent} if body is not None else {},
         )
         try:
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above

@@ -106,6 +106,8 @@ KINDS = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
 """A link to a part of a list: a file has no query."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
+NOWHERE = b"export.invalid"
+"""Where the files are asked for: no address of theirs begins with it."""
 HEAD = "<head>"
 SCRIPT = '<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
 PART = "{path}/page-{number}"
@@ -155,7 +157,7 @@ def starts(site: Site) -> Iterator[str]:
     """Where nothing may lead."""
     urls = site.urls
     yield from (
-        urls.sitemap(),
+        *((urls.sitemap(),) if urls.base_url else ()),
         urls.llms(),
         urls.llms_full(),
         urls.static("export.js"),
@@ -194,7 +196,7 @@ async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "root_path": "",
-        "headers": [(b"host", b"localhost")],
+        "headers": [(b"host", NOWHERE)],
         "client": ("127.0.0.1", 0),
         "server": ("127.0.0.1", 80),
     }

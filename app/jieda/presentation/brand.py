@@ -21,6 +21,12 @@ def short_name(site: SiteTexts, lang: Language) -> str:
     return site.short.get(lang) or site.name.get(lang) or ("Jieda" if lang is Language.EN else OURS)
 
 
+def ascii_name(site: SiteTexts) -> str:
+    """The short name as far as it is ASCII: generators make names of packages and classes of it."""
+    ascii_only = short_name(site, Language.EN).encode("ascii", "ignore").decode()
+    return " ".join(ascii_only.split()) or "Answers"
+
+
 def handle(site: SiteTexts) -> str:
     """The name for programs, such as that of a server in a client's settings: lower-case letters, digits, hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", short_name(site, Language.EN).lower()).strip("-") or "answers"

@@ -333,5 +333,5 @@ class Shapers:
         """The shaper of a snapshot; that of the snapshot before it is dropped."""
         found = self.held.get(lang)
         if found is None or found.snapshot is not snapshot:
-            found = self.held[lang] = Shaper(snapshot, self.urls, lang, self.words(lang))
+            found = self.held[lang] = Shaper(snapshot, self.urls.abroad, lang, self.words(lang))
         return found

@@ -4,7 +4,7 @@ know what no entry says. Nobody else builds one."""
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Self
@@ -31,7 +31,7 @@ ISSUE_SEARCH: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Urls:
-    """Root-relative addresses with the hosting prefix; `absolute` puts `base_url` before one.
+    """Root-relative addresses with the hosting prefix; `absolute` puts `base_url` before one, `abroad` before all.
 
     `static_digests` maps the name of each static file to a digest of its content.
     """
@@ -50,8 +50,13 @@ class Urls:
         return self.root_path + quote(template.format_map(values), safe="/~")
 
     def absolute(self, path: str) -> str:
-        """An address of this class for readers elsewhere; root-relative where no base is configured."""
+        """An address of this class for readers elsewhere; root-relative where no base is known."""
         return self.base_url + path
+
+    @property
+    def abroad(self) -> Self:
+        """The same addresses for what is read elsewhere: each of them absolute, where a base is known."""
+        return replace(self, root_path=self.base_url + self.root_path, base_url="")
 
     def root(self) -> str:
         """The address that leads to a language."""
@@ -192,9 +197,9 @@ class Urls:
         """The tags of one of `entry.FACETS` in the API."""
         return self.path(paths.API_TAGS[facet]) + _query(params)
 
-    def api_diagnose(self, **params: Parameter) -> str:
-        """Where the API takes a log."""
-        return self.path(paths.API_DIAGNOSE) + _query(params)
+    def api_diagnose(self, *, text: bool = False, **params: Parameter) -> str:
+        """Where the API takes a log, and answers with JSON or with a text to read."""
+        return self.path(paths.API_DIAGNOSE_TEXT if text else paths.API_DIAGNOSE) + _query(params)
 
     def api_outcomes(self) -> str:
         """Where the API takes what came of an entry."""

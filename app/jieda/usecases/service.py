@@ -43,6 +43,10 @@ class OncePerGeneration(Generic[T]):
         self._values: dict[Hashable, T] = {}
         self._locks: dict[Hashable, asyncio.Lock] = {}
 
+    def another(self) -> "OncePerGeneration[T]":
+        """One that holds nothing yet, counted together with this one."""
+        return OncePerGeneration(self._offload, self._count)
+
     def held(self, generation: str, key: Hashable) -> T | None:
         """The value, if it has been made."""
         return self._values.get(key) if generation == self._generation else None

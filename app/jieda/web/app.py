@@ -9,6 +9,7 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 from fastapi import FastAPI
+from starlette.requests import Request
 
 from jieda.agents.answering import Context
 from jieda.agents.extra import http_endpoint
@@ -38,7 +39,7 @@ from jieda.web.machine.routes import machine_routes
 from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
 from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
-from jieda.web.site import Askers, Site
+from jieda.web.site import Askers, Site, site_of
 from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN = 60.0
@@ -76,24 +77,26 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
     """The parts of an application."""
     translations, urls = Translations.load(), Urls.of(settings)
     service = Service.of(settings, knowledge, run_sync, alone=alone)
-    client = Local(service, Shapers(urls, translations.words))
-    context = Context(
-        client,
-        translations.words,
-        lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
-    )
     most_bytes = most_json_bytes(settings.max_log_bytes)
+
+    def context_of(request: Request) -> Context:
+        return Context(
+            site_of(request).client,
+            translations.words,
+            lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
+        )
+
     return Site(
         settings=settings,
         urls=urls,
         renderer=Renderer.load(translations),
         service=service,
-        client=client,
+        client=Local(service, Shapers(urls, translations.words)),
         resources=OncePerGeneration(run_sync, lambda outcome: service.metrics.cache.labels(outcome).inc()),
         cache=AnswerCache(settings.cache << 20),
         error_page=error_page,
         desk=Desk(settings.content),
-        agents=AgentsEndpoint(partial(http_endpoint, context, most_bytes)) if is_installed() else None,
+        agents=AgentsEndpoint(partial(http_endpoint, context_of, most_bytes)) if is_installed() else None,
         askers=Askers(),
     )
 

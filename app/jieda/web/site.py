@@ -4,10 +4,11 @@ be known: the address of the socket, or the one that a trusted proxy names."""
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
@@ -22,6 +23,7 @@ from jieda.usecases.gaps.recorder import NOBODY
 from jieda.usecases.service import OncePerGeneration, Service
 from jieda.usecases.workbench.desk import Desk
 from jieda.web.agents import AgentsEndpoint
+from jieda.web.http.names import is_allowed, is_loopback, name_in
 from jieda.web.http.respond import AnswerCache, Resource
 from jieda.web.templating import Renderer
 
@@ -44,8 +46,12 @@ def address_of(scope: Scope) -> Address | None:
     """Return the address of a client, or None where something else stands in its place: a proxy hands on what it was
     told. Only a socket is from this machine: whoever is forwarded as 127.0.0.1 is nobody in particular."""
     address = named_address(scope)
-    is_forwarded = any(name == b"x-forwarded-for" for name, _ in scope["headers"])
-    return None if address and address.is_loopback and is_forwarded else address
+    return None if address and address.is_loopback and is_forwarded(scope) else address
+
+
+def is_forwarded(scope: Scope) -> bool:
+    """Whether a proxy says that it asks for somebody else."""
+    return any(name == b"x-forwarded-for" for name, _ in scope["headers"])
 
 
 def parse(host: str) -> Address | None:
@@ -55,6 +61,23 @@ def parse(host: str) -> Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
+
+
+def origin_of(scope: Scope, settings: Settings) -> str:
+    """Scheme and host that absolute addresses begin with: as configured or, where nothing is, as the request names
+    them, if that is a name of ours. Empty otherwise: what a stranger writes into Host is repeated to nobody.
+
+    `localhost` is one for those who are near: on this machine, or on the one that this is a container of.
+    """
+    if settings.base_url:
+        return settings.base_url
+    host = Headers(scope=scope).get("host", "").lower()
+    name = name_in(host)
+    if is_allowed(name, settings):
+        return f"{scope['scheme']}://{host}"
+    address = named_address(scope)
+    is_near = address is not None and address.is_private and not is_forwarded(scope)
+    return f"{scope['scheme']}://{host}" if is_near and is_loopback(name) else ""
 
 
 def client_key(address: Address | None) -> bytes:
@@ -118,6 +141,10 @@ class Askers:
 
 ErrorPage = Callable[[Request, int, str, str], str]
 """Makes the page for a browser from the request, the status, a title and a sentence of detail."""
+MOST_ORIGINS = 8
+"""Schemes and hosts that what was made for them is kept for; `*.example.com` stands for names without number."""
+HERE = "jieda.site"
+"""Where a request keeps the site that answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +163,21 @@ class Site:
     agents: AgentsEndpoint | None
     desk: Desk
     askers: Askers
+    at_origins: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
+
+    def at(self, origin: str) -> "Site":
+        """The same site with addresses that begin with `origin` where they are absolute, and what was made of them."""
+        if origin == self.urls.base_url:
+            return self
+        found = self.at_origins.pop(origin, None)
+        if found is None:
+            urls = replace(self.urls, base_url=origin)
+            client = replace(self.client, shapers=Shapers(urls, self.translations.words))
+            found = replace(self, urls=urls, client=client, resources=self.resources.another())
+        self.at_origins[origin] = found
+        if len(self.at_origins) > MOST_ORIGINS:
+            self.at_origins.popitem(last=False)
+        return found
 
     @property
     def shapers(self) -> Shapers:
@@ -165,6 +207,10 @@ def asker_of(request: Request) -> bytes:
 
 
 def site_of(request: Request) -> Site:
-    """The application that answers `request`."""
-    site: Site = request.app.state.site
+    """The application that answers `request`, under the name that it was asked by."""
+    scope = request.scope
+    if HERE not in scope:
+        whole: Site = request.app.state.site
+        scope[HERE] = whole.at(origin_of(scope, whole.settings))
+    site: Site = scope[HERE]
     return site

@@ -16,6 +16,7 @@ from tests.support.server import ROOT, environment
 
 CHANGING = {
     ("POST", "/api/v1/diagnose"): "open: reads a text and forgets it",
+    ("POST", "/api/v1/diagnose.txt"): "open: as above",
     ("POST", "/api/v1/outcomes"): "open: a count and a redacted line; pages of other sites are refused",
     ("POST", "/api/v1/reload"): "closed without the token",
     ("POST", "/mcp"): "open: tools that read, and one that counts; pages of other sites are refused",

@@ -43,7 +43,8 @@ def both(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Iter
         for size in ("16", "0"):
             folder = tmp_path_factory.mktemp("repeated")
             copy_data(folder / "data")
-            base = stack.enter_context(serving(folder, CONTENT, analyzers, cache=size, limits="0"))
+            settings = {"cache": size, "limits": "0", "base_url": "https://faq.example.com"}
+            base = stack.enter_context(serving(folder, CONTENT, analyzers, **settings))
             clients.append(stack.enter_context(client_of(base)))
         yield clients
 

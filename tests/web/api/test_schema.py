@@ -14,7 +14,9 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from jieda.version import VERSION
+from jieda.web.api.openapi import PROPERTIES
 from jieda.web.api.routes import ROUTES, ApiRoute
+from jieda.web.http.middleware import SECURITY_HEADERS
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -124,6 +126,65 @@ def test_an_empty_log_is_refused(client: httpx.Client, kind: str) -> None:
     body = b'{"text": ""}' if kind == "application/json" else b""
     answer = client.post("/api/v1/diagnose?lang=en", content=body, headers={"Content-Type": kind})
     assert assert_problem(answer, 422)["errors"][0]["message"] == "is empty"
+
+
+OF_HTTP = {
+    "cache-control",
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "content-type",
+    "date",
+    "vary",
+}
+"""Headers that are described by HTTP itself; those of `SECURITY_HEADERS` are for browsers."""
+
+
+def test_all_that_is_asked_and_answered_is_described_and_each_status_has_one_form(
+    client: httpx.Client,
+) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["info"]["title"] == "Jieda API"
+    models = document["components"]["schemas"]
+    named = {
+        (model, name): each for model in models for name, each in models[model].get("properties", {}).items()
+    }
+    operations = {
+        (path, method): operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    parameters = {
+        (*route, each["name"]): each
+        for route, operation in operations.items()
+        for each in operation.get("parameters", [])
+        if each["in"] == "query"
+    }
+    answers = {
+        (*route, status): answer
+        for route, operation in operations.items()
+        for status, answer in operation["responses"].items()
+    }
+    headers = {
+        (*route, name): each for route, answer in answers.items() for name, each in answer["headers"].items()
+    }
+    assert [
+        each for each, said in (named | parameters | headers).items() if not said.get("description")
+    ] == []
+    assert min(len(named), len(parameters), len(headers)) > 30
+    assert [each for each, said in answers.items() if len(said.get("content", {})) > 1] == []
+    unused = {name for name in PROPERTIES if "." not in name} - {name for _, name in named}
+    assert (
+        unused | {each for each in PROPERTIES if "." in each and tuple(each.split(".")) not in named} == set()
+    )
+    for method, path, body in (
+        ("get", "/api/v1/search?q=oom", None),
+        ("post", "/api/v1/diagnose", {"text": "x"}),
+        ("post", "/api/v1/diagnose.txt", {"text": "x"}),
+    ):
+        sent = client.request(method, path, json=body)
+        told = answers[path.partition("?")[0], method, "200"]["headers"]
+        assert set(sent.headers) <= OF_HTTP | {each.lower() for each in (*SECURITY_HEADERS, *told)}
 
 
 def test_clients_made_today_take_tomorrows_tags_and_know_the_headers(client: httpx.Client) -> None:

@@ -68,7 +68,7 @@ def test_the_right_entry_comes_first_in_the_language_asked_for(
 ) -> None:
     first = search(client, q, lang=lang)["hits"][0]
     assert (first["id"], first["lang"]) == (entry, lang)
-    assert first["url"] == f"/{lang}/entries/{entry}"
+    assert first["url"] == f"{str(client.base_url).rstrip('/')}/{lang}/entries/{entry}"
     page, api = client.get(first["url"]), client.get(first["api_url"])
     assert (page.status_code, api.status_code) == (200, 200)
     assert page.headers["content-type"].startswith("text/html")

@@ -19,7 +19,7 @@ OURS = re.compile(
 )
 ADDRESS = re.compile(r"<loc>(?:https?://[^/<]+)?(/[^<]*)</loc>")
 TOKEN = "s3cret-s3cret-s3cret"
-OUR_NAME = re.compile(r"\bJieda\b")
+OUR_NAME = re.compile(r"\bJieda\b(?!-Confidence)")  # a header that scripts read, whatever the site is called
 OTHERS = (
     "feed.xml",
     "opensearch.xml",

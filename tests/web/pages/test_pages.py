@@ -285,7 +285,6 @@ def test_an_address_that_nobody_configured_is_not_made_up(client: httpx.Client, 
         assert links(page, "canonical") == []
         assert [link for link in links(page, "alternate") if "hreflang" in link] == []
         assert "og:url" not in client.get(f"/{lang}{path}").text
-    assert "Sitemap" not in client.get("/robots.txt").text
 
 
 def test_search_results_are_not_to_be_indexed(client: httpx.Client) -> None:
@@ -600,7 +599,7 @@ def test_a_misspelt_query_is_as_good_as_the_right_one(client: httpx.Client) -> N
 
 def test_the_commands_of_the_api_go_to_this_server(client: httpx.Client) -> None:
     page = re.sub("<[^>]*>", "", client.get("/docs").text)
-    assert f"curl --data-binary @run.log {str(client.base_url).rstrip('/')}/api/v1/diagnose" in page
+    assert f"curl --data-binary @run.log {str(client.base_url).rstrip('/')}/api/v1/diagnose.txt" in page
 
 
 def test_a_client_for_agents_is_named_once(client: httpx.Client) -> None:

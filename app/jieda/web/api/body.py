@@ -15,7 +15,7 @@ from jieda.entry import Language
 from jieda.log.lines import SEARCHED, LogExtract
 from jieda.usecases.long_logs import extracted, window
 from jieda.usecases.service import Service
-from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters
+from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, with_nearest
 from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes, receive
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
 
@@ -45,12 +45,11 @@ def most_json_bytes(limit: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Paste:
-    """A text to diagnose. `as_json`: it came as JSON, so that is how the answer goes back."""
+    """A text to diagnose, and what was said beside it."""
 
     log: LogExtract
     lang: Language | None
     framework: str
-    as_json: bool
 
 
 async def read_paste(request: Request, parameters: DiagnoseParameters, service: Service) -> Paste:
@@ -62,19 +61,19 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", ""}:
         raise _packed()
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != "application/json":
-        log = await _read_raw(request, service)
-        return Paste(log, parameters.lang, parameters.framework, as_json=False)
+    content_type = request.headers.get("content-type", "")
+    charset = _encoding(content_type)
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        log = await _read_raw(request, service, charset)
+        return Paste(log, parameters.lang, parameters.framework)
     raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
-    body = await service.offload(partial(parse_body, raw, DiagnoseBody))
+    body = await service.offload(partial(parse_body, raw, DiagnoseBody, charset))
     log = await service.offload(partial(extracted, service, body.text))
-    return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework, as_json=True)
+    return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework)
 
 
-async def _read_raw(request: Request, service: Service) -> LogExtract:
+async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
     """What is read of a raw log, as much of it as arrives at a time. Raises as `read_paste` does."""
-    encoding = _encoding(request.headers.get("content-type", ""))
     taken, waiting = window(service), bytearray()
     most = max(SEARCHED, service.limits.log_bytes)
 
@@ -119,8 +118,10 @@ def _packed() -> Refusal:
     return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
 
 
-def parse_body(raw: bytes, model: type[M]) -> M:
+def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
     """The fields of a JSON body. Raises Refusal with what is wrong."""
+    if encoding != "utf-8":  # no JSON by the letter, but what a client says it sends
+        raw = raw.decode(encoding, "replace").encode()
     try:
         check_structure(raw, STRUCTURE)
         # A log read by a program with other ideas of its encoding holds lone surrogates; they are replaced
@@ -128,7 +129,7 @@ def parse_body(raw: bytes, model: type[M]) -> M:
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
         return model.model_validate(fields)
     except ValidationError as error:
-        found = field_errors([dict(each) for each in error.errors(include_url=False, include_input=False)])
+        found = field_errors(with_nearest(error, model))
         raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=found)) from None
     except TooMuchStructure:
         raise _unfit("problem.field.structure") from None

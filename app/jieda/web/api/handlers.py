@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from jieda.entry import Edition, Entry, Language
+from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
@@ -24,6 +24,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
 from jieda.taxonomy import check_tag
+from jieda.usecases.diagnose import Diagnosed
 from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.long_logs import diagnose_log
 from jieda.usecases.search import search as search_for
@@ -32,6 +33,7 @@ from jieda.web.api.body import parse_body, read_paste
 from jieda.web.api.parameters import (
     DiagnoseParameters,
     EntryParameters,
+    LanguageParameters,
     ListParameters,
     OneEntry,
     OutcomeBody,
@@ -39,9 +41,9 @@ from jieda.web.api.parameters import (
     SuggestParameters,
 )
 from jieda.web.http.body import read_bytes
-from jieda.web.http.hosting import is_from_our_pages
+from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem, Refusal, told_in
-from jieda.web.http.respond import NO_STORE, api_language, preferred_media_type, respond
+from jieda.web.http.respond import NO_STORE, api_language, respond
 from jieda.web.site import asker_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
@@ -62,22 +64,12 @@ def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
     return site_of(request).shapers.of(snapshot, lang)
 
 
-async def json_answer(
-    request: Request, model: BaseModel, lang: Language, vary: tuple[str, ...] = ("Accept-Language",)
-) -> Response:
+async def json_answer(request: Request, model: BaseModel, lang: Language) -> Response:
     """Answer with a model as JSON and its ETag, or with 304.
 
     The model is written out here and not by FastAPI, which would check once more what is already checked.
     """
-    return await respond(request, model.model_dump_json(), JSON, lang=lang, vary=vary)
-
-
-def accepted_type(request: Request, *offers: str) -> str:
-    """Return the one of `offers` that the client likes best. Raises Refusal where it accepts none."""
-    accepted = preferred_media_type(request.headers.get("accept", ""), offers)
-    if accepted is None:
-        raise Refusal(HttpProblem(406, "problem.not_acceptable", {"offers": ", ".join(sorted(offers))}))
-    return accepted
+    return await respond(request, model.model_dump_json(), JSON, lang=lang, vary=("Accept-Language",))
 
 
 async def search(request: Request, parameters: Annotated[SearchParameters, Query()]) -> Response:
@@ -108,28 +100,46 @@ async def diagnose(request: Request, parameters: Annotated[DiagnoseParameters, Q
     Of more than 1 MiB the end is read and what stands around the first failure; `read` says which lines.
 
     Send `application/json` with `text`, `lang` and `framework`, or the raw text as any other type, with
-    `lang` and `framework` as query parameters: `curl --data-binary @job.log …/api/v1/diagnose`. A JSON body
-    gets JSON back and a raw one readable text, unless Accept asks for one of them.
+    `lang` and `framework` as query parameters.
     """
+    found, lang = await diagnosed(request, parameters)
+    answer = shaper(request, found.snapshot, lang).diagnosis(found.diagnosis).model_dump_json()
+    return await diagnosis_answer(request, found, answer, JSON, lang)
+
+
+async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParameters, Query()]) -> Response:
+    """Find the entries that explain a log, told for a terminal: `curl --data-binary @job.log …/api/v1/diagnose.txt`.
+
+    Takes what `POST /diagnose` takes.
+    """
+    found, lang = await diagnosed(request, parameters)
     site = site_of(request)
-    paste = await read_paste(request, parameters, site.service)
+    urls, words = site.urls, site.translations.words(lang)
+    answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
+    return await diagnosis_answer(request, found, answer, TEXT, lang)
+
+
+async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[Diagnosed, Language]:
+    """Return what explains the log of a request, and the language to tell it in."""
+    service = site_of(request).service
+    paste = await read_paste(request, parameters, service)
     lang = asked(request, paste.lang)
     with told_in(lang):
-        accepted = accepted_type(request, *((JSON, TEXT) if paste.as_json else (TEXT, JSON)))
         if parameters.framework:  # the body may name another, which is the one that counts
-            check_tag("framework", parameters.framework, site.service.current().library.taxonomy)
-        found = await diagnose_log(site.service, paste.log, lang, paste.framework, asker_of(request))
-    if accepted == TEXT:
-        urls, words = site.urls, site.translations.words(lang)
-        answer = as_text(found.diagnosis, words, lambda entry_id: urls.absolute(urls.entry(lang, entry_id)))
-    else:
-        answer = shaper(request, found.snapshot, lang).diagnosis(found.diagnosis).model_dump_json()
+            check_tag("framework", parameters.framework, service.current().library.taxonomy)
+        return await diagnose_log(service, paste.log, lang, paste.framework, asker_of(request)), lang
+
+
+async def diagnosis_answer(
+    request: Request, found: Diagnosed, answer: str, media_type: str, lang: Language
+) -> Response:
+    """Answer with a diagnosis, which no cache keeps."""
     return await respond(
         request,
         answer,
-        accepted,
+        media_type,
         lang=lang,
-        vary=("Accept", "Accept-Language", "Content-Type"),
+        vary=("Accept-Language",),
         cache=NO_STORE,
         headers={CONFIDENCE_HEADER: found.confidence},
     )
@@ -159,9 +169,9 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
 
 
 async def entry(
-    request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
+    request: Request, framework: str, slug: str, parameters: Annotated[LanguageParameters, Query()]
 ) -> Response:
-    """Read one entry, as JSON or, with `Accept: text/markdown`, as Markdown: title, what it applies to, body, sources.
+    """Read one entry.
 
     Asked for in a language it lacks, it comes in the other; `lang` says which. An old id is answered with
     308 and the address of today.
@@ -171,14 +181,9 @@ async def entry(
     found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=False)
-    accepted = accepted_type(request, JSON, MARKDOWN)
     lang = asked(request, parameters.lang)
     shown = found.entry.edition(lang)
-    vary = ("Accept", "Accept-Language")
-    if accepted == MARKDOWN:
-        text = markdown_of(request, snapshot, found.entry, shown, source=parameters.source)
-        return await respond(request, text, MARKDOWN, lang=shown.lang, vary=vary)
-    return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang, vary)
+    return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang)
 
 
 async def entry_markdown(
@@ -194,15 +199,9 @@ async def entry_markdown(
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
     shown = found.entry.edition(asked(request, parameters.lang))
-    text = markdown_of(request, snapshot, found.entry, shown, source=parameters.source)
+    t = site_of(request).translations.words(shown.lang)
+    text = shown.raw if parameters.source else reading_form(shown, found.entry.validity, t)
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
-
-
-def markdown_of(request: Request, snapshot: Snapshot, entry: Entry, shown: Edition, *, source: bool) -> str:
-    """Return the Markdown of an edition: its file where `source` is asked for, what there is to read otherwise."""
-    return (
-        shown.raw if source else reading_form(shown, entry.validity, shaper(request, snapshot, shown.lang).t)
-    )
 
 
 def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:

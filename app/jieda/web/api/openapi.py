@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -13,7 +14,9 @@ from fastapi.openapi.utils import get_openapi
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Language
 from jieda.presentation import schemas
-from jieda.presentation.brand import short_name
+from jieda.presentation.brand import ascii_name
+from jieda.presentation.diagnosis_text import CONFIDENCE_HEADER, as_text
+from jieda.presentation.reading_form import reading_form
 from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
@@ -40,7 +43,7 @@ ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{
 出错一律返回 `application/problem+json`。接口不认识的参数会被拒绝（422）。
 """
 TAGS: Mapping[str, tuple[str, ...]] = {
-    "Find": ("search", "suggest", "diagnose", "report_outcome"),
+    "Find": ("search", "suggest", "diagnose", "diagnose_text", "report_outcome"),
     "Read": ("list_entries", "get_entry", "get_entry_markdown"),
     "Tags": ("list_frameworks", "list_kinds", "list_topics", "list_error_types"),
     "Content": ("list_problems", "list_translations", "reload"),
@@ -67,15 +70,19 @@ LIMITED: Json = {
 }
 """On every answer."""
 CACHED: Json = {"ETag": _header("Names this answer: send it back as If-None-Match.")}
+CONFIDENCE: Json = {CONFIDENCE_HEADER: _header("Of the first match; empty where nothing matches.")}
 RETRY: Json = {"Retry-After": _header("Seconds to wait before asking again.", "integer")}
 RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
+PROPERTIES: Mapping[str, str] = json.loads((Path(__file__).parent / "properties.json").read_text("utf-8"))
+"""What the properties of answers say, by name or, where that means something else, by model and name. Not in the models
+themselves: agents would be sent them with each schema."""
 
 
 def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
     document = get_openapi(
-        title=f"{short_name(snapshot.library.site, Language.EN)} API",
+        title=f"{ascii_name(snapshot.library.site)} API",
         version=INTERFACE,
         description=ABOUT,
         routes=app.routes,
@@ -92,9 +99,17 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
         (OutcomeBody, "OutcomeBody"),
     ):
         schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
-        components["schemas"] |= {**schema.pop("$defs", {}), name: schema}
+        for each in schema["properties"].values():
+            each.pop(
+                "default", None
+            )  # of what need not be sent: generators for TypeScript would have it sent
+        components["schemas"] |= {**schema.pop("$defs", {}), name: schema | {"title": name}}
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
+    for name, schema in components["schemas"].items():
+        for each, told in schema.get("properties", {}).items():
+            if "description" not in told:
+                told["description"] = PROPERTIES.get(f"{name}.{each}") or PROPERTIES[each]
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     found = examples(site, snapshot)
     for route in ROUTES:
@@ -121,13 +136,14 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
     responses.pop("422", None)
     content: Json = responses["200"].setdefault("content", {})
     if route.text:
-        content.pop("text/plain", None)
+        content.clear()
         content[route.text] = {"schema": {"type": "string"}}
     if "answer" in example:
         content["application/json"]["example"] = example["answer"]
     if "text" in example:
         content[route.text]["example"] = example["text"]
-    responses["200"]["headers"] = {**LIMITED, **(CACHED if route.method == "GET" else {})}
+    diagnosed = CONFIDENCE if route.operation.startswith("diagnose") else {}
+    responses["200"]["headers"] = {**LIMITED, **(CACHED if route.method == "GET" else diagnosed)}
     if route.method == "GET":
         responses["304"] = {
             "description": "The client has it already (If-None-Match).",
@@ -159,11 +175,11 @@ def refusal(status: int) -> Json:
 def diagnose_body(example: Json) -> Json:
     """The two forms in which a log is sent."""
     as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
-    as_text: Json = {"schema": {"type": "string", "minLength": 1}}
     if "body" in example:
         as_json["example"] = example["body"]
-        as_text["example"] = example["body"]["text"]
-    return {"required": True, "content": {"application/json": as_json, "text/plain": as_text}}
+    # Any type but JSON is the log as it is. Generators know this one, and few know text/plain.
+    raw: Json = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
+    return {"required": True, "content": {"application/json": as_json, "application/octet-stream": raw}}
 
 
 def outcome_body(_example: Json) -> Json:
@@ -172,7 +188,11 @@ def outcome_body(_example: Json) -> Json:
     return {"required": True, "content": {"application/json": said}}
 
 
-BODIES: Mapping[str, Callable[[Json], Json]] = {"diagnose": diagnose_body, "report_outcome": outcome_body}
+BODIES: Mapping[str, Callable[[Json], Json]] = {
+    "diagnose": diagnose_body,
+    "diagnose_text": diagnose_body,
+    "report_outcome": outcome_body,
+}
 
 
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
@@ -184,14 +204,14 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
     chosen = choose(library)
     if chosen is None:
         return {}
-    shape = Shaper(snapshot, site.urls, Language.EN, site.translations.words(Language.EN))
+    shape = site.shapers.of(snapshot, Language.EN)
     title = chosen.edition(Language.EN).title
     request = SearchRequest(text=title, limit=1)
     searched = {} if snapshot.searcher.waits else {"answer": _searched(shape, request, snapshot)}
     read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
     named = {"framework": chosen.framework, "slug": chosen.slug}
-    raw = chosen.edition(Language.EN).raw
+    markdown = reading_form(chosen.edition(Language.EN), chosen.validity, shape.t)
     return {
         "search": {"parameters": {"q": title}, **searched},
         "suggest": {
@@ -199,25 +219,25 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
             "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
         },
         "list_entries": {"parameters": {"framework": [chosen.framework]}},
-        "get_entry": {
-            "parameters": named,
-            "answer": shape.entry(read).model_dump(mode="json"),
-            "text": raw,
-        },
-        "get_entry_markdown": {"parameters": named, "text": raw},
-        "diagnose": diagnosis_example(shape, snapshot, chosen),
+        "get_entry": {"parameters": named, "answer": shape.entry(read).model_dump(mode="json")},
+        "get_entry_markdown": {"parameters": named, "text": markdown},
+        **diagnosis_examples(shape, snapshot, chosen),
     }
 
 
-def diagnosis_example(shape: Shaper, snapshot: Snapshot, entry: Entry) -> Json:
+def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[str, Json]:
     """A sample of an entry and what it is diagnosed as; nothing where the entry has no sample."""
     logs = [sample.text for sample in snapshot.library.samples(entry.id)]
     if not logs:
         return {}
     text = min(logs, key=len)[:MAX_LOG]
     answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
-    shown = shape.diagnosis(answer)
-    return {"body": {"text": text, "lang": "en"}, "answer": shown.model_dump(mode="json")}
+    body = {"text": text, "lang": "en"}
+    told = as_text(answer, shape.t, lambda entry_id: shape.urls.entry(Language.EN, entry_id))
+    return {
+        "diagnose": {"body": body, "answer": shape.diagnosis(answer).model_dump(mode="json")},
+        "diagnose_text": {"body": body, "text": told},
+    }
 
 
 def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:

@@ -1,10 +1,12 @@
 """Parameters of the routes of the API. Scripts depend on these names: they are a promise."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from jieda.entry import Language
@@ -51,6 +53,26 @@ AskedLanguage = Annotated[
     WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
 ]
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
+
+
+def with_nearest(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
+    """What is wrong; of a name that is unknown with the nearest of `model` in place of what is expected."""
+    errors: list[dict[str, Any]] = [
+        dict(each) for each in error.errors(include_url=False, include_input=False)
+    ]
+    for each in errors:
+        if each["type"] == "extra_forbidden":
+            each["ctx"] = {
+                "expected": ", ".join(nearest(str(each["loc"][0]).lower(), tuple(model.model_fields)))
+            }
+    return errors
+
+
+def nearest(name: str, known: tuple[str, ...]) -> Sequence[str]:
+    """The known name that another is short for, or that is short for it (`query`: `q`), else the one written most like
+    it; all of them where none is."""
+    short = [each for each in known if name.startswith(each) or each.startswith(name)]
+    return short[:1] or get_close_matches(name, known, 1) or known
 
 
 class LanguageParameters(BaseModel):

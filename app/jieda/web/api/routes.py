@@ -3,9 +3,8 @@ through what a handler might depend on, field by field, took a fifth of the time
 handler takes the request, the parts of its path and one model of parameters, if any.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from fastapi import FastAPI
@@ -20,6 +19,7 @@ from jieda.presentation import paths, schemas
 from jieda.web.api.handlers import (
     ApiHandler,
     diagnose,
+    diagnose_text,
     entries,
     entry,
     entry_markdown,
@@ -31,11 +31,12 @@ from jieda.web.api.handlers import (
     tag_list,
     translations,
 )
+from jieda.web.api.parameters import with_nearest
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRoute:
-    """One row: `answer` is the type of a JSON answer (None: it has none), `text` the type of another.
+    """One row: `answer` is the type of a JSON answer, or `text` that of another.
 
     `refusals` are the statuses that it may be refused with.
     """
@@ -50,6 +51,8 @@ class ApiRoute:
     refusals: tuple[int, ...] = (400, 422)
 
 
+UNREADABLE = (400, 408, 413, 415, 422, 503)
+"""How a log may be refused."""
 ROUTES: tuple[ApiRoute, ...] = (
     ApiRoute("GET", paths.API_SEARCH, "search", "Search", search, schemas.SearchResult),
     ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.ApiCompletion, ...]),
@@ -71,8 +74,7 @@ ROUTES: tuple[ApiRoute, ...] = (
         "Read an entry",
         entry,
         schemas.ApiEntry,
-        "text/markdown",
-        (400, 404, 406, 422),
+        refusals=(400, 404, 422),
     ),
     ApiRoute(
         "POST",
@@ -81,8 +83,17 @@ ROUTES: tuple[ApiRoute, ...] = (
         "Diagnose a log",
         diagnose,
         schemas.ApiDiagnosis,
+        refusals=UNREADABLE,
+    ),
+    ApiRoute(
+        "POST",
+        paths.API_DIAGNOSE_TEXT,
+        "diagnose_text",
+        "Diagnose a log, as text",
+        diagnose_text,
+        None,
         "text/plain",
-        (400, 406, 408, 413, 415, 422, 503),
+        UNREADABLE,
     ),
     ApiRoute(
         "POST",
@@ -181,17 +192,8 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
         )
     except ValidationError as error:
         raise RequestValidationError(
-            [_in_query(each, tuple(model.model_fields)) for each in error.errors(include_url=False)]
+            [{**each, "loc": ("query", *each["loc"])} for each in with_nearest(error, model)]
         ) from error
-
-
-def _in_query(error: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
-    """An error of a parameter; of one that is unknown with the name nearest to it, or else all names."""
-    told = {**error, "loc": ("query", *error["loc"])}
-    if error["type"] == "extra_forbidden":
-        nearest = get_close_matches(str(error["loc"][0]), known, 1) or known
-        told["ctx"] = {"expected": ", ".join(nearest)}
-    return told
 
 
 def add_api_routes(app: FastAPI) -> None:

@@ -54,6 +54,7 @@ KINDS = tuple(
         ("GET", paths.SEARCH, Cost.SEARCH),
         ("POST", paths.MCP, Cost.SEARCH),
         ("POST", paths.API_DIAGNOSE, Cost.DIAGNOSIS),
+        ("POST", paths.API_DIAGNOSE_TEXT, Cost.DIAGNOSIS),
         ("POST", paths.API_OUTCOMES, Cost.DIAGNOSIS),
         ("POST", paths.DIAGNOSE, Cost.DIAGNOSIS),
         ("POST", paths.SEARCH, Cost.DIAGNOSIS),

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from jieda.presentation.brand import handle
 from jieda.settings import Settings
-from jieda.web.http.hosting import names_us
+from jieda.web.http.names import names_us
 from jieda.web.http.problems import HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route

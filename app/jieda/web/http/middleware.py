@@ -46,6 +46,8 @@ SIZE = 1500
 """Bytes that an answer takes beside its body, about."""
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
+Key = tuple[bytes, str]
+"""The digest of a request, and what absolute addresses of its answer begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,12 @@ class Repeats:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from the cache, or pass on."""
-        key = _key(scope)
-        site = site_of(Request(scope)) if key else None
+        digest = _key(scope)
+        site = site_of(Request(scope)) if digest else None
         if site is None or not site.knowledge.ready:
             await self.app(scope, receive, send)
             return
+        key = digest, site.urls.base_url
         kept: Sent | None = site.cache.get(site.service.current(), key)
         if kept is None:
             await self._keep(site, key, scope, receive, send)
@@ -86,7 +89,7 @@ class Repeats:
             site.service.note(kept.note._replace(asker=asker_of(Request(scope))))
         await _send_again(kept, scope, send)
 
-    async def _keep(self, site: Site, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on, and keep the answer if all of it was made of the snapshot that was served at its start."""
         snapshot = site.service.current()
         headers: RawHeaders = ()

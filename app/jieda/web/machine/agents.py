@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import most_json_bytes
 from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
-from jieda.web.http.hosting import names_us, origin_is_ours
+from jieda.web.http.names import names_us, origin_is_ours
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, site_of

@@ -95,7 +95,7 @@ def _lines(context: PageContext) -> Iterator[CurlLine]:
     entry, question = _sample(context)
     beginning = " ".join(question.split())[:BEGINNING].strip()
     commands = {
-        "diagnose": f"curl --data-binary @run.log {host}{urls.api_diagnose()}",
+        "diagnose": f"curl --data-binary @run.log {host}{urls.api_diagnose(text=True)}",
         "search": f"curl -G --data-urlencode {quote(f'q={question}')} {host}{urls.api_search()}",
         "entry": f"curl {host}{urls.api_entry(entry)}",
         "markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",

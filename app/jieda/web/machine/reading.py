@@ -3,7 +3,7 @@ generation alone."""
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
 from itertools import chain
@@ -42,7 +42,7 @@ class FeedItem:
 
 @dataclass(frozen=True, slots=True)
 class FeedView:
-    """What `feed.xml` shows. Addresses are absolute where a base address is configured."""
+    """What `feed.xml` shows. Addresses are absolute where our own is known."""
 
     id: str
     lang: str
@@ -84,7 +84,7 @@ def _item(context: PageContext, entry: Entry, edition: Edition) -> FeedItem:
         url=context.urls.absolute(context.urls.entry(edition.lang, entry.id)),
         updated=_instant(edition.updated),
         summary=_summary(context, edition),
-        html=rewrite(edition.html, edition.lang, _abroad(context.urls)),
+        html=rewrite(edition.html, edition.lang, context.urls.abroad),
         lang=edition.lang.tag,
         categories=tuple(name_of(context, facet, value) for facet, value in tags),
     )
@@ -96,11 +96,6 @@ def _summary(context: PageContext, edition: Edition) -> str:
     return f"{applies_to}\n{first}".strip()
 
 
-def _abroad(urls: Urls) -> Urls:
-    """Addresses for HTML that is read elsewhere: every one of them absolute."""
-    return replace(urls, root_path=urls.base_url + urls.root_path, base_url="")
-
-
 def _instant(day: date) -> str:
     """Midnight UTC of a day, as Atom wants it."""
     return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
@@ -108,7 +103,7 @@ def _instant(day: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OpenSearchView:
-    """What `opensearch.xml` shows; addresses are absolute where a base address is configured."""
+    """What `opensearch.xml` shows; addresses are absolute."""
 
     name: str
     description: str

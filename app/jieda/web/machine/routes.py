@@ -37,11 +37,13 @@ SiteText = Callable[[Site, Snapshot], str]
 PageText = Callable[[PageContext], str]
 
 
-def whole_site(make: SiteText, media_type: str) -> Handler:
-    """A handler for a text about the whole site."""
+def whole_site(make: SiteText, media_type: str, *, absolute: bool = False) -> Handler:
+    """A handler for a text about the whole site; `absolute`: of addresses that mean nothing unless they are."""
 
     async def handler(request: Request) -> Response:
         site = site_of(request)
+        if absolute:
+            check_address(site)
         snapshot = site.service.current()
         resource = await site.resources.get(
             snapshot.generation, make, lambda: Resource.of(make(site, snapshot), media_type)
@@ -51,17 +53,25 @@ def whole_site(make: SiteText, media_type: str) -> Handler:
     return handler
 
 
-def one_language(make: PageText, media_type: str) -> Handler:
-    """A handler for a text in the language of its address."""
+def one_language(make: PageText, media_type: str, *, absolute: bool = False) -> Handler:
+    """A handler for a text in the language of its address; `absolute` as in `whole_site`."""
 
     async def handler(request: Request) -> Response:
         context = await context_of(request)
+        if absolute:
+            check_address(context.site)
         resource = await context.site.resources.get(
             context.digest, (make, context.lang), lambda: Resource.of(make(context), media_type)
         )
         return await respond(request, resource)
 
     return handler
+
+
+def check_address(site: Site) -> None:
+    """Raises 404 where nobody knows under which address we are read."""
+    if not site.urls.base_url:
+        raise HTTPException(404)
 
 
 def robots_text(site: Site, _snapshot: Snapshot) -> str:
@@ -80,6 +90,7 @@ def sitemap_text(site: Site, snapshot: Snapshot) -> str:
 async def site_map_part(request: Request) -> Response:
     """A part of a sitemap that takes several files."""
     site, wanted = site_of(request), request.path_params["number"]
+    check_address(site)
     snapshot = site.service.current()
     known = {str(number + 1): number + 1 for number in range(part_count(snapshot.library))}
     if wanted not in known:
@@ -138,11 +149,11 @@ async def send_brand(request: Request) -> Response:
 
 
 robots = whole_site(robots_text, PLAIN)
-site_map = whole_site(sitemap_text, XML)
+site_map = whole_site(sitemap_text, XML, absolute=True)
 llms_of_all = whole_site(llms_of_site, PLAIN)
 llms = one_language(llms_list, PLAIN)
 atom = one_language(feed, "application/atom+xml")
-open_search = one_language(opensearch, "application/opensearchdescription+xml")
+open_search = one_language(opensearch, "application/opensearchdescription+xml", absolute=True)
 
 
 def machine_routes(settings: Settings) -> tuple[Route, ...]:

@@ -69,7 +69,7 @@ SETUPS: tuple[Setup, ...] = (
 )
 SHELL = (
     "python run.py 2>&1 | jieda diagnose --json --url $base\n"
-    "python run.py 2>&1 | curl -sS -H 'Accept: application/json' --data-binary @- $base/api/v1/diagnose"
+    "python run.py 2>&1 | curl -sS --data-binary @- $base/api/v1/diagnose"
 )
 
 

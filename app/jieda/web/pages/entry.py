@@ -317,6 +317,7 @@ class Look:
     theme: Theme
     works_with: tuple[str, str]
     voted: str
+    origin: str
 
 
 async def show_entry(request: Request) -> Response:
@@ -331,7 +332,10 @@ async def show_entry(request: Request) -> Response:
     accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
     is_text = as_markdown or accepted == MARKDOWN
     known = (context.chosen, context.version)
-    look = None if is_text else Look(wanted, context.lang, context.theme, known, said_before(request))
+    look = None
+    if not is_text:
+        said, origin = said_before(request), context.urls.base_url
+        look = Look(wanted, context.lang, context.theme, known, said, origin)
     service, vary = context.site.service, ("Accept", "Cookie")
     request.state.note = EntryRead(NOBODY, wanted)
     if look and (kept := context.site.cache.get(context.served, look)):

@@ -98,6 +98,7 @@ class Links:
     about: str
     feed: str
     opensearch: str
+    """Empty where our own address is not known."""
     docs: str
     llms: str
     agents: str
@@ -121,7 +122,7 @@ class Links:
             entries=urls.entries(lang),
             about=urls.about(lang),
             feed=urls.feed(lang),
-            opensearch=urls.opensearch(lang),
+            opensearch=urls.opensearch(lang) if urls.base_url else "",
             docs=urls.docs(),
             llms=urls.llms(lang),
             agents=urls.agents(lang),
@@ -226,7 +227,7 @@ def build_layout(context: PageContext, head: Head) -> Layout:
         theme=context.theme,
         title=head.title,
         description=_cut(head.description),
-        canonical=urls.absolute(head.here(head.canonical_lang or lang)) if urls.base_url else "",
+        canonical=urls.absolute(head.here(head.canonical_lang or lang)) if settings.base_url else "",
         alternates=tuple(_alternates(context, head)),
         indexed=head.indexed,
         kind=head.kind,
@@ -269,7 +270,7 @@ def data_block(items: Iterable[dict[str, object]]) -> Markup:
 
 
 def _alternates(context: PageContext, head: Head) -> Iterable[Alternate]:
-    if not head.indexed or not context.urls.base_url:
+    if not head.indexed or not context.site.settings.base_url:
         return
     held = [lang for lang in Language if lang in head.languages]
     for lang in held:
