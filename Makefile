@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock dist sbom audit clean FORCE
+.PHONY: help install run test test-opensearch quick coverage lint types check format eval bench chaos soak fuzz attacks week lock dist sbom sites audit clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -110,6 +110,7 @@ lock: install ## Lock the dependencies again (ARGS=--upgrade for newer ones)
 	$(LOCK) pyproject.toml --extra mcp -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
+	$(LOCK) --group sites -o requirements/sites.txt
 
 dist: install ## Build the wheel and the source distribution into dist/
 	$(BIN)/python -m hatchling build -d dist
@@ -119,6 +120,10 @@ sbom: install ## Write what is shipped to dist/, as CycloneDX
 	@mkdir -p dist
 	$(BIN)/python requirements/sbom.py > dist/jieda-$(VERSION).cdx.json
 	@echo dist/jieda-$(VERSION).cdx.json
+
+sites: install ## Install the site generators that tests of <jieda-search> build pages with, apart from all else
+	$(BIN)/python -m venv $(VENV)/sites
+	$(VENV)/sites/bin/python -m pip install --quiet --require-hashes -r requirements/sites.txt
 
 # What audits is not locked: it should know the newest, and it is never shipped. --strict: a package about which nothing
 # could be learned is a failure, for otherwise all would be well where nobody can be asked.

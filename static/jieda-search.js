@@ -64,6 +64,8 @@ class JiedaSearch extends HTMLElement {
     this.#input.addEventListener("compositionend", () => { this.#composing = false; this.#typed(); });
     this.#input.addEventListener("input", (event) => { if (!this.#composing && !event.isComposing) this.#typed(); });
     this.#input.addEventListener("keydown", (event) => this.#key(event));
+    // MkDocs and Sphinx would take letters for their shortcuts: from outside, nobody seems to be typing.
+    for (const name of ["keydown", "keypress", "keyup"]) this.shadowRoot.addEventListener(name, (event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation(); });
     this.#list.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the focus in the field
     this.addEventListener("focusout", (event) => { if (!this.shadowRoot.contains(event.relatedTarget)) this.#close(); });
   }
@@ -129,7 +131,8 @@ class JiedaSearch extends HTMLElement {
   }
 
   #item(entry, note, snippet = "") {
-    const item = make("a", { href: new URL(entry.url, `${this.#server}/`).href }, make("strong", { textContent: entry.title }));
+    const { pathname, search, hash } = new URL(entry.url, `${this.#server}/`); // of whatever name the server calls itself
+    const item = make("a", { href: new URL(pathname + search + hash, `${this.#server}/`).href }, make("strong", { textContent: entry.title }));
     const about = [note, entry.applies_to].filter(Boolean).join(" · ");
     if (about) item.append(make("small", { textContent: about }));
     if (snippet) item.append(make("small", {}, ...marked(snippet)));

@@ -2,6 +2,8 @@
 
 import functools
 import http.server
+import re
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +15,34 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.server import ROOT
 
 CONTENT = ROOT / "content"
+
+
+DOCUSAURUS = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Trainer</title>
+<script src="SCRIPT" type="module"></script>
+<style>.navbar { position: sticky; top: 0; z-index: 200; background: #fff } [class^=docRoot] { display: flex }
+.markdown > h1 { font-size: 3rem } main { width: 100% }</style></head>
+<body><div id="__docusaurus"></div><script>
+const pages = { "/docs/": ["Trainer", "<jieda-search></jieda-search>"], "/docs/next": ["Next", "<p>More.</p>"] };
+const links = Object.entries(pages).map(([path, [name]]) => `<a class="navbar__link" href="${path}">${name}</a>`);
+const root = document.getElementById("__docusaurus");
+const show = (path) => {
+  const [name, body] = pages[path];
+  root.innerHTML = `<nav class="navbar navbar--fixed-top">${links.join(" ")}</nav><div class="docRoot_UBD9"><main>
+    <article><div class="theme-doc-markdown markdown"><h1>${name}</h1>${body}</div></article></main></div>`;
+};
+root.addEventListener("click", (event) => {
+  if (event.target.localName !== "a") return;
+  event.preventDefault();
+  show(event.target.getAttribute("href"));
+  history.pushState({}, "", event.target.href);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !["INPUT", "TEXTAREA"].includes(event.target.tagName)) root.querySelector("a").focus();
+});
+show("/docs/");
+</script></body></html>
+"""
+"""Content that a script puts in place, pages that change without loading, a bar that stays, `/` for the search."""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -107,6 +137,96 @@ def test_an_error_of_several_frameworks_is_asked_about_before_its_entries(
     field.fill("how do I resume training in slime")
     expect(listed).to_contain_text("saved checkpoint")
     expect(listed).not_to_contain_text("check the cause")
+
+
+def documented(language: str, marker: str, base: str) -> str:
+    """The lines for a site generator in docs/embedding.md, for a server at `base`."""
+    text = (ROOT / "docs/embedding.md").read_text(encoding="utf-8")
+    blocks = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    (found,) = [block for block in blocks if marker in block]
+    return str(found).replace("https://faq.example.com", base)
+
+
+def generator(name: str) -> Path:
+    program = ROOT / ".venv/sites/bin" / name
+    if not program.is_file():
+        pytest.skip(f"{name} is not installed: make sites")
+    return program
+
+
+def mkdocs(folder: Path, base: str) -> None:
+    settings = (
+        "site_name: Trainer\nuse_directory_urls: false\ntheme: {name: mkdocs, highlightjs: false}\n"
+        + documented("yaml", "extra_javascript", base)
+    )
+    (folder / "mkdocs.yml").write_text(settings)
+    (folder / "docs").mkdir()
+    (folder / "docs/index.md").write_text(
+        "# Trainer\n\n" + documented("html", "<script", base).splitlines()[1]
+    )
+    (folder / "docs/next.md").write_text("# Next\n")
+    built(generator("mkdocs"), "build", "--strict", "-f", folder / "mkdocs.yml", "-d", folder / "site")
+
+
+def sphinx(folder: Path, base: str) -> None:
+    keys = 'project = "Trainer"\nhtml_theme_options = {"navigation_with_keys": True}\n'
+    (folder / "conf.py").write_text(keys + documented("python", "html_js_files", base))
+    page = f"Trainer\n=======\n\n{documented('rst', 'raw', base)}\n.. toctree::\n\n   next\n"
+    (folder / "index.rst").write_text(page)
+    (folder / "next.rst").write_text("Next\n====\n")
+    built(generator("sphinx-build"), "-W", "-q", folder, folder / "site")
+
+
+def docusaurus(folder: Path, base: str) -> None:
+    """A page with the structure of one, not one that Docusaurus built: see docs/decisions.md."""
+    (script,) = re.findall(r'src: "([^"]+)", type: "module"', documented("js", "scripts", base))
+    site = folder / "site"
+    site.mkdir()
+    (site / "index.html").write_text(DOCUSAURUS.replace("SCRIPT", script))
+
+
+def built(*command: str | Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("build", [mkdocs, sphinx, docusaurus])
+def test_it_works_on_the_pages_of_site_generators(
+    build: Callable[[Path, str], None],
+    browser: Browser,
+    elsewhere: str,
+    tmp_path: Path,
+    serve: Callable[..., httpx.Client],
+) -> None:
+    base = str(serve(CONTENT, cors_origins=elsewhere).base_url).rstrip("/")
+    build(tmp_path, base)
+    page = browser.new_page()
+    failed: list[str] = []
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.goto(f"{elsewhere}/site/index.html")
+    if build is docusaurus:
+        for name in ("Next", "Trainer"):
+            page.get_by_role("link", name=name).click()
+            expect(page.locator("h1")).to_have_text(name)
+    here = page.url
+    field, first = page.locator("jieda-search input"), page.locator("jieda-search [role=option]").first
+    # Letters that are shortcuts of these pages: next, previous, search, help.
+    field.press_sequentially("n p s / ? ")
+    expect(field).to_be_focused()
+    field.fill("restart slime from the last checkpoint")
+    expect(first).to_contain_text("slime")
+    field.press("ArrowRight")
+    field.press("ArrowLeft")
+    box = first.bounding_box()
+    assert box
+    middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+    on_top = page.evaluate("([x, y]) => document.elementFromPoint(x, y).localName", middle)
+    assert (on_top, page.url) == ("jieda-search", here)
+    field.press("ArrowDown")
+    field.press("Enter")
+    page.wait_for_url("**/en/entries/slime/resume-training")
+    assert failed == []
+    page.close()
 
 
 def test_a_server_that_does_not_answer_is_told(embedded: Callable[..., Page]) -> None:
