@@ -26,7 +26,7 @@ TEXTS = (
     "Free space on a full disk: Delete old checkpoints. Then the next one can be written.",
     "Delete old checkpoints.",
     "保存模型时卡住，日志停在“saving checkpoint”，怎么办？",
-    "全角ＡＢＣ　１２３  兩個 空格\t制表\n換行",
+    "全角ＡＢＣ　１２３  两个 空格\t制表\n换行",
     "naïve café Ångström ﬁle ﬂow e\u0301te\u0301 한국어 ひらがな 🚀🚀",
     "RuntimeError: shape mismatch, got [4, 8] at --tensor-model-parallel-size=2 (model.py:17)",
     "word " * 900,
@@ -42,6 +42,22 @@ def test_vectors_are_those_of_the_package_in_whatever_company_a_text_comes(tmp_p
     assert np.abs(ours.embed(TEXTS) - theirs).max() < 1e-5
     alone = np.concatenate([ours.embed([text]) for text in TEXTS])
     assert np.abs(alone - theirs).max() < 1e-5
+
+
+def test_vectors_stay_the_same_when_more_words_are_asked_than_are_kept(tmp_path: Path) -> None:
+    lines = [" ".join(map(chr, range(start, start + 60))) for start in range(0x4E00, 0x4E00 + 30 * 60, 60)]
+    ours = SentenceEncoder(tmp_path)
+    told = ours.embed(lines)
+    for _ in range(2):
+        asked = np.concatenate([ours.embed([line], asked=True) for line in lines])
+        assert np.abs(asked - told).max() < 1e-5
+
+
+def test_traditional_characters_mean_what_simplified_ones_do(tmp_path: Path) -> None:
+    traditional, simplified = SentenceEncoder(tmp_path).embed(
+        ["訓練時輸出亂碼，權重怎麼匯出？", "训练时输出乱码，权重怎么汇出？"]
+    )
+    assert traditional @ simplified > 0.9999
 
 
 @pytest.fixture

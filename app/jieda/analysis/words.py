@@ -86,6 +86,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
             start = position
 
 
+@cache
 def _simplification_table() -> dict[int, str]:
     """Code point to Simplified character, for those that differ: by character, never by phrase, so that
     lengths and offsets stay as they are."""

@@ -17,9 +17,9 @@ CLOSEST = 32
 """Documents whose sayings are looked at: those whose mean is closest to what is asked, and as many of those that hold
 its words. With one document in ten no figure of any set changed, and every other one costs time."""
 
-MEANS, SHARE_OF_MEANS = 256, 4
-"""Means compared themselves: one in SHARE_OF_MEANS, those with the fewest signs that differ, and MEANS at least. Of 897
-entries 98 in 100 of those that are closest in truth are among them."""
+MEANS, SHARE_OF_MEANS = 320, 8
+"""Means compared themselves: one in SHARE_OF_MEANS, those with the fewest signs that differ, and MEANS at least. Of the
+32 that are closest in truth, 99.0% are among them in 1,281 entries, and 99.9% in 10,000 vectors of sentences."""
 
 SLACK = 20
 """Sayings of a document that are compared themselves: those with no more signs that differ than its closest has, and
