@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -121,6 +122,13 @@ def test_an_empty_log_is_said_to_be_one(data: Path) -> None:
     done = run(data, log="")
     assert done.returncode == 2
     assert b"2>&1" in done.stderr
+
+
+def test_a_program_is_said_to_be_no_log(data: Path) -> None:
+    done = run(data, sys.executable)
+    assert done.returncode == 2
+    assert b"this is a binary file, not the text of a log" in done.stderr
+    assert not done.stdout
 
 
 def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:

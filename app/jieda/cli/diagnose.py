@@ -27,6 +27,11 @@ T = TypeVar("T")
 CHUNK = 1 << 20
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
 """What makes text of a compressed log, by its first bytes."""
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""What UTF-16 begins with."""
+NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
+HEAD, MOST_NO_TEXT = 1 << 12, 0.02
+"""Of so many first bytes of a text, this part; a program has 4 to 15 hundredths."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
 """Answers that exit with 0."""
 
@@ -118,7 +123,7 @@ def blocks(file: Path) -> Iterator[bytes]:
 def _blocks(stream: BinaryIO) -> Iterator[bytes]:
     for number, block in enumerate(iter(partial(stream.read, CHUNK), b"")):
         if not number:
-            _refuse_compressed(block)
+            _refuse_unreadable(block)
         yield block
 
 
@@ -144,8 +149,12 @@ def read_log(file: Path, limit: int) -> bytes:
     return bytes(kept)
 
 
-def _refuse_compressed(beginning: bytes) -> None:
+def _refuse_unreadable(beginning: bytes) -> None:
     """Raises click.UsageError: read as text, it would only seem that no entry knows the log."""
+    head = beginning[:HEAD]
+    controls = len(head) - len(head.translate(None, NO_TEXT))
+    if controls > MOST_NO_TEXT * len(head) and not head.startswith((*WIDE, *UNPACKERS)):
+        raise click.UsageError("this is a binary file, not the text of a log")
     for magic, unpacker in UNPACKERS.items():
         if beginning.startswith(magic):
             raise click.UsageError(
