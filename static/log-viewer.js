@@ -119,9 +119,13 @@ function painted(text, ranges) {
   return [...nodes, text.slice(place)];
 }
 
+/** Adds to `found` where `part` stands in `text`; what is no hit of a search, where it is no piece of a longer name. */
 function places(text, part, kind, found) {
   const folded = text.toLowerCase(), wanted = part.toLowerCase();
-  for (let at = folded.indexOf(wanted); at >= 0 && wanted; at = folded.indexOf(wanted, at + wanted.length)) found.push([at, at + wanted.length, kind]);
+  const cuts = (at) => kind !== "hit" && /^\w\w$/.test(text.slice(at - 1, at + 1));
+  for (let at = folded.indexOf(wanted); at >= 0 && wanted; at = folded.indexOf(wanted, at + wanted.length)) {
+    if (!cuts(at) && !cuts(at + wanted.length)) found.push([at, at + wanted.length, kind]);
+  }
   return found;
 }
 

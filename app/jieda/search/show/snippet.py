@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import takewhile
+from string import ascii_letters, digits
 
 from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import text_of
@@ -57,7 +58,7 @@ def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
     for number in _passage(lines, worth):
         if length >= ENOUGH:
             break
-        parts.append(_marked(lines[number].text, merged(spans.get(number, ())), LENGTH - length))
+        parts.append(_marked(lines[number].text, spans.get(number, ()), LENGTH - length))
         length += len(lines[number].text)
     return joined(parts)
 
@@ -65,7 +66,7 @@ def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
 def marked_title(title: str, standing: MarkedPlaces) -> str:
     """The title, whose line is number 0, with what matched in it marked."""
     spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
-    return _marked(title, merged(spans), len(title))
+    return _marked(title, spans, len(title))
 
 
 def _in_title(place: Place) -> bool:
@@ -93,7 +94,8 @@ def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
     return range(best, end)
 
 
-def _marked(text: str, spans: Sequence[tuple[int, int]], room: int) -> str:
+def _marked(text: str, found: Iterable[tuple[int, int]], room: int) -> str:
+    spans = merged(whole_name(text, *span) for span in found)
     start, end = _window(text, spans, room)
     pieces = ["… " if start else ""]
     place = start
@@ -103,6 +105,25 @@ def _marked(text: str, spans: Sequence[tuple[int, int]], room: int) -> str:
         pieces += [escape(text[place:left]), "<mark>", escape(text[left:right]), "</mark>"]
         place = right
     return "".join([*pieces, escape(text[place:end]), " …" if end < len(text) else ""])
+
+
+_LETTERS = frozenset(ascii_letters + digits + "_")
+_FLAG_BEFORE = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]*-)?$", re.ASCII)
+_FLAG_BEHIND = re.compile(r"[\w-]*", re.ASCII)
+LONGEST_FLAG = 80
+
+
+def whole_name(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch of a text, or where it begins or ends inside of a name, with all of that name; of a path, its part."""
+    while 0 < start < end and text[start] in _LETTERS and text[start - 1] in _LETTERS:
+        start -= 1
+    while start < end < len(text) and text[end - 1] in _LETTERS and text[end] in _LETTERS:
+        end += 1
+    if flag := _FLAG_BEFORE.search(text, max(0, start - LONGEST_FLAG), start):
+        start = flag.start()
+    if text.startswith("-", start) and (rest := _FLAG_BEHIND.match(text, end)):
+        end = rest.end()
+    return start, end
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from markupsafe import Markup, escape
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import filled, issue_search, rewrite
+from jieda.search.show.snippet import merged, whole_name
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import ListedEntry, PageLink, doubt_of, entry_row, lang_attribute, name_of, phrased
 from jieda.web.templating import safe
@@ -136,16 +137,17 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     html = PREFIX.format(prefix) if prefix else Markup("")
     parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
     pattern = "|".join(rf"(?<![^\W_]){re.escape(part)}" for part in parts)
-    found = list(re.finditer(pattern, text, re.IGNORECASE)) if parts else []
+    said = re.finditer(pattern, text, re.IGNORECASE) if parts else ()
+    found = merged(whole_name(text, *each.span()) for each in said)
     if not found:
         return html + MARKED.format(text)
-    place, lead = 0, found[0].start()
+    place, lead = 0, found[0][0]
     if lead > SHORT_LEAD:
         html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", text[:lead])
         place = lead
-    for each in found:
-        html += escape(text[place : each.start()]) + MARKED.format(each[0])
-        place = each.end()
+    for start, end in found:
+        html += escape(text[place:start]) + MARKED.format(text[start:end])
+        place = end
     return html + escape(text[place:])
 
 
