@@ -151,6 +151,12 @@ export function copyBy(button, text) {
   copyAndTell(text, (how) => { button.textContent = how || label; });
 }
 
+// What a button copies: a text, whose links lead here from wherever it goes, or else the address of this page.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-copy-text]");
+  if (button) copyBy(button, button.dataset.copyText.replace(/\]\(\//g, `](${location.origin}/`) || location.href);
+});
+
 /** Copies what stands in `code` and says so above it for a moment. */
 export function copyInline(code) {
   copyAndTell(code.textContent, (how) => {

@@ -269,11 +269,8 @@ document.addEventListener("click", (event) => {
     if (viewer) { event.preventDefault(); viewer.show(Number(line)); }
     else if (!row.dataset.line) row.closest("li").classList.toggle("open");
   }
-  const target = event.target.closest?.("[data-copy-text], [data-copy-log]");
-  if (!target) return;
-  const { copyText, copyLog } = target.dataset;
-  if (copyLog) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: copyLog, ...(form.elements.framework?.value && { framework: form.elements.framework.value }) })}`);
-  else if (copyText) copyBy(target, copyText.replace(/\]\(\//g, `](${location.origin}/`));
+  const target = event.target.closest?.("[data-copy-log]");
+  if (target) copyBy(target, `${location.origin}${words.diagnose}#${new URLSearchParams({ log: target.dataset.copyLog, ...(form.elements.framework?.value && { framework: form.elements.framework.value }) })}`);
 });
 
 /* ---- A draft survives a reload, the way back, and a change of language ---- */

@@ -192,7 +192,7 @@ if (form) {
   addEventListener("online", () => later(0));
 
   function changed(event) {
-    if (event.isComposing || event.target.closest(".pickers, .theirs")) return;
+    if (event.isComposing || event.target.closest(".pickers, .theirs, .beside-choice")) return;
     keep();
     later(PAUSE);
   }
@@ -226,6 +226,6 @@ if (form) {
     open(link.href, "_blank", "noopener");
   });
   const watch = (frame) => { lead(frame); frame.addEventListener("load", () => lead(frame)); };
-  for (const frame of document.querySelectorAll(".previews iframe")) watch(frame);
+  for (const frame of document.querySelectorAll(".preview iframe")) watch(frame);
   document.addEventListener("jieda:shown", (event) => { for (const frame of event.detail.querySelectorAll("iframe")) watch(frame); });
 }

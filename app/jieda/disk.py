@@ -104,3 +104,20 @@ def temporary_folders() -> Iterator[Path]:
             yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
         except OSError:
             continue
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at `path`; None where there is none or nobody can tell."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def make_private(path: Path) -> None:
+    """Makes a file that is missing, for this user and, where it shares the directory, its group: SQLite would let
+    everybody read it."""
+    with contextlib.suppress(OSError):
+        mode = 0o660 if path.parent.stat().st_mode & stat.S_IWGRP else 0o600
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode))

@@ -1,5 +1,5 @@
-"""What readers leave behind, counted by day in the data directory: questions asked in vain, entries read, votes, and
-why an entry did not help.
+"""What readers leave behind, counted by day in the data directory: questions asked in vain, failures whose askers wait
+for an answer, entries read, votes, and why an entry did not help.
 
 The door to SQLite for the two files that all workers write to. Both hold redacted texts and numbers, and nothing that
 tells who asked. A connection lives as long as one piece of work: workers come and go.
@@ -7,9 +7,7 @@ tells who asked. A connection lives as long as one piece of work: workers come a
 
 import contextlib
 import logging
-import os
 import sqlite3
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jieda.disk import identity, make_private
 from jieda.entry import Language
 
 log = logging.getLogger(__name__)
@@ -34,6 +33,10 @@ TABLES: Mapping[str, str] = {
         CREATE TABLE IF NOT EXISTS reads (
             day TEXT NOT NULL, entry TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, entry)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS awaited (
+            number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, day TEXT NOT NULL, lang TEXT NOT NULL,
+            framework TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
+        );
     """,
     VOTES: """
         CREATE TABLE IF NOT EXISTS votes (
@@ -67,6 +70,9 @@ ADD_READS = "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count 
 ADD_VOTE = "INSERT INTO votes VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1"
 ADD_REPORT = "INSERT INTO reports (day, entry, lang, outcome, text) VALUES (?, ?, ?, ?, ?)"
 FORGET_REPORTS = "DELETE FROM reports WHERE number <= (SELECT MAX(number) FROM reports) - ?"
+ADD_AWAITED = "INSERT INTO awaited (key, day, lang, framework, kind, text) VALUES (?, ?, ?, ?, ?, ?)"
+SELECT_AWAITED = "SELECT day, lang, framework, kind, text FROM awaited"
+FORGET_AWAITED = "DELETE FROM awaited WHERE number <= (SELECT MAX(number) FROM awaited) - ?"
 SELECT_REPORTS = "SELECT entry, lang, outcome, text, day FROM reports WHERE day >= ? ORDER BY number DESC"
 SELECT_ASKED = """
 WITH most AS (
@@ -76,6 +82,9 @@ WITH most AS (
 SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN most WHERE day >= ?1
 """
 SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
+FORGET_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
+NEVER = "~"
+"""Behind every day."""
 SELECT_VOTES = """
 SELECT entry, lang, SUM(count * solved), SUM(count * (1 - solved)) FROM votes WHERE day >= ?
 GROUP BY entry, lang ORDER BY entry, lang
@@ -92,6 +101,8 @@ FILLED = 0.75
 """Share of the bound that the file itself may take; the rest is for what SQLite keeps beside it."""
 MOST_REPORTS = 5000
 """Reports that are kept, the latest ones."""
+MOST_AWAITED = 2000
+"""Failures whose askers wait, the latest ones: half a megabyte."""
 MOST_TEXTS = 5000
 """Texts that a report is made of, the most frequent ones."""
 MEGABYTE = 1 << 20
@@ -157,6 +168,17 @@ class Gap(NamedTuple):
     lang: Language
 
 
+class Awaited(NamedTuple):
+    """A failure that somebody asked to have explained, and waits for: as in a `Gap`, since a day (ISO 8601).
+    `framework`: where it comes from, or empty."""
+
+    day: str
+    lang: Language
+    framework: str
+    kind: str
+    text: str
+
+
 class GapCount(NamedTuple):
     """How often a question was asked in vain on a day (ISO 8601)."""
 
@@ -165,8 +187,7 @@ class GapCount(NamedTuple):
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class VoteCount:
+class VoteCount(NamedTuple):
     """How often an edition solved a problem, and how often it did not."""
 
     entry: str
@@ -215,12 +236,12 @@ class FeedbackStore:
             set_aside_on = date.fromtimestamp(_aside(self.gaps).stat().st_mtime)
             if set_aside_on < today() - timedelta(days=days):
                 _aside(self.gaps).unlink()
-        if _identity(self.gaps) is None:
+        if identity(self.gaps) is None:
             return
         with self._opened(GAPS, mending=True) as connection:
             with connection:
-                connection.execute("DELETE FROM asked WHERE day < ?", (first_day(days),))
-                connection.execute("DELETE FROM reads WHERE day < ?", (first_day(days),))
+                for statement in FORGET_OLD:
+                    connection.execute(statement, (first_day(days),))
             _make_room(connection, megabytes)
             _shrink(connection)
 
@@ -228,12 +249,12 @@ class FeedbackStore:
         """Empties the file of questions and reads, and deletes one that was set aside. Votes stay."""
         with suppress(OSError):
             _aside(self.gaps).unlink()
-        if _identity(self.gaps) is None:
+        if identity(self.gaps) is None:
             return
         with self._opened(GAPS) as connection:
             with connection:
-                connection.execute("DELETE FROM asked")
-                connection.execute("DELETE FROM reads")
+                for statement in FORGET_OLD:
+                    connection.execute(statement, (NEVER,))
             _shrink(connection)
 
     def asked(self, days: int) -> Sequence[GapCount]:
@@ -247,6 +268,23 @@ class FeedbackStore:
     def reads(self, days: int) -> Mapping[str, int]:
         """How often each entry was read in the last days."""
         return dict(self._rows(GAPS, SELECT_READS, (first_day(days),)))
+
+    def wait(self, key: bytes, awaited: Awaited) -> None:
+        """Keeps a failure that somebody waits to have explained, under a key that is theirs."""
+        with self._opened(GAPS, mending=True) as connection, connection:
+            connection.execute(ADD_AWAITED, (key, *awaited))
+            connection.execute(FORGET_AWAITED, (MOST_AWAITED,))
+
+    def awaited(self, key: bytes = b"") -> tuple[Awaited, ...]:
+        """The failure kept under a key, if any is; without one, all of them, oldest first."""
+        where, values = (" WHERE key = ?", (key,)) if key else ("", ())
+        rows = self._rows(GAPS, f"{SELECT_AWAITED}{where} ORDER BY number", values)
+        return tuple(Awaited(day, Language(lang), *rest) for day, lang, *rest in rows)
+
+    def withdraw(self, key: bytes) -> None:
+        """Forgets the failure kept under a key."""
+        with self._opened(GAPS, mending=True) as connection, connection:
+            connection.execute("DELETE FROM awaited WHERE key = ?", (key,))
 
     def vote(self, entry: str, lang: Language, *, solved: bool) -> None:
         """Counts a vote for today, in UTC."""
@@ -268,11 +306,10 @@ class FeedbackStore:
         """The reports from the day `since` (ISO 8601) on, latest first."""
         rows = self._rows(VOTES, SELECT_REPORTS, (since,))
         return tuple(
-            Report(entry, Language(lang), TriedOutcome(outcome), text, day)
-            for entry, lang, outcome, text, day in rows
+            Report(entry, Language(lang), TriedOutcome(what), *rest) for entry, lang, what, *rest in rows
         )
 
-    def _rows(self, name: str, query: str, values: Sequence[str | int]) -> Sequence[tuple[Any, ...]]:
+    def _rows(self, name: str, query: str, values: Sequence[str | int | bytes]) -> Sequence[tuple[Any, ...]]:
         """What a query finds; nothing where there is no file yet."""
         try:
             if not (self.directory / name).exists():
@@ -286,8 +323,8 @@ class FeedbackStore:
     def _opened(self, name: str, *, mending: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection to a file, which is made if missing."""
         path = self.directory / name
-        which = _identity(path)
-        _make_private(path)
+        which = identity(path)
+        make_private(path)
         try:
             with closing(sqlite3.connect(path, timeout=SECONDS_TO_WAIT)) as connection:
                 for pragma in ("trusted_schema = OFF", *PRAGMAS[name]):
@@ -311,23 +348,6 @@ def first_day(days: int) -> str:
     return (today() - timedelta(days=days - 1)).isoformat()
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at `path`; None where there is none or nobody can tell."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _make_private(path: Path) -> None:
-    """Make a file that is missing, for this user and, where it shares the directory, its group: SQLite would let
-    everybody read it."""
-    with suppress(OSError):
-        mode = 0o660 if path.parent.stat().st_mode & stat.S_IWGRP else 0o600
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode))
-
-
 def _aside(path: Path) -> Path:
     """Where a damaged file is put."""
     return path.with_name(f"{path.name}.damaged")
@@ -336,7 +356,7 @@ def _aside(path: Path) -> Path:
 def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
     """Gives a damaged file another name, in place of the one set aside before; whether it was still `which`, and not
     the new one of another worker that noticed sooner. Not merely deleted: others may have it open."""
-    if which is None or _identity(path) != which:
+    if which is None or identity(path) != which:
         return False
     for end in BESIDE:
         with contextlib.suppress(OSError):

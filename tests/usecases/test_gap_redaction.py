@@ -117,7 +117,7 @@ VALUES = {
     "host": r"\b(?:[a-z0-9-]+\.){2,}(?:com|cn|org|net|io|internal|local)\b|\b[a-z]+(?:-[a-z]+)*-\d+\b",
     "hexadecimal number": r"0x[0-9a-f]+|\b(?=\w*\d)[0-9a-f]{12,}\b",
     "number": r"(?<![\w.])\d{2,}(?:\.\d+)?(?![\w.])",
-    "key": r"(?:key|token|secret|password)['\"]?[=:]\s?['\"]?([^\s'\",]{6,})",
+    "key": r"(?:key|token|secret|password)['\"]?[=:]\s?['\"]?([^\s'\",:]{6,})",
 }
 
 

@@ -208,6 +208,8 @@ def test_the_page_for_maintainers_says_what_to_do_next(
     assert page.headers["cache-control"] == "no-store"
     found = sections(page.text)
     assert "Nothing was asked in vain" in found["gaps"]
+    assert "reported" not in found
+    assert "Nothing to do here: Tried in vain" in text_of(page.text)
     assert "Good" in found["voted"]
     assert "English · 1 no · 0 yes" in found["voted"]
     assert "jieda sync" in found["stale"]
@@ -236,7 +238,7 @@ def test_gaps_are_shown_with_their_counts_languages_and_a_way_to_the_workbench(
     client.post("/api/v1/diagnose", content=LOG)
     until(lambda: from_logs in client.get("/en/maintain").text)
     page = client.get("/en/maintain?days=7").text
-    assert 'name="do" value="log"' in page
+    assert 'name="do" value="gap"' in page
     assert 'action="/en/workbench"' in page
     assert not [secret for secret in SECRETS if secret in page]
     assert (
@@ -264,3 +266,36 @@ def test_what_is_promised_to_visitors_is_what_is_done(
         assert "neither stored nor logged" not in on.get(path).text, path
         assert "does not record the terms" not in on.get(path).text, path
     assert "按天计数" in on.get("/zh/about").text
+
+
+def test_what_is_asked_for_is_kept_redacted_under_a_link_that_only_its_asker_has(
+    start_server: Callable[..., Server],
+) -> None:
+    server = start_server(gaps="1")
+    with server.client() as client:
+        form = client.post("/en/diagnose", data={"text": LOG}).text
+        assert 'formaction="/en/asked"' in form
+        asked = client.post("/en/asked", data={"text": LOG})
+        address = asked.headers["location"]
+        key = address.removeprefix("/en/asked?key=")
+        assert asked.status_code == 303
+        assert len(key) >= 20
+        page = client.get(address)
+        assert "WidgetError" in page.text
+        assert page.headers["cache-control"] == "no-store"
+        assert not [secret for secret in SECRETS if secret in page.text]
+        assert client.get(f"{address[:-1]}~").status_code == 404
+        known = client.post("/en/asked", data={"text": "KeyError: 0 at self.node2pg[node_rank]"})
+        assert known.headers["location"] == "/en/diagnose"
+        held = FeedbackStore(server.data).awaited()
+        assert [each.kind for each in held] == ["WidgetError"]
+        client.post("/en/asked", data={"key": key})
+        assert "Nothing is kept under this link" in client.get(address).text
+        assert FeedbackStore(server.data).awaited() == ()
+    server.stop()
+    assert not [path for path, content in everything_written(server) if key.encode() in content]
+
+
+def test_without_gaps_nobody_is_asked_for_an_answer(client: httpx.Client) -> None:
+    assert "/en/asked" not in client.post("/en/diagnose", data={"text": LOG}).text
+    assert client.post("/en/asked", data={"text": LOG}).status_code == 404

@@ -192,10 +192,15 @@ def _specific(text: str) -> str:
     for pattern, placeholder in _VALUES:
         text = pattern.sub(placeholder, text)
     text = re.sub(r"(?:\{any\}\s*)+$|^(?:\{any\}\s*)+", "", text).strip().rstrip("\\")
+    return text if is_specific(text) else ""
+
+
+def is_specific(line: str) -> bool:
+    """Whether a line is a signature that says something specific."""
     try:
-        return text if compile_signature_line(text).specific else ""
+        return compile_signature_line(line).specific
     except SignatureSyntaxError:
-        return ""
+        return False
 
 
 def _matches_any(signature: str, samples: Sequence[Sample]) -> bool:

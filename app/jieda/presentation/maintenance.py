@@ -56,6 +56,8 @@ def _gap(group: GapGroup) -> dict[str, object]:
         "text": group.text,
         "others": list(group.others),
         "count": group.count,
+        "waiting": group.waiting,
+        "answered": group.answered,
         "last": group.last,
         "days": dict(sorted(group.days.items())),
         "langs": {lang: group.langs[lang] for lang in Language if lang in group.langs},
@@ -93,8 +95,8 @@ def _table(found: Maintenance, limit: int) -> str:
 
 
 def title_of(group: GapGroup) -> str:
-    """What was asked: the failure's type, the words."""
-    return ": ".join(filter(None, (group.kind, group.text)))
+    """What was asked: the type of the root failure, the words."""
+    return ": ".join(filter(None, (group.kind.partition(" ")[0], group.text)))
 
 
 def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:

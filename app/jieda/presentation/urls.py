@@ -104,6 +104,10 @@ class Urls:
         """The page that takes a log."""
         return self.path(paths.DIAGNOSE, lang=lang)
 
+    def asked(self, lang: Language, key: str = "") -> str:
+        """Where a log is put before those who write entries; with a key, what became of it. No access log has it."""
+        return self.path(paths.ASKED, lang=lang) + _query({"key": key})
+
     def entries(self, lang: Language, **params: Parameter) -> str:
         """The page that lists all entries."""
         return self.path(paths.ENTRIES, lang=lang) + _query(params)

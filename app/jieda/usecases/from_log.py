@@ -127,7 +127,7 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     slug, named = Slugs(taken).take(clues.name, "", "", "error")
     entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
-    known = _known(clues, content)
+    known = known_failure(clues, content)
     doubts = (
         doubt("title-from-log"),
         *(() if named else (doubt("slug", slug=slug),)),
@@ -144,10 +144,13 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     )
 
 
-def _known(clues: Clues, content: Loaded) -> KnownFailure:
+def known_failure(clues: Clues, content: Loaded) -> KnownFailure:
+    """What the files of an entry begin with; nothing is said to be in doubt."""
     title = clues.line[:MAX_TITLE_CHARS].strip()
     topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
-    return KnownFailure(title, topics.find(title), clues.error_types, clues.signatures, title, {})
+    return KnownFailure(
+        title, topics.find(title), clues.error_types, clues.signatures, title, dict.fromkeys(Language, ())
+    )
 
 
 def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:

@@ -1,6 +1,7 @@
 """The workbench over HTTP: what it says of a draft, what it hands out, and what it writes."""
 
 import html
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from jieda.entry import Language
 
 from tests.support.git import git
+from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
 TOKEN = "bench-token"
@@ -184,7 +186,8 @@ def test_a_log_that_nobody_explains_begins_an_entry(bench: httpx.Client) -> None
     )
     page = bench.post("/zh/workbench", data={"text": log, "do": "log"})
     fields = texts(page)
-    assert "error_types: [oom]" in fields["en"]
+    assert "error_types:\n  - 'oom'\n" in fields["en"]
+    assert "title: 'ours.OomError: card 13 of 64 has 4093 rows, token=***'" in fields["en"]
     assert "OomError: card {int} of {int} has {int} rows" in fields["zh"]
     assert "ghp_0123456789" not in page.text
     assert 'name="keep" value="1" checked' in page.text
@@ -289,6 +292,7 @@ def test_what_somebody_else_changed_is_not_overwritten(bench: httpx.Client, cont
     assert "Theirs." in file.read_text(encoding="utf-8")
     assert "Theirs." in page.text
     assert "Mine." in texts(page)["en"]
+    assert "<del>Mine</del><ins>Theirs</ins>." in page.text
     seen = re.search(r'name="seen-en" value="(\w+)"', page.text)
     assert seen
     assert "Written and committed" in sent(bench, mine | {"seen-en": seen[1]}, "commit").text
@@ -381,3 +385,25 @@ def test_unknown_entries_are_missing_and_known_ones_are_not_begun_twice(bench: h
     fresh = texts(sent(bench, {"framework": "roll", "slug": "fresh", "kind": "how-to"}, "new"))
     assert "kind: how-to" in fresh["en"]
     assert "## 步骤" in fresh["zh"]
+
+
+def test_the_check_speaks_the_language_of_the_page_and_names_its_buttons(bench: httpx.Client) -> None:
+    fields = opened(bench, "roll/memory")
+    broken = fields | {"en": fields["en"].replace("topics: [memory]", "topics: [memori]"), "do": "check"}
+    page = bench.post("/zh/workbench", data=broken).text
+    assert "分类表里没有 &#39;memori&#39;，有 &#39;memory&#39;" in page
+    assert "is not in the taxonomy" not in page
+    unsynced = draft(en=edition("One"), zh=edition("一", "## 回答\n\n是。\n"), do="check")
+    assert "点“两个版本已经一致”" in bench.post("/zh/workbench", data=unsynced).text
+    assert "press “The two editions agree”" in bench.post("/en/workbench", data=unsynced).text
+
+
+def test_every_message_that_is_translated_is_one_that_the_check_says() -> None:
+    app = ROOT / "app/jieda"
+    modules = [*(app / "content").rglob("*.py"), app / "signature.py", app / "versions.py"]
+    source = (
+        "".join(path.read_text(encoding="utf-8") for path in modules).replace("{{", "{").replace("}}", "}")
+    )
+    told = json.loads((app / "locales/check.json").read_text(encoding="utf-8"))
+    pieces = {piece for each in told.values() for text in each for piece in re.split(r"%\d|[:;] ", text)}
+    assert not {piece for piece in pieces if len(piece) > 10 and piece.strip() not in source}

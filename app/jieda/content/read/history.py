@@ -1,12 +1,15 @@
 """The history of content files, as their git repository tells it: who reads an entry sees what became of it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from jieda.errors import GitError
 from jieda.git import Repository
+from jieda.han import HAN
 
 MOST_CHANGES = 5
 """The latest ones of a file that are told."""
@@ -78,3 +81,27 @@ def repository_of(directory: Path) -> tuple[Repository, str] | None:
         return repository, repository.latest()
     except GitError:
         return None
+
+
+_WORD = re.compile(rf"[{HAN}]|[^\W_]+|\s+|.")
+
+
+def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]:
+    """The blocks of lines in which two texts differ, word by word."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return tuple(
+        tuple(_pieces("".join(old[a:b]), "".join(new[c:d])))
+        for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+        if change != "equal"
+    )
+
+
+def _pieces(before: str, after: str) -> Iterator[WordPiece]:
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    for change, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if change == "equal":
+            yield WordPiece(" ", "".join(old[a:b]))
+            continue
+        for mark, words in (("-", old[a:b]), ("+", new[c:d])):
+            if words:
+                yield WordPiece(mark, "".join(words))

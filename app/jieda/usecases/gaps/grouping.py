@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jieda.analysis.token import TokenKind
 from jieda.diagnosis.words import Word, WordReader
 from jieda.entry import Language
-from jieda.feedback import GapCount, GapOutcome, GapSource
+from jieda.feedback import Awaited, Gap, GapCount, GapOutcome, GapSource
 from jieda.usecases.gaps.redact import PLACEHOLDER
 
 ALIKE = 0.6
@@ -30,7 +30,8 @@ Key = tuple[GapSource, str, Meaning]
 @dataclass(frozen=True, slots=True)
 class GapGroup:
     """Questions that mean the same. `text` is the wording that was asked most, `others` are the next ones; `days` has
-    the count of each day (ISO 8601) on which there was one."""
+    the count of each day (ISO 8601) on which there was one; `waiting` people keep a link to the answer, `answered` is
+    the entry that is one by now, or empty."""
 
     source: GapSource
     kind: str
@@ -40,6 +41,8 @@ class GapGroup:
     days: Mapping[str, int]
     langs: Mapping[Language, int]
     outcomes: Mapping[GapOutcome, int]
+    waiting: int = 0
+    answered: str = ""
 
     @property
     def last(self) -> str:
@@ -47,17 +50,28 @@ class GapGroup:
         return max(self.days)
 
 
-def grouped(gaps: Iterable[GapCount], reader: WordReader) -> tuple[GapGroup, ...]:
-    """Groups, the most frequent first; of equally frequent ones the latest."""
+def grouped(
+    gaps: Iterable[GapCount], reader: WordReader, awaited: Sequence[Awaited] = ()
+) -> tuple[GapGroup, ...]:
+    """Groups, the most frequent first; of equally frequent ones the latest. What is `awaited` was asked."""
+    waiting = Counter((GapSource.LOG, each.kind, each.text) for each in awaited)
     rows: defaultdict[tuple[GapSource, str, str], list[GapCount]] = defaultdict(list)
     for each in gaps:
         rows[each.gap.source, each.gap.kind, each.gap.text].append(each)
+    for day, lang, _, kind, text in awaited:
+        if (GapSource.LOG, kind, text) not in rows:
+            rows[GapSource.LOG, kind, text] = [
+                GapCount(Gap(GapSource.LOG, kind, text, GapOutcome.UNKNOWN, lang), day, 1)
+            ]
     same: defaultdict[Key, list[GapCount]] = defaultdict(list)
     for (source, kind, text), members in rows.items():
         same[source, kind.partition(" ")[0], meaning(text, reader)] += members
     merged = _merged(same)
     return tuple(
-        sorted(map(_group, merged), key=lambda group: (-group.count, _backwards(group.last), group.text))
+        sorted(
+            (_group(members, waiting) for members in merged),
+            key=lambda group: (-group.count, _backwards(group.last), group.text),
+        )
     )
 
 
@@ -99,7 +113,7 @@ def _alike(one: Meaning, other: Meaning, shared: int) -> bool:
     return shared >= ALIKE * (len(one) + len(other) - shared)
 
 
-def _group(members: Sequence[GapCount]) -> GapGroup:
+def _group(members: Sequence[GapCount], waiting: Mapping[tuple[GapSource, str, str], int]) -> GapGroup:
     texts, kinds = Counter[str](), Counter[str]()
     days, langs, outcomes = Counter[str](), Counter[Language](), Counter[GapOutcome]()
     for gap, day, count in members:
@@ -118,6 +132,7 @@ def _group(members: Sequence[GapCount]) -> GapGroup:
         days=days,
         langs=langs,
         outcomes=outcomes,
+        waiting=sum(waiting.get(each, 0) for each in {gap[:3] for gap, _, _ in members}),
     )
 
 

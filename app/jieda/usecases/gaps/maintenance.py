@@ -1,18 +1,30 @@
 """What those who maintain the entries may do next: what was asked in vain, and what ails the entries there are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from jieda.content.library import Library
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Language, Problem, Summary
-from jieda.feedback import FeedbackStore, FeedbackUnusable, GapCount, Report, VoteCount, first_day
+from jieda.feedback import (
+    Awaited,
+    FeedbackStore,
+    FeedbackUnusable,
+    GapCount,
+    GapSource,
+    Report,
+    VoteCount,
+    first_day,
+)
 from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.gaps.awaited import explained
 from jieda.usecases.gaps.grouping import GapGroup, grouped
 from jieda.usecases.service import Service
 
 UNVERIFIED_DAYS = 180
+LOOKED_AT = 200
+"""Groups of which it is found out whether they are answered by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,7 @@ class Maintenance:
 @dataclass(frozen=True, slots=True)
 class _Counts:
     asked: Sequence[GapCount] = ()
+    awaited: Sequence[Awaited] = ()
     reads: Mapping[str, int] | None = None
     votes: Sequence[VoteCount] = ()
     reports: Sequence[Report] = ()
@@ -61,10 +74,10 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     """All of it. Reads files and analyzes what is in them, so it is for a thread."""
     library, counts = snapshot.library, _counts(service, days)
     searcher = snapshot.searcher
-    groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary))
+    groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
     return Maintenance(
         days=days,
-        gaps=groups,
+        gaps=[*(_looked_at(snapshot, each) for each in groups[:LOOKED_AT]), *groups[LOOKED_AT:]],
         voted_down=_voted_down(library, counts.votes),
         reports=[each for each in counts.reports if each.entry in library],
         never_read=_never_read(library, counts.reads) if counts.reads else None,
@@ -77,11 +90,23 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
     )
 
 
+def _looked_at(snapshot: Snapshot, group: GapGroup) -> GapGroup:
+    """A group with the entry that answers it by now: a log is diagnosed as its asker's page does it."""
+    if group.source is not GapSource.LOG:
+        return group
+    lang = max(group.langs, key=lambda each: (group.langs[each], each))
+    found = explained(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
+    return replace(group, answered=found.entry.id) if found else group
+
+
 def _counts(service: Service, days: int) -> _Counts:
     store = FeedbackStore(service.knowledge.data)
     try:
         since = first_day(days)
-        return _Counts(store.asked(days), store.reads(days), store.votes(since), store.reports(since))
+        awaited = [each for each in store.awaited() if each.day >= since]
+        return _Counts(
+            store.asked(days), awaited, store.reads(days), store.votes(since), store.reports(since)
+        )
     except FeedbackUnusable as error:
         return _Counts(unreadable=str(error))
 

@@ -109,6 +109,12 @@ def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Not
     )
 
 
+def gap_of(note: Unexplained, redactor: Redactor) -> Gap:
+    """What may be kept of a log."""
+    types = dict.fromkeys(map(redactor.failure, note.types))
+    return Gap(GapSource.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
+
+
 class Waiting:
     """Searches that ended in vain, held for a while: whoever asks again and finds something had no gap to report.
 
@@ -248,10 +254,7 @@ class Recorder:
         self._keep(note.asker, Gap(GapSource.SEARCH, "", text, note.outcome, lang))
 
     def _log(self, note: Unexplained) -> None:
-        redactor = self._redacting(self._snapshot())
-        types = tuple(dict.fromkeys(map(redactor.failure, note.types)))
-        gap = Gap(GapSource.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
-        self._keep(NOBODY, gap)
+        self._keep(NOBODY, gap_of(note, self._redacting(self._snapshot())))
 
     def _keep(self, asker: bytes, gap: Gap) -> None:
         if not gap.kind and not gap.text:

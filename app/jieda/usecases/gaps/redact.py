@@ -86,6 +86,36 @@ _VALUE = re.compile(
 _NAME = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z_][A-Za-z0-9_]*)*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
+_STOPS_OF_TEXT = ",;.!?:"
+"""Punctuation of a message that says nothing of anybody, with a space behind it."""
+_STAND_INS = {
+    "addr": "192.0.2.1",
+    "hex": "0x0",
+    "num": "0",
+    "path": "/path",
+    "quoted": "'name'",
+    "shape": "[1]",
+    "size": "1 GiB",
+    "word": "name",
+}
+
+
+def as_log(text: str) -> str:
+    """A redacted text as a log could have printed it: something else in each place where something was taken out."""
+    return PLACEHOLDER.sub(lambda hole: _STAND_INS[hole[0][1:-1]], text)
+
+
+def as_quoted(text: str) -> str:
+    """A redacted text as people quote one."""
+    return PLACEHOLDER.sub("…", text)
+
+
+def as_signature(line: str) -> str:
+    """A redacted line as the signature of all lines that it was made of. A word that was taken out may have been
+    several."""
+    joined = re.sub(r"\s*(?:\{word\}\s*)+", "{any}", line).removeprefix("{any}").removesuffix("{any}")
+    # Nothing would tell where one ends and the other starts.
+    return re.sub(r"\{any\}(?=\{(?:path|addr)\})", "{any} ", re.sub(r"(?<=[hr]\})\{any\}", " {any}", joined))
 
 
 class Redactor:
@@ -139,13 +169,20 @@ class Redactor:
         return _joined(part for part, _ in groupby(parts))
 
     def _words(self, text: str, *, dictionary: bool) -> Iterator[str]:
+        """What may be kept of a stretch of text; of a message its punctuation, too, which belongs to its signature."""
+        said = 0
         for segment in runs_of(text):
+            if not dictionary:
+                yield from _punctuation(text[said : segment.start])
+                said = segment.end
             if segment.kind is RunKind.HAN:
                 yield from self._han(segment.text, dictionary=dictionary)
             elif segment.kind is RunKind.WORD:
                 yield segment.text if self._is_plain(segment, dictionary=dictionary) else UNKNOWN
             else:
                 yield self._public(segment.text)
+        if not dictionary:
+            yield from _punctuation(text[said:])
 
     def _is_plain(self, segment: Run, *, dictionary: bool) -> bool:
         """Whether a word of letters may stay."""
@@ -207,6 +244,13 @@ def _tags(library: Library, facet: str) -> Iterator[str]:
         yield from tag.name.values()
 
 
+def _punctuation(separator: str) -> Iterator[str]:
+    """What may be kept of what stands between two words: a stop, or a mark where anything else stood."""
+    stop = separator.strip()
+    if stop:
+        yield stop if stop in _STOPS_OF_TEXT and separator == f"{stop} " else UNKNOWN
+
+
 def _digits(name: str) -> int:
     return sum(map(str.isdigit, name))
 
@@ -215,9 +259,10 @@ def _joined(parts: Iterable[str]) -> str:
     """The parts as one text, Chinese ones without a space between them; empty where nothing in them says anything."""
     text, says_something = "", False
     for part in parts:
-        glue = "" if not text or (has_han(text[-1]) and has_han(part[0])) else " "
+        glue = "" if not text or part in _STOPS_OF_TEXT or (has_han(text[-1]) and has_han(part[0])) else " "
         if len(text) + len(glue) + len(part) > LONGEST_KEPT:
             break
         text += glue + part
-        says_something |= not (PLACEHOLDER.fullmatch(part) or is_function_word(part.casefold()))
-    return text if says_something else ""
+        silent = part in _STOPS_OF_TEXT or PLACEHOLDER.fullmatch(part) or is_function_word(part.casefold())
+        says_something |= not silent
+    return text.rstrip(_STOPS_OF_TEXT) if says_something else ""

@@ -2,13 +2,12 @@
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import skeleton
-from jieda.content.authoring.source_text import with_list
+from jieda.content.authoring.edition_text import known_skeletons, skeleton
 from jieda.content.authoring.writing import (
     Author,
     FileChange,
@@ -22,13 +21,15 @@ from jieda.content.check.findings import Matches, SignatureFinder, Spoken
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode
 from jieda.diagnosis.collect import Events, event_finder
-from jieda.drafting.guesses import Slugs
+from jieda.drafting.guesses import Slugs, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
+from jieda.feedback import today
 from jieda.log.formats import Formats, compile_formats
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Taxonomy
-from jieda.usecases.from_log import clues_of
+from jieda.usecases.from_log import clues_of, known_failure
+from jieda.usecases.gaps.redact import as_log, as_quoted, as_signature
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.draft import Draft, tidied, where_of
 
@@ -129,30 +130,38 @@ def _text(where: str, content: bytes) -> str:
 UNNAMED = "new-error"
 
 
-def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, today: date) -> Draft:
+def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, day: date) -> Draft:
     """The skeleton that `jieda new` writes. `framework` is one of the taxonomy."""
-    texts = {lang: skeleton(taxonomy, framework, kind, lang, today) for lang in Language}
+    texts = {lang: skeleton(taxonomy, framework, kind, lang, day) for lang in Language}
     return Draft(f"{framework}/{slug}", texts)
 
 
-def draft_from_log(snapshot: Snapshot, material: Material, log: str, framework: str, today: date) -> Draft:
+def draft_from_log(
+    snapshot: Snapshot, material: Material, log: str, framework: str, redacted: str = ""
+) -> Draft:
     """The skeleton of an error, with what is understood of a log: where it comes from, what sort of error it is, the
-    line to know it by, and the log itself, secrets masked, as a sample."""
-    taxonomy = snapshot.library.taxonomy
-    diagnosis = snapshot.diagnoser.diagnose(log, Language.EN, framework)
+    line as title, symptom and signature, and the log itself, secrets masked, as a sample. `redacted`: the line as it
+    is kept of a gap, where the log has something else for all that was taken out."""
+    taxonomy, text = snapshot.library.taxonomy, masked(log)
+    diagnosis = snapshot.diagnoser.diagnose(text, Language.EN, framework)
+    clues = clues_of(text, diagnosis, material.loaded)
+    if redacted:
+        signature = as_signature(redacted)
+        signatures = (signature,) if is_specific(signature) else ()
+        clues = replace(clues, line=as_quoted(redacted), signatures=signatures)
     chosen = next(
         each for each in (framework, diagnosis.framework, *taxonomy.framework) if each in taxonomy.framework
     )
-    clues = clues_of(log, diagnosis, material.loaded)
     slug, _ = Slugs(each.partition("/")[2] for each in snapshot.library.ids).take(clues.name, "", "", UNNAMED)
-    draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today)
-    texts = {lang: _filled(text, clues.error_types, clues.signatures) for lang, text in draft.texts.items()}
-    return Draft(draft.id, texts, tidied(masked(log)))
+    draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today())
+    known = known_failure(clues, material.loaded)
+    texts = known_skeletons(taxonomy, draft.id, known, today()) if clues.line else draft.texts
+    return Draft(draft.id, texts, tidied(text))
 
 
-def _filled(text: str, types: tuple[str, ...], signatures: tuple[str, ...]) -> str:
-    text = with_list(text, "error_types", types, "topics") if types else text
-    return with_list(text, "signatures", signatures, "error_types") if signatures else text
+def draft_from_gap(snapshot: Snapshot, material: Material, line: str) -> Draft:
+    """The same of a redacted line."""
+    return draft_from_log(snapshot, material, as_log(line), "", line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _published(text: str) -> str:
         return text
 
 
-AFTER = {"topics": "kind", "error_types": "topics"}
+AFTER = {"topics": "kind", "error_types": "topics", "related": "topics"}
 """Behind which field one that is missing is put in."""
 
 Texts = Mapping[Language, str]

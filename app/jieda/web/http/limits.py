@@ -58,6 +58,8 @@ KINDS = tuple(
         ("POST", paths.API_OUTCOMES, Cost.DIAGNOSIS),
         ("POST", paths.DIAGNOSE, Cost.DIAGNOSIS),
         ("POST", paths.SEARCH, Cost.DIAGNOSIS),
+        ("POST", paths.ASKED, Cost.DIAGNOSIS),
+        ("GET", paths.ASKED, Cost.SEARCH),
         ("POST", paths.WORKBENCH, Cost.DIAGNOSIS),
         ("POST", paths.CHAT, Cost.DIAGNOSIS),
     )

@@ -142,7 +142,7 @@ LARGE = 1 << 16
 """Bytes of a form from which on reading it takes more than some milliseconds, and so leaves the event loop."""
 PIECE = 1 << 15
 """Bytes of a form that are decoded in one go."""
-MAX_FIELDS = 20
+MAX_FIELDS = 24
 FORM_FRAME = 4096
 """Bytes for what surrounds the text in a form."""
 

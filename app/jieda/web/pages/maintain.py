@@ -9,26 +9,17 @@ from starlette.responses import Response
 
 from jieda.entry import Language, Problem, Summary
 from jieda.feedback import GapOutcome, GapSource, Report, first_day
-from jieda.presentation.maintenance import title_of
+from jieda.presentation.problem_text import problem_text
+from jieda.usecases.gaps.awaited import line_of
 from jieda.usecases.gaps.grouping import GapGroup
 from jieda.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
-from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import PageLink, lang_attribute
+from jieda.web.pages.parts import Fragment, PageLink, lang_attribute, words_of
 
-BARS = 30
-"""Bars of a gap's course at most: the last days, or weeks where the period has more days."""
+WEEK = 7
 BAR_HEIGHT = 20
-BAR_WIDTH = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """A stretch of a question; `hole` where something was taken out of it."""
-
-    text: str
-    hole: bool
+BAR_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +31,9 @@ class Bar:
     height: int
 
 
-def words_of(text: str) -> tuple[Fragment, ...]:
-    """The text in pieces, what was taken out apart."""
-    words, end = [], 0
-    for hole in PLACEHOLDER.finditer(text):
-        words += [Fragment(text[end : hole.start()], hole=False), Fragment(hole[0][1:-1], hole=True)]
-        end = hole.end()
-    return tuple(word for word in (*words, Fragment(text[end:], hole=False)) if word.text)
-
-
 def spans_of(days: int) -> Sequence[tuple[str, str]]:
-    """The first and the last day of each bar, oldest first: equally long but for the oldest."""
-    length = -(-days // BARS)
+    """The first and the last day of each bar, oldest first: weeks that end today, or days where there is but one."""
+    length = WEEK if days > WEEK else 1
     last = date.fromisoformat(first_day(1))
     spans = [
         (last - timedelta(days=end + length - 1), last - timedelta(days=end))
@@ -60,12 +42,16 @@ def spans_of(days: int) -> Sequence[tuple[str, str]]:
     return [(first.isoformat(), end.isoformat()) for first, end in reversed(spans)]
 
 
-def bars_of(group: GapGroup, days: int) -> tuple[Bar, ...]:
-    """How often something was asked, oldest first; the highest bar is as high as the drawing."""
-    counts = [
+def counts_of(group: GapGroup, days: int) -> Sequence[int]:
+    """How often something was asked in each span."""
+    return [
         sum(count for day, count in group.days.items() if first <= day <= last)
         for first, last in spans_of(days)
     ]
+
+
+def bars_of(counts: Sequence[int]) -> tuple[Bar, ...]:
+    """Counts as bars, oldest first; the highest is as high as the drawing."""
     most = max(counts, default=0) or 1
     heights = [-(-count * BAR_HEIGHT // most) for count in counts]
     return tuple(
@@ -73,7 +59,6 @@ def bars_of(group: GapGroup, days: int) -> tuple[Bar, ...]:
     )
 
 
-NEW = "jieda new FRAMEWORK/SLUG --kind KIND"
 PERIODS = (7, 30, 90)
 """Days that may be looked back; the last is the default."""
 SHOWN, FOLDED = 10, 200
@@ -82,7 +67,8 @@ SHOWN, FOLDED = 10, 200
 
 @dataclass(frozen=True, slots=True)
 class GapView:
-    """A question that nobody answered. `log` is what the workbench makes a draft of; empty for a search."""
+    """A question that nobody answered. `log` is what the workbench makes a draft of; empty for a search. `course` says
+    the bars in words; `waiting`, how many keep a link; `answered` leads to the entry that is an answer by now."""
 
     count: str
     words: tuple[Fragment, ...]
@@ -94,6 +80,9 @@ class GapView:
     last_iso: str
     others: tuple[tuple[Fragment, ...], ...]
     bars: tuple[Bar, ...]
+    course: str
+    waiting: str
+    answered: PageLink | None
     log: str
 
 
@@ -108,13 +97,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
-    """A list of the page. `what` says what to do about it, `command` with what, or is empty. `total` counts all items;
-    `told` stands where the list is empty."""
+    """A list of the page. `what` says what to do about it; `total` counts all items; `told` says why none is known."""
 
     key: str
     title: str
     what: str
-    command: str
     total: int
     shown: tuple[Task, ...]
     folded: tuple[Task, ...]
@@ -133,11 +120,12 @@ class MaintainView:
     more_gaps: tuple[GapView, ...]
     left_out: str
     parts: tuple[TaskList, ...]
+    done: str
+    """Names of the lists that have nothing in them, or empty."""
     workbench: str
     style: str
     width: int
     height: int = BAR_HEIGHT
-    new: str = NEW
 
 
 async def show_maintenance(request: Request) -> Response:
@@ -168,6 +156,7 @@ def maintain_page(context: PageContext, found: Maintenance) -> str:
 
 def _view(context: PageContext, found: Maintenance) -> MaintainView:
     gaps = tuple(_gap(context, each, found.days) for each in found.gaps[: SHOWN + FOLDED])
+    parts = tuple(_parts(context, found))
     return MaintainView(
         notices=tuple(_notices(context, found)),
         periods=tuple(
@@ -183,7 +172,8 @@ def _view(context: PageContext, found: Maintenance) -> MaintainView:
         gaps=gaps[:SHOWN],
         more_gaps=gaps[SHOWN:],
         left_out=_left_out(context, len(found.gaps)),
-        parts=tuple(_parts(context, found)),
+        parts=tuple(each for each in parts if each.total or each.told),
+        done=context.t("list.join").join(each.title for each in parts if not (each.total or each.told)),
         workbench=context.urls.workbench(context.lang),
         style=context.urls.static("maintain.css"),
         width=BAR_WIDTH * len(spans_of(found.days)),
@@ -206,49 +196,59 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
     t, is_log = context.t, group.source is GapSource.LOG
     last = date.fromisoformat(group.last)
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
+    counts = counts_of(group, days)
+    said = line_of(context.served, group.kind, group.text) if is_log else group.text
     outcomes = (t(f"maintain.outcome.{each}") for each in GapOutcome if each in group.outcomes)
     return GapView(
         count=f"{group.count:,}",
-        words=words_of(title_of(group)),
+        words=words_of(said, t),
         lang=lang_attribute(context, lang),
         asked_in=t("maintain.asked_log" if is_log else "maintain.asked_search"),
         outcomes=t("list.join").join(outcomes),
         langs=tuple(f"{each.own_name} {group.langs[each]:,}" for each in Language if each in group.langs),
         last=t("maintain.last", day=context.day(last)),
         last_iso=group.last,
-        others=tuple(map(words_of, group.others)),
-        bars=bars_of(group, days),
-        log=title_of(group) if is_log else "",
+        others=tuple(words_of(each, t) for each in group.others),
+        bars=bars_of(counts),
+        course=t(
+            "maintain.course" if days > WEEK else "maintain.course_days",
+            counts=t("list.join").join(map(str, counts)),
+        ),
+        waiting=t("maintain.waiting", count=group.waiting) if group.waiting else "",
+        answered=_entry(context, group.answered) if group.answered else None,
+        log=said if is_log else "",
     )
+
+
+def _entry(context: PageContext, entry_id: str) -> PageLink:
+    summary = context.library.summary(entry_id)
+    lang = lang_attribute(context, summary.shown(context.lang))
+    return PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, entry_id), lang)
 
 
 def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
-    part, none = _part(context), context.t("maintain.none")
-    yield part("voted", [_voted(context, each) for each in found.voted_down], none)
-    yield part("reported", [_reported(context, each) for each in found.reports], none)
+    part = _part(context)
+    yield part("voted", [_voted(context, each) for each in found.voted_down])
+    yield part("reported", [_reported(context, each) for each in found.reports])
     unread = [_item(context, each) for each in found.never_read or ()]
-    yield part(
-        "unread", unread, none if found.never_read is not None else context.t("maintain.unread_unknown")
-    )
-    stale = [_item(context, each, lang.own_name) for each, lang in found.stale]
-    yield part("stale", stale, none, "jieda sync FRAMEWORK/SLUG")
-    yield part("missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing], none)
-    yield part("problems", [_problem(each) for each in found.problems], none, "jieda check")
+    yield part("unread", unread, "" if found.never_read is not None else context.t("maintain.unread_unknown"))
+    yield part("stale", [_item(context, each, lang.own_name) for each, lang in found.stale])
+    yield part("missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing])
+    yield part("problems", [_problem(context, each) for each in found.problems])
     late = [
         _item(context, each, context.day(each.validity.verified.on) if each.validity.verified else "")
         for each in found.unverified
     ]
-    yield part("unverified", late, none)
-    yield part("drafts", [_draft(context, each) for each in found.drafts], none)
+    yield part("unverified", late)
+    yield part("drafts", [_draft(context, each) for each in found.drafts])
 
 
 def _part(context: PageContext) -> Callable[..., TaskList]:
-    def part(key: str, items: Sequence[Task], told: str, command: str = "") -> TaskList:
+    def part(key: str, items: Sequence[Task], told: str = "") -> TaskList:
         return TaskList(
             key=key,
             title=context.t(f"maintain.{key}"),
             what=context.t(f"maintain.{key}_what"),
-            command=command,
             total=len(items),
             shown=tuple(items[:SHOWN]),
             folded=tuple(items[SHOWN : SHOWN + FOLDED]),
@@ -260,8 +260,7 @@ def _part(context: PageContext) -> Callable[..., TaskList]:
 
 
 def _item(context: PageContext, summary: Summary, beside: str = "") -> Task:
-    lang = lang_attribute(context, summary.shown(context.lang))
-    link = PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
+    link = _entry(context, summary.id)
     return Task(link, beside or summary.id, context.urls.workbench(context.lang, entry=summary.id))
 
 
@@ -276,8 +275,9 @@ def _reported(context: PageContext, report: Report) -> Task:
     return _item(context, context.library.summary(report.entry), beside)
 
 
-def _problem(problem: Problem) -> Task:
-    return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {problem.message}", "")
+def _problem(context: PageContext, problem: Problem) -> Task:
+    text = problem_text(problem.message, context.lang)
+    return Task(PageLink(f"{problem.path}:{problem.line}", ""), f"{problem.rule}: {text}", "")
 
 
 def _draft(context: PageContext, where: str) -> Task:

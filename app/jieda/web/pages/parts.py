@@ -14,6 +14,7 @@ from jieda.han import has_han, is_han
 from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
 from jieda.usecases.entries import CountedTag
+from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
 
@@ -142,6 +143,26 @@ def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, 
             for place, crumb in enumerate(crumbs, 1)
         ],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A stretch of a redacted text. `hole`: something was taken out here, and `text` says what sort of thing."""
+
+    text: str
+    hole: bool
+
+
+def words_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
+    """A redacted text in pieces."""
+    words, end = [], 0
+    for hole in PLACEHOLDER.finditer(text):
+        words += [
+            Fragment(text[end : hole.start()], hole=False),
+            Fragment(t(f"hole.{hole[0][1:-1]}"), hole=True),
+        ]
+        end = hole.end()
+    return tuple(word for word in (*words, Fragment(text[end:], hole=False)) if word.text)
 
 
 LINE_BREAK = Markup("<wbr>")

@@ -5,6 +5,7 @@ from jieda.web.http.routing import Route
 from jieda.web.pages import (
     about,
     agents,
+    asked,
     browse,
     context,
     diagnose,
@@ -29,6 +30,8 @@ ROUTES: tuple[Route, ...] = (
     *(Route(path, browse.show_tag(facet)) for facet, path in paths.TAG_PAGES.items()),
     Route(paths.DIAGNOSE, diagnose.show_form),
     Route(paths.DIAGNOSE, diagnose.answer_form, "POST"),
+    Route(paths.ASKED, asked.show_asked),
+    Route(paths.ASKED, asked.ask, "POST"),
     Route(paths.AGENTS, agents.show_agents),
     Route(paths.AGENTS_FILE, agents.send_agents_file),
     Route(paths.PREFERENCES, context.take_preferences, "POST"),

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -14,6 +13,7 @@ from jieda.content.read.forms import ENTRY_ID, MAX_TITLE_CHARS
 from jieda.content.read.parse import MAX_FILE_BYTES
 from jieda.entry import Kind, Language
 from jieda.errors import AuthoringError, ContentError, GitError, UnknownEntry
+from jieda.feedback import today
 from jieda.snapshot.build.builder import BuildAbandoned
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
@@ -24,6 +24,7 @@ from jieda.usecases.workbench.desk import (
     Conflict,
     Uncommitted,
     Wish,
+    draft_from_gap,
     draft_from_log,
     empty_draft,
     patch,
@@ -103,8 +104,7 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
         address = context.urls.workbench(context.lang, entry=form.id)
         return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
-    today = datetime.now(UTC).date()
-    texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today).texts
+    texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today()).texts
     return await shown(
         request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
     )
@@ -113,16 +113,21 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
 async def begin_from_log(
     request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
 ) -> Response:
-    """A skeleton with what is understood of a log, which the page for logs calls `text`."""
+    """A skeleton with what is understood of a log, which the page for logs calls `text`, or of a gap."""
+    redacted = fields.get("do") == "gap"
     service, desk = context.site.service, context.site.desk
     log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
     if not log.strip():
         return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
-    snapshot, today = context.served, datetime.now(UTC).date()
+    snapshot = context.served
     with broken_content_told():
         async with turn(service, len(log)):
             draft = await service.offload(
-                lambda: draft_from_log(snapshot, desk.material(snapshot), log, form.framework, today)
+                lambda: (
+                    draft_from_gap(snapshot, desk.material(snapshot), log)
+                    if redacted
+                    else draft_from_log(snapshot, desk.material(snapshot), log, form.framework)
+                )
             )
     framework, _, slug = draft.id.partition("/")
     begun = Form(
@@ -133,7 +138,12 @@ async def begin_from_log(
         log=draft.sample,
         keep=True,
     )
-    return await shown(request, context, begun, Said(note=context.t("bench.from_log_done"), begun=True))
+    return await shown(
+        request,
+        context,
+        begun,
+        Said(note=context.t("bench.from_gap_done" if redacted else "bench.from_log_done"), begun=True),
+    )
 
 
 def changing(change: Change) -> Action:
@@ -255,10 +265,14 @@ ACTIONS: Mapping[str, Action] = {
     "check": check,
     "new": begin,
     "log": begin_from_log,
+    "gap": begin_from_log,
     "kind": changing(lambda form, fields: with_kind(form.texts, fields.get("kind", ""))),
     "topic": changing(lambda form, fields: with_tag(form.texts, "topics", fields.get("topic", ""))),
     "error-type": changing(
         lambda form, fields: with_tag(form.texts, "error_types", fields.get("error-type", ""))
+    ),
+    "related": changing(
+        lambda form, fields: with_tag(form.texts, "related", fields.get("related", "").strip())
     ),
     "wording": changing(lambda form, fields: with_wording(form.texts, *_wording(fields.get("wording", "")))),
     "agree": changing(lambda form, _: agreed(form.texts, form.id)),
@@ -329,6 +343,7 @@ def form_of(fields: Mapping[str, str]) -> Form:
         seen={lang: fields[f"seen-{lang}"] for lang in Language if f"seen-{lang}" in fields},
         log=fields.get("log", "").replace("\r\n", "\n"),
         keep=fields.get("keep", "") == "1",
+        beside="text" if fields.get("beside") == "text" else "",
         author=fields.get("author", "").strip(),
         email=fields.get("email", "").strip(),
         message=fields.get("message", "").strip(),

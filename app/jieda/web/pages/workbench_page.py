@@ -3,9 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
+from jieda.content.read.history import WordPiece, blocks_between
 from jieda.entry import Kind, Language, Problem, Summary
+from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import filled
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.workbench.desk import OpenedEdition
@@ -32,6 +35,8 @@ class Form:
     seen: Mapping[Language, str] = field(default_factory=dict)
     log: str = ""
     keep: bool = False
+    beside: str = ""
+    """What stands beside a text: its preview, or where it says so the `text` of the other edition."""
     user: str = ""
     """Who it is, as a trusted proxy says; empty where nobody does, and `author` is what was typed."""
     author: str = ""
@@ -59,11 +64,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option of a field; `held`: the draft has it."""
+    """An option of a field; `held`: the draft has it. `lang` as of a `PageLink`."""
 
     value: str
     name: str
     held: bool
+    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,8 @@ class EditionView:
     findings: tuple[ProblemView, ...]
     preview: str
     theirs: OpenedEdition | None
+    differing: tuple[tuple[WordPiece, ...], ...]
+    """How the file, as somebody else has changed it, differs from the text."""
     host: PageLink | None
     too_long: bool
     """Whether the git host's form cannot be filled in, because of the text's length."""
@@ -129,9 +137,13 @@ class WorkbenchView:
     topics: tuple[Choice, ...]
     error_types: tuple[Choice, ...]
     wordings: tuple[Choice, ...]
-    entries: tuple[str, ...]
+    entries: tuple[Choice, ...]
+    """Those of the content, to be opened or to be related to what is written."""
+    related: tuple[PageLink, ...]
     editions: tuple[EditionView, ...]
     others: tuple[ProblemView, ...]
+    open: tuple[ProblemView, ...]
+    """All of them, for whoever commits."""
     status: str
     before: tuple[TakenRow, ...]
     after: tuple[TakenRow, ...]
@@ -143,6 +155,8 @@ class WorkbenchView:
     writes: bool
 
 
+MOST_ENTRIES = 2000
+"""Titles that are offered; any other entry is named by its id."""
 LONGEST_ADDRESS = 8000
 """Characters: git hosts refuse longer ones."""
 SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
@@ -155,15 +169,8 @@ def workbench_page(
     """The page. Without a `review` nothing can be said of the draft: its id is none yet, or nothing is written."""
     said = said or Said()
     started = any(form.texts.values())
-    title = form.id if form.id.strip("/") and started else context.t("bench.title")
-    head = Head(
-        name="workbench",
-        title=f"{title} · {context.t('bench.title')} · {context.t('site.name')}",
-        description=context.t("bench.lead"),
-        here=lambda lang: context.urls.workbench(lang, entry=form.entry),
-        indexed=False,
-    )
     tags, ranks = context.library.taxonomy, review.ranks if review else ()
+    tried = review.tried if review else None
     view = WorkbenchView(
         action=context.urls.workbench(context.lang),
         style=context.urls.static("workbench.css"),
@@ -175,19 +182,32 @@ def workbench_page(
         topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
         error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
         wordings=_wordings(review),
-        entries=tuple(context.library.ids) if not started else (),
+        entries=_entries(context, _held(form, "related")),
+        related=_related(context, form),
         editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
-        others=_findings(review.checked.others) if review else (),
+        others=_findings(context, review.checked.others) if review else (),
+        open=_findings(context, review.checked.problems) if review else (),
         status=_status(context, form, review) if started else "",
-        before=_taken(context, review.tried.before, form) if review and review.tried else (),
-        after=_taken(context, review.tried.after, form) if review and review.tried else (),
-        tried=bool(review and review.tried),
+        before=_taken(context, tried.before, form) if tried else (),
+        after=_taken(context, tried.after, form) if tried else (),
+        tried=tried is not None,
         won=tuple(_rank(context, each) for each in ranks if each.place == 1),
         lost=tuple(_rank(context, each) for each in ranks if each.place != 1),
         alike=tuple(_link(context, each) for each in review.alike) if review else (),
         writes=context.site.settings.workbench_write,
     )
-    return render_page(context, "workbench.html", head, view)
+    return render_page(context, "workbench.html", _head(context, form, started=started), view)
+
+
+def _head(context: PageContext, form: Form, *, started: bool) -> Head:
+    title = form.id if form.id.strip("/") and started else context.t("bench.title")
+    return Head(
+        name="workbench",
+        title=f"{title} · {context.t('bench.title')} · {context.t('site.name')}",
+        description=context.t("bench.lead"),
+        here=lambda lang: context.urls.workbench(lang, entry=form.entry),
+        indexed=False,
+    )
 
 
 def _held(form: Form, key: str) -> set[str]:
@@ -198,6 +218,25 @@ def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str
     return tuple(Choice(str(each), name_of(context, facet, each), each in held) for each in ids)
 
 
+def _entries(context: PageContext, held: set[str]) -> tuple[Choice, ...]:
+    """Entries by their titles."""
+    found = islice(context.library.listed(), MOST_ENTRIES)
+    return tuple(
+        Choice(
+            each.id,
+            f"{'✓ ' if each.id in held else ''}{each.edition(context.lang).title}",
+            each.id in held,
+            lang_attribute(context, each.shown(context.lang)),
+        )
+        for each in found
+    )
+
+
+def _related(context: PageContext, form: Form) -> tuple[PageLink, ...]:
+    held = sorted(_held(form, "related"))
+    return tuple(_link(context, context.library.summary(each)) for each in held if each in context.library)
+
+
 def _wordings(review: Review | None) -> tuple[Choice, ...]:
     offered = review.wordings.items() if review else ()
     return tuple(Choice(f"{lang} {text}", text, held=False) for lang, texts in offered for text in texts)
@@ -206,7 +245,7 @@ def _wordings(review: Review | None) -> tuple[Choice, ...]:
 def _edition(
     context: PageContext, lang: Language, form: Form, review: Review | None, said: Said
 ) -> EditionView:
-    text = form.texts.get(lang, "")
+    text, theirs = form.texts.get(lang, ""), said.theirs.get(lang)
     host = _host(context, form, lang)
     fits = host is None or len(host.url) <= LONGEST_ADDRESS
     return EditionView(
@@ -214,9 +253,10 @@ def _edition(
         name=lang.own_name,
         text=text,
         opened=form.opened.get(lang, ""),
-        findings=_findings(review.checked.own[lang]) if review else (),
+        findings=_findings(context, review.checked.own[lang]) if review else (),
         preview=_preview(context, lang, review.read) if review and review.read else "",
-        theirs=said.theirs.get(lang),
+        theirs=theirs,
+        differing=blocks_between(text, theirs.text) if theirs else (),
         host=host if fits else None,
         too_long=not fits,
     )
@@ -240,9 +280,12 @@ def _preview(context: PageContext, lang: Language, read: ReadEntry) -> str:
     return SCRIPT.sub("", entry_page(shown, read))
 
 
-def _findings(problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
+def _findings(context: PageContext, problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
     return tuple(
-        ProblemView(each.path, each.line, each.rule, each.message, fatal=not each.served) for each in problems
+        ProblemView(
+            each.path, each.line, each.rule, problem_text(each.message, context.lang), fatal=not each.served
+        )
+        for each in problems
     )
 
 

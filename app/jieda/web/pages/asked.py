@@ -1,0 +1,109 @@
+"""A failure that no entry explains, put before those who write them, and the page where its asker finds the answer."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import partial
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from jieda.feedback import FeedbackUnusable
+from jieda.usecases.diagnose import excerpt, explain, turn
+from jieda.usecases.gaps.awaited import AwaitedAnswer, answer_to, line_of, withdraw
+from jieda.usecases.gaps.awaited import ask as keep
+from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.respond import NO_STORE, respond
+from jieda.web.pages.context import HTML, PageContext, context_of, read_form
+from jieda.web.pages.layout import Head, render_page
+from jieda.web.pages.parts import Fragment, words_of
+from jieda.web.pages.verdict import MatchView, match_view
+
+
+@dataclass(frozen=True, slots=True)
+class AskedView:
+    """What `asked.html` shows. `words` are what is kept, empty where nothing is; `told` says since when and until when,
+    or why nothing is; `best` is the answer; `key` sent to `address` takes the question back."""
+
+    status: str
+    told: str
+    words: tuple[Fragment, ...]
+    best: MatchView | None
+    address: str
+    key: str
+
+
+@contextmanager
+def unusable_told() -> Iterator[None]:
+    """Turns a file that cannot be used into a refusal."""
+    try:
+        yield
+    except FeedbackUnusable as error:
+        raise Refusal(HttpProblem(503, "problem.not_kept")) from error
+
+
+async def ask(request: Request) -> Response:
+    """Keeps the root failure of a log that no entry explains, and leads to the page of its answer; where one does, or
+    there is no failure in it, to the form. With a key, takes the question back. Raises TooLarge, TooBusy."""
+    context = await context_of(request)
+    site = context.site
+    if not site.settings.gaps:
+        raise HTTPException(404)
+    fields = await read_form(request, site.service.limits.log_bytes)
+    if key := fields.get("key", ""):
+        with unusable_told():
+            await site.service.offload(partial(withdraw, site.service, key))
+        return RedirectResponse(context.urls.asked(context.lang, key), 303, {"Cache-Control": NO_STORE})
+    text, _ = excerpt(site.service, fields.get("text", "").replace("\r\n", "\n"))
+    framework = fields.get("framework", "")
+    framework = framework if framework in context.library.taxonomy.framework else ""
+    async with turn(site.service, len(text)):
+        diagnosis = await site.service.offload(
+            partial(explain, site.service, context.served, text, context.lang, framework)
+        )
+    with unusable_told():
+        key = await site.service.offload(partial(keep, site.service, context.served, diagnosis, context.lang))
+    target = context.urls.asked(context.lang, key) if key else context.urls.diagnose(context.lang)
+    return RedirectResponse(target, 303, {"Cache-Control": NO_STORE})
+
+
+async def show_asked(request: Request) -> Response:
+    """The page of a question, with its answer once there is one; 404 where nothing is kept under its key."""
+    context, key = await context_of(request), request.query_params.get("key", "")
+    service = context.site.service
+    with unusable_told():
+        found = await service.offload(partial(answer_to, service, context.served, key, context.lang))
+    html = asked_page(context, key, found)
+    return await respond(request, html, HTML, status=200 if found else 404, lang=context.lang, cache=NO_STORE)
+
+
+def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
+    """The page."""
+    view = _view(context, key, found)
+    head = Head(
+        name="asked",
+        title=f"{view.status} · {context.t('site.name')}",
+        description=view.told,
+        here=lambda lang: context.urls.asked(lang, key),
+        indexed=False,
+    )
+    return render_page(context, "asked.html", head, view)
+
+
+def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedView:
+    t, days = context.t, context.site.settings.gaps_days
+    address = context.urls.asked(context.lang)
+    if found is None:
+        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, address, key)
+    since = date.fromisoformat(found.asked.day)
+    until = since + timedelta(days=days)
+    return AskedView(
+        status=t("asked.answered" if found.match else "asked.waiting"),
+        told=t("asked.kept", day=context.day(since), end=context.day(until)),
+        words=words_of(line_of(context.served, found.asked.kind, found.asked.text), t),
+        best=match_view(context, found.match) if found.match else None,
+        address=address,
+        key=key,
+    )
