@@ -72,7 +72,9 @@ def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) 
             assert not answer.is_error
             assert "roll/node2pg-keyerror" in text_of(answer) or name in {"list", "report_outcome"}
             assert answer.structured_content
-        listed_text = text_of(await client.call_tool("list", {"framework": ["roll"], "lang": "en"}))
+        listed_text = text_of(
+            await client.call_tool("list", {"framework": ["roll"], "lang": "en", "limit": 50})
+        )
         assert "(ROLL; num_gpus_per_node is read from the machine since 0.1.3)" in listed_text
         found = (await client.call_tool("diagnose", CALLS["diagnose"])).structured_content
         assert found["matches"][0]["confidence"] == "exact"

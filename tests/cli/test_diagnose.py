@@ -149,9 +149,10 @@ def test_the_answer_is_in_the_language_asked_or_the_terminals(data: Path, answer
 def test_json_is_what_the_api_answers(data: Path, server: Server) -> None:
     local = json.loads(run(data, "--json", log=KNOWN).stdout)
     with server.client() as client:
-        remote = client.post("/api/v1/diagnose", json={"text": KNOWN, "lang": "en"}).json()
-    assert local == remote
-    assert json.loads(run(data, "--url", server.base, "--json", log=KNOWN).stdout) == remote
+        remote = client.post("/api/v1/diagnose", json={"text": KNOWN, "lang": "en"}).text
+    # Content that nobody serves has addresses without a host.
+    assert local == json.loads(remote.replace(server.base, ""))
+    assert json.loads(run(data, "--url", server.base, "--json", log=KNOWN).stdout) == json.loads(remote)
 
 
 def test_a_server_gives_the_same_answer_and_exit_code(
