@@ -120,14 +120,17 @@ class Network:
         """Of tokens, `_worked_out`: looked up for a query, most of whose words others have had."""
         if len(tokens) > FEW:
             return self._worked_out(tokens)
-        if len(self._places) > KEPT - FEW:
-            self._places.clear()
-        lacking = [token for token in dict.fromkeys(tokens.tolist()) if token not in self._places]
+        wanted = dict.fromkeys(tokens.tolist())
+        held = {token: self._places.pop(token) for token in wanted if token in self._places}
+        lacking = [token for token in wanted if token not in held]
         if lacking:
-            first = len(self._places)
-            self._kept[first : first + len(lacking)] = self._worked_out(np.array(lacking))
-            self._places.update(zip(lacking, range(first, KEPT), strict=False))
-        return self._kept[[self._places[token] for token in tokens.tolist()]]
+            free = [*range(len(self._places) + len(held), KEPT)][: len(lacking)]
+            # Those that were asked for longest ago stand first.
+            free += [self._places.pop(next(iter(self._places))) for _ in lacking[len(free) :]]
+            self._kept[free] = self._worked_out(np.array(lacking))
+            held |= zip(lacking, free, strict=True)
+        self._places |= held
+        return self._kept[[held[token] for token in tokens.tolist()]]
 
     def _worked_out(self, tokens: Numbers) -> Floats:
         """Of each token its embedding, what all branches begin with, and the products of that with what the first
