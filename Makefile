@@ -12,7 +12,7 @@ PYTHON ?= $(shell for name in python3.11 python3 python3.12 python3.13 python3.1
 
 HOST ?= $(or $(JIEDA_HOST),127.0.0.1)
 PORT ?= $(or $(JIEDA_PORT),8000)
-EVAL ?= tests/judged.jsonl
+EVAL ?= tests/judged.jsonl tests/judged_new_entries.jsonl tests/diagnosis/judged/open.jsonl
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # Bytecode of the checkout is kept, so that the second start is quicker than the first.
@@ -78,7 +78,7 @@ format: install ## Format the code and fix what lint can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-eval: install ## Measure relevance over judged queries (EVAL=file.jsonl)
+eval: install ## Measure relevance over judged queries (EVAL=files of JSON lines)
 	$(BIN)/jieda eval $(EVAL) $(ARGS)
 
 bench: install ## Run every benchmark in bench/

@@ -174,7 +174,7 @@ function activate(place) {
 
 /* ---- Keys ---- */
 
-const cards = () => [...document.querySelectorAll("#results :is(.card, .best) h2 a")];
+const cards = () => [...document.querySelectorAll("#results :is(.card, .best) h2 a:not(.rest:not([open]) *)")];
 
 /** Keys in the field; true where the key was ours. */
 function fieldKey(key) {

@@ -156,7 +156,7 @@ def test_what_is_too_much_at_once_is_dropped_and_counted(shipped: Snapshot, tmp_
         return shipped
 
     recorder = Recorder(Keeping(days=1, megabytes=1), lambda: tmp_path, snapshot, metrics)
-    note = Searched(NOBODY, "train the projector only", GapOutcome.NOTHING, "")
+    note = Searched(NOBODY, "train the projector only", GapOutcome.NOTHING)
     recorder.note(note)
     recorder.start()
     for _ in range(MOST_NOTES + 10):

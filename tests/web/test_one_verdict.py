@@ -9,9 +9,10 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from jieda.cli.main import main
+from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.judge import judged
+from jieda.usecases.judge import LOOKED_AT, judge
 
 from tests.agents.conftest import over_http
 from tests.support.server import Server
@@ -103,20 +104,70 @@ def test_what_no_entry_covers_is_not_listed_without_saying_so(text: str, client:
     assert 'class="note warn"' in page or 'class="card"' not in page
 
 
+@pytest.mark.parametrize(
+    ("text", "entries", "asks"),
+    [
+        ("KeyError: 1 node2pg", {"roll/node2pg-keyerror"}, []),
+        # Which framework's is asked, as of the whole line.
+        (
+            "CUDA out of memory",
+            {"chatlearn/cuda-oom-fsdp", "slime/oom-max-tokens-per-gpu", "slime/colocate-gpu-oom"},
+            ["chatlearn", "slime"],
+        ),
+    ],
+)
+def test_a_failure_in_short_is_answered_and_not_doubted(
+    text: str, entries: set[str], asks: list[str], client: httpx.Client
+) -> None:
+    found = client.get("/api/v1/search", params={"q": text}).json()
+    said = found["judgement"]
+    assert (said["outcome"], said["asks"], found["weak"]) == ("possible", asks, False)
+    assert {match["id"] for match in said["matches"]} == entries
+    assert not asks or not any(match["fix"] for match in said["matches"])
+
+
+@pytest.mark.parametrize("text", ["AssertionError", "KeyError", "RuntimeError:", "ValueError", "error"])
+def test_what_anything_raises_is_nobodys(text: str, client: httpx.Client) -> None:
+    assert not client.post("/api/v1/diagnose", json={"text": text}).json()["matches"]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_what_does_not_fit_says_so_first_and_shows_two_titles(text: str, client: httpx.Client) -> None:
+    page = client.get("/en/search", params={"q": text}).text
+    shown, _, _folded = page.partition('<details class="more rest">')
+    assert shown.count('class="card"') <= 2
+    assert 'class="snippet"' not in shown
+    assert page.count('class="card"') == 0 or shown.index('class="note warn"') < shown.index('class="card"')
+
+
+def test_a_word_that_no_entry_has_is_named_by_every_surface(server: Server) -> None:
+    text, told = "ModuleNotFoundError: No module named 'flash_attn'", "No entry mentions flash_attn."
+    with server.client() as client:
+        assert told in client.get("/en/search", params={"q": text}).text
+        assert client.get("/api/v1/search", params={"q": text}).json()["absent_words"] == ["flash_attn"]
+
+    async def ask(agent: Any) -> Any:
+        return await agent.call_tool("search", {"query": text})
+
+    answer = over_http(server, ask)
+    assert answer.structured_content["absent_words"] == ["flash_attn"]
+    assert told in answer.content[0].text
+    ended = CliRunner().invoke(main, ["search", "--url", server.base, text])
+    assert told in ended.stdout
+
+
+def answering(snapshot: Snapshot, text: str, lang: Language) -> set[str]:
+    """The entries that are said to explain a text, surely or perhaps."""
+    asked = SearchRequest(text, lang, limit=LOOKED_AT)
+    return {match.entry.id for match in judge(snapshot, asked, snapshot.searcher.search(asked)).matches}
+
+
 def test_what_an_entry_says_of_itself_is_answered_by_it(shipped: Snapshot) -> None:
     missed = [
         (entry.id, said)
         for entry in shipped.library.entries.values()
         for edition in entry.editions.values()
         for said in (*edition.aliases, *edition.symptoms)
-        if entry.id
-        not in {
-            match.entry.id
-            for match in judged(
-                shipped.diagnoser.diagnose(said, edition.lang),
-                shipped.searcher.search(SearchRequest(said, edition.lang, limit=3)),
-                said,
-            ).matches
-        }
+        if entry.id not in answering(shipped, said, edition.lang)
     ]
     assert not missed

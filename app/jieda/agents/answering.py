@@ -11,7 +11,7 @@ from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.presentation import schemas
 from jieda.presentation.diagnosis_text import printable
-from jieda.search.answers import SearchRequest
+from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.site_texts import SiteTexts
 from jieda.taxonomy import FACETS, Window
 
@@ -23,15 +23,10 @@ MAX_LINES = 3
 """Lines of the log told for a match."""
 MAX_TITLE = 80
 """Characters of the title of an entry that is no answer."""
-MOST_WEAK = 2
-"""Entries told where nothing fits well, and where nothing explains a log."""
 MOST_SNIPPETS = 2
 """Hits of which a passage is told: titles tell the others apart."""
 MAX_PART = 8000
 """Characters of an entry told at a time: some 2,000 tokens of English."""
-GOOD_SCORE = 0.37
-"""Below it, the first hit is called weak for agents: they answer for others and cannot see that it is about something
-else. Measured by `python -m bench.agents`; the website's own threshold is lower."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +89,20 @@ async def search(context: Context, asked: questions.SearchQuestion) -> Json:
     found = await context.client.search(request)
     said = found.judgement if found.judgement and found.judgement.printed else None
     explained = [match.id for match in said.matches] if said else []
-    first = found.hits[0].score if found.hits and not asked.offset else GOOD_SCORE
-    weak = found.weak or (first < GOOD_SCORE and not explained)
-    taken = found.hits[:MOST_WEAK] if weak and not asked.offset else found.hits
-    shown = found.model_dump(mode="json") | {"weak": weak and bool(taken)}
+    taken = found.hits[:MOST_WEAK] if found.weak and not asked.offset else found.hits
+    shown = found.model_dump(mode="json")
     shown["judgement"] = said.model_dump(mode="json") if said else None
     for match in shown["judgement"]["matches"] if said else ():
         match["url"] = context.client.absolute(match["url"])
-    with_snippet = 0 if weak else MOST_SNIPPETS
+    with_snippet = 0 if found.weak else MOST_SNIPPETS
     shown["hits"] = [
         hit.model_dump(mode="json") | ({} if place < with_snippet else {"snippet_text": ""})
         for place, hit in enumerate(taken)
         if hit.id not in explained
     ]
-    if not weak:
+    if not found.weak:
         shown["next_offset"] = _next(asked.offset, len(taken), found.total)
-    key = "explained" if explained else "weak" if weak and taken else "" if taken else "nothing"
+    key = "explained" if explained else "weak" if found.weak else "" if taken else "nothing"
     shown["advice"] = context.words(lang)(f"agents.advice.{key}") if key else ""
     return told(shown, answers.SEARCH)
 

@@ -27,7 +27,7 @@ ERROR, NEAR = fields("type line"), fields("id title foreign")
 DIAGNOSIS = fields("outcome framework asks read advice", matches=MATCH, near=NEAR, errors=ERROR)
 HIT = fields("id title applies_to may_not_apply_to snippet_text")
 SEARCH = fields(
-    "total weak correction next_offset advice",
+    "total weak absent_words correction next_offset advice",
     judgement=fields("outcome", matches=ENTRY),
     hits=HIT,
     operators=fields("text"),
@@ -130,6 +130,8 @@ def of_search(found: Json, t: T) -> str:
         lines += [_fenced(fence, each, t) for each in said.get("matches", ())]
     if not found.get("weak"):
         lines.append(t("search.status", count=found["total"]) if hits else t("search.nothing"))
+    if "absent_words" in found:
+        lines.append(t("search.absent_words", words=t("list.join").join(found["absent_words"])))
     if "correction" in found:
         lines.append(f"{t('search.corrected')} “{found['correction']}”")
     if "operators" in found:

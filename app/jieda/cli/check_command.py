@@ -19,10 +19,10 @@ from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError
 from jieda.places import CONTENT
-from jieda.search.answers import Fit, SearchRequest
+from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
-from jieda.usecases.judge import LOOKED_AT, judged
+from jieda.usecases.judge import LOOKED_AT, judge
 
 
 @click.command("check")
@@ -110,11 +110,11 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
             return {match.entry.id: match.confidence is Confidence.EXACT for match in matches}
 
         def answered(text: str, lang: Language) -> list[str]:
-            found = snapshot.searcher.search(SearchRequest(text, lang, limit=LOOKED_AT))
-            matches = judged(snapshot.diagnoser.diagnose(text, lang), found, text).matches
-            return [match.entry.id for match in matches]
+            asked = SearchRequest(text, lang, limit=LOOKED_AT)
+            found = judge(snapshot, asked, snapshot.searcher.search(asked))
+            return [match.entry.id for match in found.matches]
 
-        yield TriedAnswers(lambda text: snapshot.searcher.fit(text) is not Fit.NOTHING, diagnosed, answered)
+        yield TriedAnswers(snapshot.searcher.has_words, diagnosed, answered)
 
 
 def _since(

@@ -13,15 +13,16 @@ import click
 
 from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
-from jieda.diagnosis.answers import Confidence
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 
+JUDGED_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @click.command("eval")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=JUDGED_FILE)
 @click.option(
     "--hide-lang",
     type=click.Choice(["query"]),
@@ -32,13 +33,19 @@ from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @content_option
 def command(
-    file: Path, hide_lang: str | None, failures: bool, as_json: bool, directories: tuple[Path, ...]
+    files: tuple[Path, ...],
+    hide_lang: str | None,
+    failures: bool,
+    as_json: bool,
+    directories: tuple[Path, ...],
 ) -> None:
-    """Run the judged queries of FILE, JSON lines {id, kind, lang, query, expected}, and print how well they fare.
+    """Run the judged queries of each FILE, JSON lines {id, kind, lang, query, expected}, and print how well they fare.
 
-    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis.
+    Questions, errors and paraphrases go through search; errors, tracebacks and negatives through diagnosis. Of all of
+    them it is told how often each grade of sureness was right.
     """
-    judged = [one for one in evaluate.read_judged(file) if not (hide_lang and one.lang == "mixed")]
+    read = (one for file in files for one in evaluate.read_judged(file))
+    judged = [one for one in read if not (hide_lang and one.lang == "mixed")]
     with tempfile.TemporaryDirectory(prefix="jieda-eval-") as folder:
         settings = Settings.load(os.environ)
         means = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
@@ -47,7 +54,7 @@ def command(
         search_for = bench.hidden if hide_lang else bench.full
         ranked = evaluate.search_all(searched, search_for)
         negative = evaluate.search_all([one for one in judged if one.kind == "negative"], search_for)
-        diagnosed = () if hide_lang else evaluate.diagnose_all(judged, bench.diagnose)
+        diagnosed = () if hide_lang else tuple(map(bench.diagnose, judged))
         report = _report(ranked, negative, diagnosed)
         click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_lines(report)))
         if failures:
@@ -63,9 +70,6 @@ def _report(
         | {key: asdict(value) for key, value in evaluate.by(ranked, lambda one: one.lang).items()},
         "nothing fits": {
             "negatives": len(negative),
-            "below the threshold that keeps 95% of right answers": evaluate.negatives_rejected(
-                ranked, negative
-            ),
             "negatives called weak or empty": _share(negative, lambda one: one.weak or not one.found),
             "right answers called weak": _share(
                 [one for one in ranked if one.rank == 1], lambda one: one.weak
@@ -78,16 +82,8 @@ def _report(
             | {"confidence": _confidences([one for one in diagnosed if one.judged.kind == kind])}
             for kind in evaluate.DIAGNOSED_KINDS
         }
-        report["sureness"] = {
-            str(grade): {"answers": len(given), "right": _right(given)}
-            for grade in Confidence
-            if (given := [one for one in diagnosed if one.confidence is grade])
-        }
+        report["sureness"] = evaluate.sureness(diagnosed)
     return report
-
-
-def _right(given: Sequence[DiagnosedQuery]) -> float:
-    return sum(one.rank == 1 for one in given) / len(given)
 
 
 def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
@@ -95,7 +91,7 @@ def _share(results: Sequence[Ranked], holds: Callable[[Ranked], bool]) -> float:
 
 
 def _confidences(diagnosed: Sequence[DiagnosedQuery]) -> Mapping[str, int]:
-    return Counter(str(one.confidence) if one.confidence else "none" for one in diagnosed)
+    return Counter(one.grade if one.found else "none" for one in diagnosed)
 
 
 FIGURES = ("queries", "right_first", "in_five", "mrr", "zero_results")
@@ -113,8 +109,10 @@ def _lines(report: Mapping[str, object]) -> Iterator[str]:
         yield f"{'diagnosis':<14}" + "".join(f"{name:>13}" for name in FIGURES) + "  first match"
         yield from _rows(report["diagnosis"])
         yield ""
+        yield f"{'sureness':<14}{'answers':>13}{'right':>13}{'of failures':>13}{'right':>13}"
         for grade, row in _items(report["sureness"]):
-            yield f"{grade} answers: {row['answers']}, right {row['right']:.3f}"
+            of_failures = f"{row['failures']:>13}{row['failures_right']:>13.3f}" if row["failures"] else ""
+            yield f"{grade:<14}{row['answers']:>13}{row['right']:>13.3f}{of_failures}"
 
 
 def _rows(table: object) -> Iterator[str]:

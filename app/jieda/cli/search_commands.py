@@ -17,7 +17,7 @@ from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translations
 from jieda.presentation import schemas
 from jieda.presentation.validity_text import applies_to_text
-from jieda.search.answers import SearchRequest
+from jieda.search.answers import MOST_WEAK, SearchRequest
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import SHOWN
 from jieda.taxonomy import Filters
@@ -90,13 +90,15 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
         blocks += _judgement(found.judgement, {hit.id for hit in found.hits}, t)
     elif found.weak:
         blocks.append(t("search.weak"))
-    for place, hit in enumerate(found.hits, 1):
-        found_by = _reasons(hit, t)
+    if found.hits and found.absent_words:
+        blocks.append(t("search.absent_words", words=t("list.join").join(found.absent_words)))
+    for place, hit in enumerate(found.hits[: MOST_WEAK if found.weak else None], 1):
         title = click.style(hit.title, bold=True)
         applies_to = f"  {hit.applies_to}" if hit.applies_to else ""
         if hit.may_not_apply_to:
             applies_to += f"  ({t('diagnosis.may_not_apply', version=hit.may_not_apply_to)})"
-        blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{found_by}]\n   {_plain(hit.snippet)}")
+        snippet = "" if found.weak else f"\n   {_plain(hit.snippet)}"
+        blocks.append(f"{place}. {title}\n   {hit.id}{applies_to} [{_reasons(hit, t)}]{snippet}")
     return "\n".join(blocks if found.hits else [*blocks, t("search.nothing")])
 
 

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from jieda.analysis.pipeline import Glossary
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
-from jieda.diagnosis.answers import Confidence
+from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.entry import Language
 from jieda.errors import JiedaError, JudgedFileError
 from jieda.search.answers import SearchAnswer, SearchRequest
@@ -23,9 +23,13 @@ from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
+from jieda.usecases.judge import judge, under_verdict
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
+FOUND, WEAK = "found", "weak"
+GRADES = (*map(str, Confidence), FOUND, WEAK)
+"""How sure an answer is said to be, surest first: of an entry that explains a text, or of what a search finds."""
 FIRST_FIVE = 5
 DEPTH = 50
 
@@ -51,19 +55,19 @@ class Ranked:
     judged: Judged
     rank: int
     found: tuple[str, ...]
-    best: float
-    """Score of the first hit, 0 where there is none."""
     weak: bool
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedQuery:
-    """What came of a log: as `Ranked`; `confidence` is the first match's."""
+    """What came of a text: as `Ranked`, of what explains it. `grade` is how sure the entry named first is said to be,
+    one of GRADES, and `right` whether it is the right one; the grade is empty where none is named."""
 
     judged: Judged
     rank: int
     found: tuple[str, ...]
-    confidence: Confidence | None
+    grade: str
+    right: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +125,22 @@ def search_all(
     for one in judged:
         answer = search_for(one)(SearchRequest(one.query, display_language(one), limit=DEPTH))
         found = tuple(hit.entry.id for hit in answer.hits)
-        best = answer.hits[0].score if answer.hits else 0.0
-        results.append(Ranked(one, rank_of(found, one.expected), found, best, answer.weak))
+        results.append(Ranked(one, rank_of(found, one.expected), found, answer.weak))
     return tuple(results)
 
 
-def diagnose_all(
-    judged: Iterable[Judged], diagnose: Callable[[Judged], DiagnosedQuery]
-) -> tuple[DiagnosedQuery, ...]:
-    """Every error, traceback and negative through diagnosis."""
-    return tuple(diagnose(one) for one in judged if one.kind in DIAGNOSED_KINDS)
+def sureness(results: Sequence[DiagnosedQuery]) -> dict[str, dict[str, float]]:
+    """How often each grade was right, over all texts and over those that tell of a failure; whatever is answered to a
+    text that no entry is about is wrong."""
+    graded = {grade: [one for one in results if one.grade == grade] for grade in GRADES}
+    return {grade: _rightness(given) for grade, given in graded.items() if given}
+
+
+def _rightness(given: Sequence[DiagnosedQuery]) -> dict[str, float]:
+    right = sum(one.right for one in given) / len(given)
+    failures = [one.right for one in given if one.judged.kind in DIAGNOSED_KINDS]
+    of_failures = sum(failures) / (len(failures) or 1)
+    return {"answers": len(given), "right": right, "failures": len(failures), "failures_right": of_failures}
 
 
 def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
@@ -149,15 +159,6 @@ def by(results: Sequence[Ranked], key: Callable[[Judged], str]) -> dict[str, Fig
     """Figures by `key` of the query, in alphabetical order."""
     values = sorted({key(one.judged) for one in results})
     return {value: figures([one for one in results if key(one.judged) == value]) for value in values}
-
-
-def negatives_rejected(positive: Sequence[Ranked], negative: Sequence[Ranked], kept: float = 0.95) -> float:
-    """The share of negatives that score below the threshold that `kept` of the true matches reach."""
-    scores = sorted(one.best for one in positive if one.rank == 1)
-    if not scores or not negative:
-        return 0.0
-    threshold = scores[int((1 - kept) * len(scores))]
-    return sum(one.best < threshold for one in negative) / len(negative)
 
 
 SHOWN_INSTEAD = 3
@@ -186,19 +187,26 @@ class Bench:
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
-        """Search over everything."""
-        return self._snapshot.searcher.search
+        """Search over everything, and what its judgement makes of it."""
+        return lambda request: self._judge(request)[1]
 
     def hidden(self, judged: Judged) -> Callable[[SearchRequest], SearchAnswer]:
         """Search without the editions in the query's own language. Raises JiedaError where nothing is left."""
         return self._hidden(Language(judged.lang)).search
 
     def diagnose(self, judged: Judged) -> DiagnosedQuery:
-        """Diagnosis over everything."""
-        found = self._snapshot.diagnoser.diagnose(judged.query, display_language(judged))
+        """What a text comes to, as every surface says it."""
+        found, answer = self._judge(SearchRequest(judged.query, display_language(judged)))
         ids = tuple(match.entry.id for match in found.matches)
-        confidence = found.matches[0].confidence if found.matches else None
-        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, confidence)
+        listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
+        searched = (WEAK if answer.weak else FOUND) if listed else ""
+        right = [*ids, *listed][0] in judged.expected if ids or listed else False
+        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, found.confidence or searched, right)
+
+    def _judge(self, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
+        answer = self._snapshot.searcher.search(request)
+        found = judge(self._snapshot, request, None if "\n" in request.text.strip() else answer)
+        return found, under_verdict(answer, found)
 
     def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
         """A block for each query whose right entry isn't first: what came instead, and what it scored by."""

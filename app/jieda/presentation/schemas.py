@@ -127,8 +127,8 @@ class QueryOperator(ApiAnswer):
 
 
 class SearchResult(ApiAnswer):
-    """`correction`: what was searched instead, or empty. `weak`: nothing fits well. `judgement`: of a finished query,
-    on its first page, what `POST /diagnose` says of it.
+    """`correction`: what was searched instead, or empty. `weak`: nothing fits well. `absent_words`: what of the
+    query no entry mentions. `judgement`: of a finished query, on its first page, what `POST /diagnose` says of it.
 
     `phrase_dropped`: the quoted phrase occurs nowhere, so its words were searched.
     """
@@ -144,6 +144,7 @@ class SearchResult(ApiAnswer):
     phrase_dropped: bool
     operators: tuple[QueryOperator, ...] = ()
     weak: bool
+    absent_words: tuple[str, ...] = ()
     judgement: "ApiDiagnosis | None" = None
     diagnosis: tuple[ApiMatch, ...] = Field(
         description="The `matches` of `judgement`. Will go with the next version.",

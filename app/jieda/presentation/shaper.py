@@ -115,6 +115,7 @@ class Shaper:
                 schemas.QueryOperator(text=one.text, without=one.without) for one in answer.operators
             ),
             weak=answer.weak,
+            absent_words=answer.absent_words,
             judgement=judgement,
             diagnosis=judgement.matches if judgement and judgement.printed else (),
             generation=self.snapshot.generation,

@@ -64,12 +64,8 @@ class Hit:
     """Both escaped HTML whose only tag is `<mark>`."""
 
 
-class Fit(StrEnum):
-    """How well the best that a search finds fits it."""
-
-    NOTHING = "nothing"
-    WEAK = "weak"
-    GOOD = "good"
+MOST_WEAK = 2
+"""Entries whose titles are shown first where nothing fits well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.token import TokenKind, text_of
 from jieda.content.library import Library
 from jieda.entry import Entry
-from jieda.search.answers import Fit, Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
+from jieda.search.answers import Hit, SearchAnswer, SearchRequest, Suggestion, SuggestionType
 from jieda.search.index.protocol import Index, ScoredDocument
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, NotEmbedded, Vector
 from jieda.search.query.parser import FrameworkNames, ParsedQuery, QueryParser
@@ -112,8 +112,11 @@ class Searcher:
         meaning = self._meaning(parsed.query)
         ranking = self._ranker.rank(parsed.query, request.offset + request.limit, meaning, typed.within)
         (total,) = ranking.totals((request.filters,))
-        weak = not request.unfinished and ranking.fit() is Fit.WEAK
         corrected = [parsed.corrected] if parsed.corrected and total else []
+        weak = not request.unfinished and ranking.is_weak()
+        if weak and corrected and not self.waits:
+            # It may be a good query but for its spelling. A cluster is not asked a second time for that.
+            weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
         return SearchAnswer(
             query=request.text,
             total=total,
@@ -123,7 +126,7 @@ class Searcher:
             correction=" ".join([*corrected, *(one.text for one in typed.operators)]) if corrected else "",
             phrase_dropped=ranking.phrase_dropped,
             weak=weak,
-            absent_words=() if request.unfinished else tuple(self._absent_words(parsed.query)),
+            absent_words=() if request.unfinished or corrected else tuple(self._absent_words(parsed.query)),
             operators=typed.operators,
             frameworks=chosen,
             framework_fits=not weak and any(self._is_of(one, chosen) for one in ranking.ranked[:1]),
@@ -138,10 +141,6 @@ class Searcher:
         query = self._parser.parse(text, Filters()).query
         ranking = self._ranker.rank(query, limit, self._meaning(query))
         return tuple(scored.id for scored in ranking.ranked)
-
-    def fit(self, text: str) -> Fit:
-        """How well the best hit by words fits a query without filters. Raises IndexUnreadable."""
-        return self._ranker.rank(self._parser.parse(text, Filters()).query, 1).fit()
 
     def known_words(self, text: str) -> tuple[str, ...]:
         """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""

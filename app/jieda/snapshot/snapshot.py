@@ -21,7 +21,7 @@ from jieda.diagnosis.signatures import SignatureIndex
 from jieda.diagnosis.words import BackgroundFacts, CountedWords, Known, WordReader
 from jieda.entry import Language, Sample
 from jieda.log_knowledge import Background
-from jieda.search.answers import Fit
+from jieda.search.answers import SearchRequest
 from jieda.search.completion import (
     Completer,
     read_completions,
@@ -190,7 +190,10 @@ def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
 
     def leads_on(word: str) -> bool:
         # Nobody waits for a cluster at every key: what it has is known here, how well that fits is not.
-        return searcher.has_words(word) if searcher.waits else searcher.fit(word) is Fit.GOOD
+        if searcher.waits:
+            return searcher.has_words(word)
+        answer = searcher.search(SearchRequest(word, limit=1))
+        return bool(answer.total) and not answer.weak
 
     return Completer(arrays, searcher.analyzer.fold, leads_on)
 

@@ -16,7 +16,7 @@ from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import check_tag
 from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
-from jieda.usecases.judge import LOOKED_AT, judged
+from jieda.usecases.judge import LOOKED_AT, judge
 from jieda.usecases.secrets import masked_for_others, without_secrets
 from jieda.usecases.service import LARGE_LOG, Service
 
@@ -71,14 +71,11 @@ def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
     service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str, usual: str
 ) -> Diagnosis:
     """A diagnosis; of one line beside what a search finds, so that the same line has one answer everywhere."""
-    found = explain(service, snapshot, text, lang, framework)
-    if usual in found.asks:
-        found = explain(service, snapshot, text, lang, usual)
     line = text.strip()
-    if not line or "\n" in line or len(line) > service.limits.query_chars or snapshot.searcher.is_remote:
-        return found
-    answer = snapshot.searcher.search(SearchRequest(line, lang, limit=LOOKED_AT))
-    return without_secrets(judged(found, answer, line))
+    asked = SearchRequest(line, lang, limit=LOOKED_AT, frameworks=tuple(filter(None, (framework or usual,))))
+    is_line = line and "\n" not in line and len(line) <= service.limits.query_chars
+    answer = snapshot.searcher.search(asked) if is_line and not snapshot.searcher.is_remote else None
+    return judge(snapshot, asked, answer, framework, partial(explain, service, snapshot, text, lang))
 
 
 def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:

@@ -1,45 +1,59 @@
 """One judgement of a text, whatever box it came through: what a diagnosis and a search say of it, put together."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from jieda.diagnosis.answers import Confidence, Diagnosis, Match, MatchedLine, MatchReason, Near, Verdict
 from jieda.entry import Entry
-from jieda.search.answers import Hit, SearchAnswer
+from jieda.search.answers import MOST_WEAK, Hit, SearchAnswer, SearchRequest
+from jieda.snapshot.snapshot import Snapshot
+from jieda.usecases.secrets import without_secrets
 
 LOOKED_AT = 3
 """Hits whose own words are compared with what was asked."""
-MOST_NEAR = 2
 PROVEN = 1.0
-"""A score of search that words alone do not bring: the entry writes a name of the query as it stands."""
-SURE = frozenset({Verdict.KNOWN, Verdict.POSSIBLE})
-"""Verdicts that name an entry to act by."""
-UNEXPLAINED = frozenset({Verdict.NEAR, Verdict.UNKNOWN})
-"""Verdicts on something that went wrong and that no entry explains."""
+"""A score of search that words alone do not bring: the entry writes a name of the query as it stands. Entries less than
+that apart are equally proven."""
 
 
-def judged(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Diagnosis:
-    """What comes of a text of one line that was diagnosed and searched.
+def judge(
+    snapshot: Snapshot,
+    asked: SearchRequest,
+    answer: SearchAnswer | None,
+    told: str = "",
+    explain: Callable[[str], Diagnosis] | None = None,
+) -> Diagnosis:
+    """What a text comes to. `answer` is what a search finds of it, None of more than a line; `told`, the framework that
+    it is said to be of, and those of the request answer where one would be asked for; `explain` diagnoses it as a
+    framework's, where that is not done here."""
+    explain = explain or partial(snapshot.diagnoser.diagnose, asked.text, asked.lang)
+    found = explain(told)
+    if usual := next((each for each in asked.frameworks if each in found.asks), ""):
+        found = explain(usual)
+    proven = _proven(found, answer, asked.text) if answer else ()
+    if proven:
+        found = _with_own(found, proven, asked.text.strip())
+    elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
+        near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
+        found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
+    elif found.verdict is Verdict.UNKNOWN and not found.errors and answer and not answer.weak and answer.hits:
+        # What went wrong in somebody's own words may be found by words that no log has.
+        near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_WEAK])
+        found = replace(found, near=near, verdict=Verdict.NEAR)
+    return without_secrets(found)
 
-    Whoever writes what an entry says of itself means that entry. What went wrong in somebody's own words may be found
-    by words that no log has: it is near, and not unknown.
-    """
-    if (own := _own(answer, text)) and not _is_anothers(diagnosis, own.entry):
-        return _with_own(diagnosis, own, text)
-    if diagnosis.verdict is Verdict.UNKNOWN and not diagnosis.errors and not answer.weak:
-        near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_NEAR])
-        return replace(diagnosis, near=near, verdict=Verdict.NEAR if near else Verdict.UNKNOWN)
-    return diagnosis
 
-
-def is_weak(diagnosis: Diagnosis | None, answer: SearchAnswer) -> bool:
-    """Whether nothing fits: what the judgement says of a failure, and the search of anything else."""
-    if diagnosis is None or diagnosis.verdict is Verdict.NO_ERROR:
-        return answer.weak or answer.is_of_others
-    if diagnosis.verdict is Verdict.NEAR and not diagnosis.errors:
-        return answer.weak or answer.is_of_others
-    return bool(answer.hits) and diagnosis.verdict in UNEXPLAINED
+def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAnswer:
+    """The answer of a search that says nothing else than its judgement: whether anything fits, and which words nobody
+    has, which does not matter beside an entry that explains the text."""
+    weak = answer.weak or answer.is_of_others
+    verdict = diagnosis.verdict if diagnosis else Verdict.NO_ERROR
+    if diagnosis and verdict is not Verdict.NO_ERROR and (verdict is not Verdict.NEAR or diagnosis.errors):
+        weak = bool(answer.hits) and verdict in {Verdict.NEAR, Verdict.UNKNOWN}
+    explained = diagnosis is not None and diagnosis.printed and bool(diagnosis.matches)
+    return replace(answer, weak=weak, absent_words=() if explained else answer.absent_words)
 
 
 def folded(text: str) -> str:
@@ -47,11 +61,27 @@ def folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _own(answer: SearchAnswer, text: str) -> Hit | None:
-    """The entry that says just this of itself, or that is first because it writes a name as it stands."""
+def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> bool:
+    """Whether a search for what was understood calls its best hit weak: then what speaks for the entries are words or
+    a line that others print as well, in a text about something else."""
+    query = SearchRequest(found.query, asked.lang, limit=1)
+    return bool(found.query) and not snapshot.searcher.is_remote and snapshot.searcher.search(query).weak
+
+
+def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[Hit]:
+    """The entry that says just this of itself, or that is first because it writes a name as it stands; or those of
+    several frameworks that do so alike."""
     said, hits = folded(text), answer.hits[:LOOKED_AT]
-    own = next((hit for hit in hits if said in map(folded, _names(hit.entry))), None)
-    return own or next((hit for hit in hits[:1] if hit.score >= PROVEN), None)
+    own = [hit for hit in hits if said in map(folded, _names(hit.entry))][:1]
+    found = own or [hit for hit in hits if hit.score >= max(PROVEN, hits[0].score - PROVEN)]
+    if found and diagnosis.framework:
+        first = found[0].entry
+        found = found[:1] if first.framework == diagnosis.framework or first.applies_anywhere else []
+    tied = len({hit.entry.framework for hit in found}) > 1
+    # What was raised has a name as well, which others raise: it tells where one entry alone has it and it is rare.
+    said_more = any(each.message for each in diagnosis.errors)
+    tells = not diagnosis.errors or (said_more if tied else diagnosis.verdict is not Verdict.UNKNOWN)
+    return found if own or (tells and (tied or len(found) == 1)) else ()
 
 
 def _names(entry: Entry) -> Iterator[str]:
@@ -59,15 +89,14 @@ def _names(entry: Entry) -> Iterator[str]:
         yield from (edition.title, *edition.aliases, *edition.symptoms)
 
 
-def _is_anothers(diagnosis: Diagnosis, entry: Entry) -> bool:
-    return diagnosis.framework not in {"", entry.framework} and not entry.applies_anywhere
-
-
-def _with_own(diagnosis: Diagnosis, hit: Hit, text: str) -> Diagnosis:
-    if any(match.entry.id == hit.entry.id for match in diagnosis.matches):
+def _with_own(diagnosis: Diagnosis, hits: Sequence[Hit], text: str) -> Diagnosis:
+    if any(match.entry.id == hits[0].entry.id for match in diagnosis.matches):
         return diagnosis
-    line = MatchedLine(1, text, MatchReason.SYMPTOM)
-    own = Match(hit.entry, hit.edition, Confidence.POSSIBLE, (line,), 0.0, (), {1: (text,)})
+    line, sure = MatchedLine(1, text, MatchReason.SYMPTOM), Confidence.POSSIBLE
+    own = tuple(Match(hit.entry, hit.edition, sure, (line,), 0.0, (), {1: (text,)}) for hit in hits)
     if diagnosis.verdict is Verdict.KNOWN:
-        return replace(diagnosis, matches=(*diagnosis.matches, own))
-    return replace(diagnosis, verdict=Verdict.POSSIBLE, matches=(own, *diagnosis.matches), near=(), asks=())
+        return replace(diagnosis, matches=(*diagnosis.matches, own[0]))
+    asks = tuple(dict.fromkeys(hit.entry.framework for hit in hits)) if len(hits) > 1 else ()
+    named = {hit.entry.id for hit in hits}
+    rest = (match for match in diagnosis.matches if match.entry.id not in named)
+    return replace(diagnosis, verdict=Verdict.POSSIBLE, matches=(*own, *rest), near=(), asks=asks)

@@ -14,12 +14,9 @@ from jieda.search.show.snippet import joined
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search
-from jieda.usecases.judge import is_weak, judged
-from jieda.usecases.secrets import without_secrets
+from jieda.usecases.judge import judge, under_verdict
 from jieda.usecases.service import Service
 
-SPARE = 2
-"""Times as many completions are looked up as are shown: some lead nowhere."""
 LONG = 100
 """Characters, compatibility characters written out, from which on a search may take a hundredth of a second or more."""
 SNIPPET = 240
@@ -56,11 +53,9 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     read = replace(request, text=clip(service, request.text), filters=filters)
     service.metrics.repeated.labels("miss").inc()
     if snapshot.searcher.waits or within(read.text, LONG) != read.text:
-        answer = await service.offload(lambda: _answer(service, snapshot, read))
+        answer, diagnosis = await service.offload(lambda: _answer(service, snapshot, read))
     else:
-        answer = _answer(service, snapshot, read)
-    diagnosis = _judged(snapshot, read, answer)
-    answer = replace(answer, weak=is_weak(diagnosis, answer))
+        answer, diagnosis = _answer(service, snapshot, read)
     note = note_of_search(asker, read, answer, diagnosis) if service.recorder else None
     service.note(note)
     found = Found(read, answer, snapshot, diagnosis, note)
@@ -68,12 +63,16 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     return found
 
 
-def _answer(service: Service, snapshot: Snapshot, request: SearchRequest) -> SearchAnswer:
+def _answer(
+    service: Service, snapshot: Snapshot, request: SearchRequest
+) -> tuple[SearchAnswer, Diagnosis | None]:
     try:
-        return snapshot.searcher.search(request)
+        answer = snapshot.searcher.search(request)
     except ClusterUnavailable:
         service.metrics.searches.labels("unavailable").inc()
         raise
+    diagnosis = _judged(snapshot, request, answer)
+    return under_verdict(answer, diagnosis), diagnosis
 
 
 def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) -> Diagnosis | None:
@@ -83,10 +82,7 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
     if request.unfinished or request.offset or not text or "\n" in text:
         return None
     told = filters.framework[0] if len(filters.framework) == 1 else ""
-    found = snapshot.diagnoser.diagnose(text, request.lang, told)
-    if usual := next((each for each in request.frameworks if each in found.asks), ""):
-        found = snapshot.diagnoser.diagnose(text, request.lang, usual)
-    found = without_secrets(judged(found, answer, text))
+    found = judge(snapshot, request, answer, told)
     matches = tuple(match for match in found.matches if filters.admit(match.entry))
     return replace(found, matches=matches) if matches or not found.matches else None
 
@@ -108,19 +104,9 @@ async def suggest(
 
     def fitting() -> tuple[Completion, ...]:
         operators = (Completion(each, CompletionType.TAG) for each in snapshot.searcher.completed(typed))
-        found = snapshot.completer.complete(typed, lang, SPARE * limit)
-        words = (each for each in found if _leads_on(snapshot, each, lang))
-        return tuple(islice(chain(operators, words), limit))
+        return tuple(islice(chain(operators, snapshot.completer.complete(typed, lang, limit)), limit))
 
     return await service.offload(fitting)
-
-
-def _leads_on(snapshot: Snapshot, completion: Completion, lang: Language) -> bool:
-    """Whether a word of the glossary, which may be in no entry, finds something that fits."""
-    if completion.type is not CompletionType.GLOSSARY or snapshot.searcher.waits:
-        return True
-    answer = snapshot.searcher.search(SearchRequest(completion.text, lang, limit=1))
-    return bool(answer.total) and not answer.weak
 
 
 def clip(service: Service, text: str) -> str:

@@ -25,6 +25,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     found = search(client, "node2pg", lang="en")
     assert set(found) == {
         *("query", "total", "limit", "offset", "hits", "facets", "suggestions", "correction", "weak"),
+        "absent_words",
         *("generation", "phrase_dropped", "operators", "judgement", "diagnosis"),
     }
     assert (found["query"], found["limit"], found["offset"]) == ("node2pg", 10, 0)

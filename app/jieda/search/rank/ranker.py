@@ -11,7 +11,7 @@ import numpy as np
 
 from jieda.analysis.token import TokenKind
 from jieda.entry import Language
-from jieda.search.answers import FacetCount, Fit
+from jieda.search.answers import FacetCount
 from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
     Columns,
@@ -245,16 +245,12 @@ class Ranking:
         self.phrase_dropped = found.phrases_dropped
         """No document holds the required phrases."""
 
-    def fit(self) -> Fit:
-        """How well the best answer fits."""
-        first = [*map(_lifted, self._found.answers[:2])]
-        if not first:
-            return Fit.NOTHING
-        best, columns = first[0], self._found.columns
-        if best.tier or columns.recency is not None:
-            return Fit.GOOD
-        speaking = evidence(self._query, columns, QueryScorer(columns, self._pools), first)
-        return Fit.WEAK if speaking < WEAK else Fit.GOOD
+    def is_weak(self) -> bool:
+        """Whether the best answer, where there is one, fits badly."""
+        first, columns = [*map(_lifted, self._found.answers[:2])], self._found.columns
+        if not first or first[0].tier or columns.recency is not None:
+            return False
+        return evidence(self._query, columns, QueryScorer(columns, self._pools), first) < WEAK
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """How many documents answer, with each of these filters in place of the query's."""

@@ -20,7 +20,7 @@ from jieda.errors import frames_of
 from jieda.feedback import FeedbackStore, FeedbackUnusable, Gap, GapOutcome, GapSource
 from jieda.han import has_han
 from jieda.metrics import Metrics
-from jieda.search.answers import Fit, SearchAnswer, SearchRequest
+from jieda.search.answers import SearchAnswer, SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.redact import LONGEST_READ, Redactor
 
@@ -44,12 +44,11 @@ UNEXPLAINED = {Verdict.NEAR: GapOutcome.NEAR, Verdict.UNKNOWN: GapOutcome.UNKNOW
 
 
 class Searched(NamedTuple):
-    """A search that found nothing, or nothing that fits. `correction` is what was searched instead, or empty."""
+    """A search that found nothing, or nothing that fits."""
 
     asker: bytes
     text: str
     outcome: GapOutcome
-    correction: str
 
 
 class AnswerFound(NamedTuple):
@@ -90,7 +89,7 @@ def note_of_search(
     if request.filters or request.offset:
         return None
     outcome = GapOutcome.WEAK if answer.total else GapOutcome.NOTHING
-    return Searched(asker, request.text[:LONGEST_READ], outcome, answer.correction)
+    return Searched(asker, request.text[:LONGEST_READ], outcome)
 
 
 def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Note | None:
@@ -246,9 +245,6 @@ class Recorder:
 
     def _search(self, note: Searched) -> None:
         snapshot = self._snapshot()
-        if note.correction and snapshot.searcher.fit(note.correction) is Fit.GOOD:
-            self._waiting.found(note.asker)
-            return
         text = self._redacting(snapshot).search(note.text)
         lang = Language.ZH if has_han(text) else Language.EN
         self._keep(note.asker, Gap(GapSource.SEARCH, "", text, note.outcome, lang))

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from jieda.content.markdown.html_writer import flag_kind
 from jieda.search.answers import (
-    Fit,
+    MOST_WEAK,
     Hit,
     Reason,
     ReasonType,
@@ -43,8 +43,8 @@ from jieda.web.pages.verdict import (
     NearView,
     TiedView,
     exits,
-    foreign_views,
     match_view,
+    near_view,
     tied_view,
     unanswered_query,
 )
@@ -104,6 +104,8 @@ class SearchView:
     """The address of this page."""
     bar: FilterBar
     cards: tuple[Card, ...]
+    titles: int
+    """Where nothing fits well, how many are shown by their titles; the others are folded."""
     correction: str
     verbatim: str
     """The address that searches for what was typed, where something else was searched."""
@@ -146,9 +148,10 @@ def _view(context: PageContext, found: Found) -> SearchView:
     request, answer = found.request, found.answer
     said = found.diagnosis if found.diagnosis and found.diagnosis.printed else None
     told = said.matches if said else ()
-    shown = {match.entry.id for match in (told if said and said.asks else told[:1])}
-    weak = answer.weak and bool(answer.hits) and not told and not _fits_corrected(context, answer)
-    lost = weak or (not answer.total and not request.filters and not told)
+    foreign = tuple(near for near in said.near if near.foreign) if said else ()
+    above = {match.entry.id for match in (told if said and said.asks else told[:1])}
+    above |= {near.entry.id for near in foreign}
+    lost = answer.weak or (not answer.total and not request.filters and not told)
     pages = -(-answer.total // PAGE_SIZE)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
@@ -158,23 +161,22 @@ def _view(context: PageContext, found: Found) -> SearchView:
         outcome=found.diagnosis.verdict.value if found.diagnosis else "",
         verdict=match_view(context, told[0]) if said and told and not said.asks else None,
         tied=tied_view(context, said) if said and said.asks else None,
-        foreign=foreign_views(context, said) if said else (),
+        foreign=tuple(near_view(context, near, said.framework) for near in foreign) if said else (),
         here=_page(context, request, _number(request)),
         bar=filter_bar(context, request, answer, doubts=doubts.values()),
         cards=tuple(
             _card(context, answer, hit, doubts[hit.entry.id])
             for hit in answer.hits
-            if hit.entry.id not in shown  # it stands above
+            if hit.entry.id not in above
         ),
+        titles=MOST_WEAK if answer.weak and not request.offset else 0,
         correction=answer.correction,
         verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
         if answer.correction
         else "",
         phrase_dropped=answer.phrase_dropped,
-        weak=weak,
-        absent_words=_absent_words(context, answer)
-        if answer.total and not answer.correction and not told
-        else "",
+        weak=answer.weak,
+        absent_words=_absent_words(context, answer) if answer.total and not told else "",
         nothing=_nothing(context, request) if not answer.total else "",
         offers=tuple(_offers(context, request, answer)),
         topics=_topics(context) if not answer.total and not request.filters else (),
@@ -182,13 +184,6 @@ def _view(context: PageContext, found: Found) -> SearchView:
         pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
         exits=exits(context, unanswered_query(request.text, request.filters.framework)) if lost else (),
     )
-
-
-def _fits_corrected(context: PageContext, answer: SearchAnswer) -> bool:
-    """Whether a query that looks weak is a good one but for its spelling, which the page says already. A cluster is
-    not asked a second time for that."""
-    searcher = context.served.searcher
-    return bool(answer.correction) and not searcher.waits and searcher.fit(answer.correction) is not Fit.WEAK
 
 
 def _number(request: SearchRequest) -> int:

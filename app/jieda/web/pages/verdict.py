@@ -122,11 +122,6 @@ def near_view(context: PageContext, near: Near, log: str) -> NearView:
     return NearView(row, context.t("diagnose.shares", words=words) if words else "")
 
 
-def foreign_views(context: PageContext, diagnosis: Diagnosis) -> tuple[NearView, ...]:
-    """The entries that explain the same in the log of another framework."""
-    return tuple(near_view(context, near, diagnosis.framework) for near in diagnosis.near if near.foreign)
-
-
 def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     """A line as it is shown, its telling parts marked; all of it where none is found any more. What a reader need not
     see at first stands apart: the prefixes, and what keeps the first mark from the two rows that are shown."""
