@@ -1,0 +1,178 @@
+"""What a reader's browser has to do: typing, a log and its viewer, bytes. Measured in Chromium with a slow processor.
+
+    make run & .venv/bin/python -m bench.pages http://127.0.0.1:8000
+
+The processor is slowed down four times by the browser (`Emulation.setCPUThrottlingRate`), on top of whatever else the
+machine does: a busy one makes every figure worse, so its load is printed beside them.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, Playwright, Request, sync_playwright
+
+SAMPLES = Path(__file__).parents[1] / "content" / "samples"
+SAMPLE = SAMPLES / "chatlearn" / "resume-lr-error" / "torchrun-total-iterations.log"
+THROTTLE = 4
+QUERIES = {"en": "cuda out of memory", "zh": "训练出现乱码怎么办"}
+PHONE = {"width": 360, "height": 740}
+LINES = 300
+MEBIBYTE = 1 << 20
+LATE = 17.5
+"""Milliseconds behind which a frame missed its turn at 60 a second."""
+FRAMES = """() => new Promise((done) => {
+  const times = [], log = document.querySelector(".viewer-lines");
+  let before = 0;
+  const step = (now) => {
+    if (before) times.push(now - before);
+    before = now;
+    log.scrollTop += 120;
+    if (times.length < 240) requestAnimationFrame(step); else done(times);
+  };
+  requestAnimationFrame(step);
+})"""
+WATCHED = """() => {
+  window.worst = 0;
+  const note = (list) => {
+    for (const each of list.getEntries()) window.worst = Math.max(window.worst, each.duration);
+  };
+  new PerformanceObserver(note).observe({ type: "event", durationThreshold: 16, buffered: false });
+  window.changed = 0;
+  const seen = () => { window.changed ||= performance.now(); };
+  new MutationObserver(seen).observe(document.querySelector("main"), { subtree: true, childList: true });
+}"""
+
+
+def launch(playwright: Playwright) -> Browser:
+    """The browser that is installed."""
+    path = os.environ.get("CHROME") or shutil.which("chromium") or shutil.which("google-chrome")
+    return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+
+
+def slowed(browser: Browser, **options: Any) -> Page:
+    """A page whose processor is slow."""
+    page = browser.new_page(**options)
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": THROTTLE})
+    return page
+
+
+def typing(browser: Browser, base: str, lang: str) -> tuple[list[float], float]:
+    """Milliseconds from a key to changed results, for each key that changes them, and the longest event."""
+    page = slowed(browser, viewport=PHONE)
+    page.goto(f"{base}/{lang}/search?q=a")
+    page.evaluate(WATCHED)
+    page.locator("#q").fill("")
+    page.locator("#q").focus()
+    page.wait_for_timeout(1500)
+    waits = []
+    for letter in QUERIES[lang]:
+        start = page.evaluate("window.changed = 0, performance.now()")
+        page.keyboard.type(letter)
+        page.wait_for_timeout(900)
+        changed = page.evaluate("window.changed")
+        if changed:
+            waits.append(changed - start)
+    worst = page.evaluate("window.worst")
+    page.context.close()
+    return waits, worst
+
+
+def log_of(lines: int) -> str:
+    """A log of so many lines, at whose end a sample fails."""
+    tail = SAMPLE.read_text(encoding="utf-8").splitlines()
+    noise = [
+        f"[2026-01-02 03:04:{each % 60:02}] iteration {each}/5000 loss 1.{each:04} grad 0.{each:04}"
+        for each in range(lines)
+    ]
+    return "\n".join([*noise[: lines - len(tail)], *tail])
+
+
+def verdict(browser: Browser, base: str, log: str) -> tuple[float, list[float]]:
+    """Milliseconds from sending a log to its verdict, and of each frame while it is scrolled."""
+    page = slowed(browser, viewport={"width": 1280, "height": 800})
+    page.goto(f"{base}/en/diagnose")
+    page.evaluate("log => { document.getElementById('log').value = log; }", log)
+    told = page.evaluate(
+        """() => new Promise((done) => {
+          const start = performance.now();
+          const told = () => document.getElementById("diagnosis");
+          const look = () => told() ? done(performance.now() - start) : setTimeout(look, 2);
+          document.querySelector("form.paste [type=submit]").click();
+          look();
+        })"""
+    )
+    page.wait_for_selector("body.with-log", timeout=60_000)
+    page.wait_for_timeout(1000)
+    frames = page.evaluate(FRAMES)
+    page.context.close()
+    return told, frames
+
+
+def weights(browser: Browser, base: str) -> Iterator[tuple[str, int, int]]:
+    """Of each page its requests and the bytes that came over the wire; then those of the log viewer alone."""
+    for path in (
+        "/en/",
+        "/zh/",
+        "/en/search?q=cuda+out+of+memory",
+        "/en/entries/roll/node2pg-keyerror",
+        "/en/diagnose",
+        "/en/about",
+    ):
+        page = browser.new_page()
+        sizes: list[int] = []
+        page.on("requestfinished", partial(weigh, sizes))
+        page.goto(base + path, wait_until="networkidle")
+        yield path, len(sizes), sum(sizes)
+        if path.endswith("diagnose"):
+            sizes.clear()
+            page.locator("#log").fill(log_of(LINES))
+            page.locator("form.paste [type=submit]").click()
+            page.wait_for_selector("body.with-log")
+            page.wait_for_load_state("networkidle")
+            yield "the answer to a log and its viewer", len(sizes), sum(sizes)
+        page.context.close()
+
+
+def weigh(into: list[int], request: Request) -> None:
+    """Adds the bytes of an answer, headers included."""
+    sizes = request.sizes()
+    into.append(sizes["responseBodySize"] + sizes["responseHeadersSize"])
+
+
+def told(browser: Browser, base: str) -> Iterator[str]:
+    """All of it, a line for each figure."""
+    yield f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; the browser's processor {THROTTLE} times slower"
+    for path, requests, size in weights(browser, base):
+        yield f"{size / 1024:6.1f} KiB in {requests} requests  {path}"
+    for lang in QUERIES:
+        waits, worst = typing(browser, base, lang)
+        median = statistics.median(waits)
+        yield f"typing, {lang}: {median:.0f} ms to changed results (median of {len(waits)}), worst event {worst:.0f} ms"
+    for name, log in ((f"{LINES} lines", log_of(LINES)), ("1 MiB", log_of(MEBIBYTE // 72))):
+        until, frames = verdict(browser, base, log)
+        yield f"{name}, {len(log) / 1024:.0f} KiB: verdict after {until:.0f} ms"
+        rate, late = 1000 / statistics.median(frames), sum(each > LATE for each in frames)
+        yield f"  {rate:.0f} frames a second in the median, {late} of {len(frames)} late, longest {max(frames):.0f} ms"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("base", help="address of a server over the shipped content")
+    base = parser.parse_args().base.rstrip("/")
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for line in told(browser, base):
+            print(line, flush=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
