@@ -114,8 +114,8 @@ class FilterParameters(ListParameters):
     edition: Language | None = Field(None, description="Only entries that have this edition.")
     version: Tags = Field(
         [],
-        description="Leaves out entries that say that they do not apply to this version, such as `slime 0.2.4` or "
-        "`slime==0.2.4`. Entries that say nothing of versions stay.",
+        description="Leaves out entries that say that they do not apply to this version, such as `trainer 0.2.4` or "
+        "`trainer==0.2.4`. Entries that say nothing of versions stay.",
     )
 
     def filters(self) -> Filters:
