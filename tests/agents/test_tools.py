@@ -14,6 +14,7 @@ from mcp_types import CallToolResult, ResourceTemplateReference, TextContent
 from mcp_types.version import LATEST_PROTOCOL_VERSION, OLDEST_SUPPORTED_VERSION
 
 from tests.agents.conftest import ENGLISH_LOG, Work, over_http, over_stdio
+from tests.support import shipped
 from tests.support.server import Server, free_port
 from tests.support.small_content import edition, write
 
@@ -90,7 +91,10 @@ def test_every_tool_is_listed_and_called_whichever_way_a_client_comes(run: Run) 
 async def look_at_resources_and_prompts(client: Client) -> None:
     """They are part of the same test because each way takes a process of its own."""
     listed = await client.list_resources()
-    assert "jieda://entry/roll/node2pg-keyerror" in {each.uri for each in listed.resources}
+    further = await client.list_resources(cursor=listed.next_cursor)
+    uris = [each.uri for each in (*listed.resources, *further.resources)]
+    assert "jieda://entry/roll/node2pg-keyerror" in uris
+    assert len(set(uris)) == len(uris) == shipped.ENTRIES
     (template,) = (await client.list_resource_templates()).resource_templates
     reference = ResourceTemplateReference(type="ref/resource", uri=template.uri_template)
     slugs = await client.complete(reference, {"name": "slug", "value": "node"}, {"framework": "roll"})

@@ -253,7 +253,9 @@ def test_jieda_answers_typed_addresses_like_escaped_ones(tmp_path: Path) -> None
                 known = f"If-None-Match: {typed[1]['etag']}\r\n".encode()
                 again = exchange(port, get(address.encode(), close + known))
                 assert again.startswith(b"HTTP/1.1 304 ")
-        answer = httpx.get(f"{running.base}/api/v1/search", params={"q": "显存不足"}, trust_env=False)
+        answer = httpx.get(
+            f"{running.base}/api/v1/search", params={"q": "显存不足"}, headers={"Host": "x"}, trust_env=False
+        )
         assert exchange(port, get("/api/v1/search?q=显存不足".encode(), close)).endswith(answer.content)
         log = running.log()
     finally:

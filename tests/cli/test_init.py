@@ -108,10 +108,10 @@ def test_a_question_of_a_field_without_entries_can_be_read(tmp_path: Path, analy
     redactor = Redactor(open_snapshot(tmp_path / "data", analyzers, tmp_path / "faq" / "content"))
     assert (
         redactor.message('FATAL: password authentication failed for user "app"')
-        == "FATAL password authentication failed for user {quoted}"
+        == "FATAL: password authentication failed for user {quoted}"
     )
     assert (
         redactor.message('ERROR: relation "orders" does not exist at character 15')
-        == "ERROR relation {quoted} does not exist at character {num}"
+        == "ERROR: relation {quoted} does not exist at character {num}"
     )
     assert redactor.message("password hunter2 of alice is wrong") == "password {word} of {word} is wrong"

@@ -107,7 +107,9 @@ def test_json_is_what_the_api_answers(
     assert (answer["hits"][0]["id"], answer["hits"][0]["lang"]) == ("roll/stuck", "zh")
     with serve(content) as client:
         asked = {"q": "stuk ray_head 卡住", "lang": "zh", "limit": "3"}
-        assert client.get("/api/v1/search", params=asked).json() == answer
+        told = client.get("/api/v1/search", params=asked).text
+        # A server names itself in addresses; a command that reads the content itself has no name.
+        assert json.loads(told.replace(str(client.base_url).rstrip("/"), "")) == answer
     nothing = jieda("search", "--json", "qwrtzpsd")
     assert (nothing.returncode, json.loads(nothing.stdout)["hits"]) == (1, [])
 

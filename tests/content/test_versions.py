@@ -132,7 +132,7 @@ def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
     refused = client.get("/api/v1/search", params={"q": "widget", "version": "0.2.4"})
     assert refused.status_code == 422
     assert refused.json()["errors"] == [
-        {"field": "version", "message": "Write a program and its version, such as slime 0.2.4."}
+        {"field": "version", "message": "Write the name of a program, a space and a version, such as 0.2.4."}
     ]
 
 
@@ -162,7 +162,7 @@ def test_the_command_and_python_filter_by_version(content: Path, tmp_path: Path)
         run = subprocess.run([*command, version], capture_output=True, cwd=ROOT, timeout=120, check=False)
         assert json.loads(run.stdout)["total"] == total
     wrong = subprocess.run([*command, "latest"], capture_output=True, cwd=ROOT, timeout=120, check=False)
-    assert b"such as 'slime 0.2.4'" in wrong.stderr
+    assert b"such as '<framework> 0.2.4'" in wrong.stderr
     with jieda.open(content, data=tmp_path / "data", semantic=False) as base:
         (way_out,) = base.search("widget fails", version="slime 0.3.1").suggestions
         assert (way_out.type, "slime 0.3.1" in way_out.text) == ("drop_filter", True)

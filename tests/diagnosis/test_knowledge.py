@@ -28,7 +28,7 @@ APP = ROOT / "app" / "jieda"
 WORD = re.compile(r"[A-Za-z_]{7,}")
 ORDINARY = set(
     "KeyError address already argument available current exceptions expected missing positional required"
-    " seconds".split()
+    " seconds waiting".split()
 )
 """Words of signatures that are plain English, or Python's own."""
 SPOKEN = {"http", "serialization"}

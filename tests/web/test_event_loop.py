@@ -65,7 +65,7 @@ def application(folder: Path, count: int) -> FastAPI:
 async def steps_on_the_loop(app: FastAPI) -> dict[str, int]:
     """For each request, the steps on the event loop the first time, when whatever is made once is made."""
     found = {}
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://loop") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         await client.get("/healthz")
         for address in REQUESTS:
             if not EXEMPT.search(address):
@@ -92,7 +92,7 @@ LARGE = {
 async def test_what_is_large_takes_no_more_steps_than_what_is_small(tmp_path: Path, name: str) -> None:
     method, address, unit, times = LARGE[name]
     app = application(tmp_path, 8)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://loop") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
 
         async def steps(text: str) -> int:
             body = f'{{"text": "{text}"}}' if "/api/" in address else f"text={text}"

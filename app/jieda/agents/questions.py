@@ -113,7 +113,7 @@ class FilteredQuestion(Question):
     topic: Tags = Field([], description="Only these topics, by id (see `list`).")
     error_type: Tags = Field([], description="Only these error types, by id (see `list`).")
     version: Tags = Field(
-        [], description="Leave out entries that do not apply to these versions, such as `slime 0.2.4`."
+        [], description="Leave out entries that do not apply to these versions, such as `<framework> 0.2.4`."
     )
     offset: int = Field(
         0, ge=0, le=MAX_OFFSET, description="Entries to skip: `next_offset` of the previous answer."

@@ -43,7 +43,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the JS
     "version",
     multiple=True,
     metavar="'PROGRAM X.Y.Z'",
-    help="Leave out entries that say that they do not apply to it, such as 'slime 0.2.4'; may be repeated.",
+    help="Leave out entries that say that they do not apply to it, such as '<framework> 0.2.4'; may be repeated.",
 )
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Entries to show.")
 @click.option("--verbatim", is_flag=True, help="Search exactly this; correct nothing.")

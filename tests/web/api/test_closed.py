@@ -23,6 +23,7 @@ CHANGING = {
     ("POST", "/preferences"): "open: a cookie; forms of other sites are refused",
     ("POST", "/{lang}/diagnose"): "open: as above",
     ("POST", "/{lang}/search"): "open: the field of the start page, read and forgotten",
+    ("POST", "/{lang}/asked"): "open: files one redacted failure; forms of other sites are refused",
     ("POST", "/{lang}/entries/{framework}/{name}"): "open: a vote; forms of other sites are refused",
 }
 """Every route that takes more than GET and HEAD, and who may: a new one needs a decision."""

@@ -156,7 +156,7 @@ def test_the_feed_is_atom_with_entries_of_one_language(client: httpx.Client) -> 
 def test_every_link_of_llms_txt_is_markdown(client: httpx.Client) -> None:
     for lang in ("en", "zh"):
         text = client.get(f"/{lang}/llms.txt").text
-        entries = re.findall(r"\]\((/\S+/entries/\S+)\)", text)
+        entries = re.findall(r"\]\((\S+/entries/\S+)\)", text)
         assert len(entries) == shipped.ENTRIES
         for address in entries[::6]:
             assert client.get(address).headers["content-type"].startswith("text/markdown")
@@ -218,7 +218,7 @@ def test_a_browser_can_add_the_site_as_a_search_engine(client: httpx.Client) -> 
     names = {"o": "http://a9.com/-/spec/opensearch/1.1/"}
     described = ElementTree.fromstring(client.get("/zh/opensearch.xml").content)
     template = described.find("o:Url", names).get("template")  # type: ignore[union-attr]
-    assert template == "/zh/search?q={searchTerms}"
+    assert template == f"{str(client.base_url).rstrip('/')}/zh/search?q={{searchTerms}}"
     assert len(described.findtext("o:ShortName", "", names)) <= 16
 
 

@@ -32,7 +32,6 @@ from jieda.web.pages.verdict import (
 from jieda.web.site import asker_of
 
 FORM = "log-form"
-BY_BROWSER = "private, no-cache"
 ERRORS = 6
 VIEWER_WORDS = (
     "all copy_address copy_line edit failure fold folded frames hits jump label line lines match next none previous "
@@ -42,14 +41,12 @@ VIEWER_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class PastedLog:
-    """What the form sent: a log, and the framework it is said to come from, or empty. `returned`: it stands in the form
-    of the answer."""
+    """What the form sent: a log, and the framework it is said to come from, or empty."""
 
     text: str
     framework: str
     left_out: int = 0
     """Bytes from the middle that were too many."""
-    returned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +159,14 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
     left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
     return DiagnoseView(
         form=FORM,
-        text=paste.text if paste.returned else "",
+        text=paste.text,
         frameworks=_frameworks(context, paste.framework),
         done=True,
         empty=False,
         status=_status(context, diagnosis),
         outcome=diagnosis.verdict.value,
         tied=tied_view(context, diagnosis) if asks else None,
-        kept=_to_keep(context, paste, diagnosis) if paste.returned else None,
+        kept=_to_keep(context, paste, diagnosis),
         hint=context.t("diagnose.unknown_hint") if unsure and not matches and not asks else "",
         left_out=left_out,
         best=matches[0] if matches else None,
@@ -278,8 +275,7 @@ async def answer_form(request: Request) -> Response:
 
 
 async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
-    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too. A browser that
-    shows it without a script may keep an answer with a fix, without the log, so that Back leads to it."""
+    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
@@ -292,7 +288,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         context = context.working_with(fields["told"])
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
-    answered, cache = None, NO_STORE
+    answered = None
     if text.strip():
         found = await diagnose_for(
             service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
@@ -301,15 +297,8 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
         answered = DiagnosedLog(diagnosis, shared)
-        if is_plain_form(request) and diagnosis.verdict is Verdict.KNOWN:
-            paste, cache = replace(paste, returned=False), BY_BROWSER
     # The text is in it, escaped: a megabyte can become five.
     html = await service.offload(partial(diagnose_page, context, paste, answered))
-    response = await respond(request, html, HTML, lang=context.lang, cache=cache)
+    response = await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
     remember(response, chosen, context.site)
     return response
-
-
-def is_plain_form(request: Request) -> bool:
-    """Whether a browser shows the answer as a page of its own: our script names one media type and puts it in place."""
-    return request.headers.get("accept", "").startswith("text/html,")
