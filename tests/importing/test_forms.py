@@ -130,6 +130,37 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "title: Trouble\n---\n\n## The disk is full\n\nFree it.\n\n## The net is down\n\nPlug it.\n",
             [("The disk is full", 4), ("The net is down", 8)],
         ),
+        (
+            "a.md",
+            '# FAQ\n\n<a name="q1"></a>\n**(1) Is it safe?**\n\nYes.\n\n'
+            '<a name="q2"></a>\n**(2) Is it fast?**\n\nNo.\n',
+            [("Is it safe?", 3), ("Is it fast?", 8)],
+        ),
+        (
+            "a.md",
+            "# 常见问题\n\n### 1、为什么很慢？\n\n因为网络。\n\n### 2、部署教程\n"
+            "1、[如何部署](a.md)<br/>\n2、[如何升级](b.md)<br/>\n",
+            [("为什么很慢？", 3), ("部署教程", 7)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n### Q: Is it safe?\n\nYes.\n\n### Q: Why slow?\n\n| Cause | Solution |\n| --- | --- |\n"
+            "| Disk | Buy |\n\n### Q: Is it free?\n\nYes.\n\n## Quick error reference\n\n"
+            "| Error | Solution |\n| --- | --- |\n| Full | Free it |\n",
+            [("Is it safe?", 3), ("Why slow?", 7), ("Is it free?", 13)],
+        ),
+        (
+            "a.md",
+            f"# FAQ\n\n## Is it safe?\n\nYes.\n\n# How large is it?\n\n{'Quite large. ' * 20}\n\n"
+            "## Is it free?\n\nYes.\n\n"
+            "## Is it fast?\n\nNo.\n",
+            [("Is it safe?", 3), ("How large is it?", 7), ("Is it free?", 11), ("Is it fast?", 15)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\n | **Q**: Is it safe?\n\nYes, with ``one\ntwo``.\n\n | **Q**: Is it fast?\n\nNo.\n",
+            [("Is it safe?", 4), ("Is it fast?", 9)],
+        ),
         ("a.md", f"{API}## FAQ\n\nIs it safe?\n:   Yes.\n", [("Is it safe?", 21)]),
         ("a.md", "# 磁盘写满\n\n**现象**\n\n只读。\n\n**解决办法**\n\n清理。\n", [("磁盘写满", 1)]),
     ],

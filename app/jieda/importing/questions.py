@@ -34,13 +34,15 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
     """For the hosts that are made of questions: the style and the questions."""
     chosen: dict[int, Written] = {}
     asking = _asking_ranks(hosts, wording)
+    marking = any(host.section.rank in asking and wording.marked(host.section.title) for host in hosts)
     for style, find in STYLES.items():
         rest = {
             at: host
             for at, host in enumerate(hosts)
             if at not in chosen
+            and not (style == "table" and marking)
             and fold_title(host.section.title) not in wording.around - wording.sections
-            and (style in CERTAIN or host.section.rank not in asking)
+            and (style == "marked" or host.section.rank not in asking)
         }
         found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
@@ -184,7 +186,7 @@ def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> 
 
 def _of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[PageQuestion]:
     if written is None:
-        if host.section.title and host.end == host.section.end:
+        if host.section.title and (host.end == host.section.end or _answers_too(host, wording)):
             yield _headed(host, wording)
         return
     style, units = written
@@ -196,6 +198,12 @@ def _of_host(host: Host, written: Written | None, wording: Wording) -> Iterator[
         )
 
 
+def _answers_too(host: Host, wording: Wording) -> bool:
+    """Whether a heading above other questions is one itself, with an answer in front of them."""
+    title = host.section.title
+    return wording.likeness(title) == 1 and title.rstrip()[-1] in "?？" and weight(host.section.own) >= 200
+
+
 def _headed(host: Host, wording: Wording) -> PageQuestion:
     section = host.section
     body = min(section.first + 1, section.end)
@@ -205,7 +213,7 @@ def _headed(host: Host, wording: Wording) -> PageQuestion:
         anchor=section.anchor,
         first=section.first,
         body=body,
-        end=section.end,
+        end=host.end,
         categories=host.path[:-1],
         style="heading",
         lead="",

@@ -106,8 +106,11 @@ class Writer:
                     yield from self._hung(": ", child, level)
 
     def quote(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """A quotation, or a notice with its name in bold."""
+        """A quotation, or a notice with its name in bold; lines of a line block are only set in."""
         name = type(node).__name__
+        if all(_is(child, "line_block") for child in node.children):
+            yield from self.blocks(node, level)
+            return
         if name != "block_quote":
             yield f"> **{name.capitalize()}**", self._line(node)
             yield ">", self._line(node)
@@ -192,11 +195,11 @@ def inline(node: Any) -> str:
     parts = []
     for child in node.children:
         if _is(child, "Text"):
-            parts.append(child.astext().replace("\n", " "))
+            parts.append(child.astext())
             continue
         write = INLINE.get(type(child).__name__)
         parts.append(write(child) if write else inline(child))
-    return "".join(parts)
+    return "".join(parts).replace("\n", " ")
 
 
 def _reference(node: Any) -> str:

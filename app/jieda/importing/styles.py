@@ -15,6 +15,7 @@ from jieda.importing.wording import Wording, fold_title
 MAX_TITLE_CHARS = 300
 
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
+_BEFORE_STRONG = re.compile(r"(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{1,3}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
@@ -84,14 +85,15 @@ def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[U
 
 
 def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Paragraphs that start with bold text which is a line of its own, or a question."""
+    """Paragraphs that start with bold text which is a line of its own, or a question; anchors may precede it."""
     for block in blocks:
         if block.kind == "paragraph":
             yield from _strong(block, wording)
 
 
 def _strong(block: SourceBlock, wording: Wording) -> Iterator[Unit]:
-    match = _STRONG.match(re.sub(r"^\d{1,3}[.、)]\s*", "", block.content.strip()))
+    before = _BEFORE_STRONG.match(block.content)
+    match = _STRONG.match(block.content.strip(), before.end() if before else 0)
     if not match or len(match["title"]) > MAX_TITLE_CHARS or wording.answer_mark.match(block.content):
         return
     rest = match["rest"].strip(" :：。.")
@@ -99,9 +101,8 @@ def _strong(block: SourceBlock, wording: Wording) -> Iterator[Unit]:
     if own_line or (wording.asks(match["title"]) and match["title"].rstrip()[-1] in "?？"):
         lead = "" if own_line else match["rest"].partition("\n")[0]
         anchor = anchor_of(block.content)
-        yield Unit(
-            plain(match["title"]), block.first, block.first + 1, answered=True, anchor=anchor, lead=lead
-        )
+        body = block.first + block.content.count("\n", 0, match.start()) + 1
+        yield Unit(plain(match["title"]), block.first, body, answered=True, anchor=anchor, lead=lead)
 
 
 def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
@@ -172,13 +173,16 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Numbered lines that ask something and are not a list to Markdown, such as `1、如何…？`."""
+    """Numbered lines that ask something and are not a list to Markdown, such as `1、如何…？`.
+
+    One right above another numbered line is not answered: links to tutorials stand like that."""
     for block in blocks:
-        if block.kind == "paragraph":
-            for offset, line in enumerate(block.content.split("\n")):
-                if _NUMBERED.match(line) and wording.asks(line) and len(line) <= MAX_TITLE_CHARS:
-                    first = block.first + offset
-                    yield Unit(plain(line), first, first + 1, answered=True)
+        lines = block.content.split("\n") if block.kind == "paragraph" else []
+        for offset, line in enumerate(lines):
+            if _NUMBERED.match(line) and wording.asks(line) and len(line) <= MAX_TITLE_CHARS:
+                first = block.first + offset
+                answered = not any(map(_NUMBERED.match, lines[offset + 1 : offset + 2]))
+                yield Unit(plain(line), first, first + 1, answered)
 
 
 def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
@@ -194,7 +198,8 @@ def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
 
 def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
     """A marked line as question and answer, where both stand in it: `Q: … A: …`, `**Q: …?** …`."""
-    if (strong := _STRONG.match(line.strip())) and strong["rest"].strip(" :："):
+    strong = _STRONG.match(line.strip())
+    if strong and strong["rest"].strip(" :：") and not wording.question_mark.fullmatch(f"{strong['title']}:"):
         return strong["title"], strong["rest"].strip()
     for match in re.finditer(r"[?？]\s*", line):
         if wording.answer_mark.match(line[match.end() :]):
