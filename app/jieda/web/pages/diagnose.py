@@ -32,6 +32,7 @@ from jieda.web.pages.verdict import (
 from jieda.web.site import asker_of
 
 FORM = "log-form"
+BY_BROWSER = "private, no-cache"
 ERRORS = 6
 VIEWER_WORDS = (
     "all copy_address copy_line edit failure fold folded frames hits jump label line lines match next none previous "
@@ -275,7 +276,9 @@ async def answer_form(request: Request) -> Response:
 
 
 async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
-    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too."""
+    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too. A browser that
+    shows it without a script may keep an answer with a fix, so that Back leads to it: of the log, that one has only the
+    lines that tell."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
@@ -288,7 +291,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         context = context.working_with(fields["told"])
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
-    answered = None
+    answered, cache = None, NO_STORE
     if text.strip():
         found = await diagnose_for(
             service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
@@ -297,8 +300,15 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
         answered = DiagnosedLog(diagnosis, shared)
+        if shared and diagnosis.verdict is Verdict.KNOWN and is_plain_form(request):
+            paste, cache = replace(paste, text=shared), BY_BROWSER
     # The text is in it, escaped: a megabyte can become five.
     html = await service.offload(partial(diagnose_page, context, paste, answered))
-    response = await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+    response = await respond(request, html, HTML, lang=context.lang, cache=cache)
     remember(response, chosen, context.site)
     return response
+
+
+def is_plain_form(request: Request) -> bool:
+    """Whether a browser shows the answer as a page of its own: our script names one media type and puts it in place."""
+    return request.headers.get("accept", "").startswith("text/html,")
