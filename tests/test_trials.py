@@ -50,6 +50,8 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
     assert re.search(r"requests [1-9]\d*, failed 0, steps backwards 0", said)
 
 
+# A process without any memory may end before it can say so: seen once in some hundred runs.
+@pytest.mark.flaky(reruns=1, only_rerun="it ends with")
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
     few = (

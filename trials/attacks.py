@@ -294,6 +294,9 @@ def starved(running: Running) -> list[str]:
         f"no memory: told after {told:.1f} s, the change served {healed:.1f} s after there was some",
         flush=True,
     )
+    if (ended := running.process.poll()) is not None:
+        log = running.place.data.with_name("server.log").read_text("utf-8", "replace")
+        return [f"it ends with {ended}, after saying\n{log[-2000:]}"]
     return [
         name for name, took in (("no memory is not told of", told), ("it does not heal", healed)) if took < 0
     ]
