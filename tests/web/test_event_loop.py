@@ -1,5 +1,6 @@
 """Work that grows with the content stays off the event loop: the steps taken on it are counted."""
 
+import asyncio
 import re
 import sys
 import threading
@@ -156,3 +157,20 @@ async def test_no_request_but_a_search_takes_more_steps_where_there_are_more_ent
     many = await steps_on_the_loop(application(tmp_path / "many", MANY))
     grown = {path: (few[path], many[path]) for path in few if many[path] > few[path] * SLACK}
     assert grown == {}
+
+
+async def test_who_asks_for_little_is_answered_before_searches_that_came_all_at_once(tmp_path: Path) -> None:
+    app = application(tmp_path, 8)
+    answered: list[str] = []
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+
+        async def ask(path: str) -> None:
+            assert (await client.get(path)).status_code == 200
+            answered.append(path)
+
+        searches = [f"/api/v1/search?q=timeout+{number}" for number in range(20)]
+        async with asyncio.TaskGroup() as together:
+            for path in (*searches, "/healthz"):
+                together.create_task(ask(path))
+    assert answered.index("/healthz") <= 2
+    assert [path for path in answered if path != "/healthz"] == searches

@@ -1,6 +1,7 @@
 """What a thread does in one go holds the event loop up as well: searches for garbage, and calls that never yield."""
 
 import gc
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,11 +30,12 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def collector() -> Iterator[None]:
-    """Leaves Python's collector as it was."""
-    before = gc.get_threshold()
+    """Leaves Python's collector and its threads as they were."""
+    before, interval = gc.get_threshold(), sys.getswitchinterval()
     yield
     gc.unfreeze()
     gc.set_threshold(*before)
+    sys.setswitchinterval(interval)
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class Formats:
     is how often, that of `remote` an exception. `exception` finds the type and the message where a line names an
     exception, `raises` the type where it is one of source. A line that is anything but text fits one of `families` or
     has one of the words of `telling` in it, without case; `anchors` looks for what these words are filed under, and for
-    the anchors of families.
+    the anchors of families. Before a pattern of `trouble` stands a case-folded word of what it matches.
     """
 
     prefix: re.Pattern[str] | None
@@ -137,7 +137,7 @@ class Formats:
     raises: re.Pattern[str]
     telling: Mapping[str, str]
     digits: Mapping[int, str]
-    trouble: re.Pattern[str] | None
+    trouble: tuple[tuple[str, re.Pattern[str]], ...]
     no_trouble: re.Pattern[str]
 
     @property
@@ -149,9 +149,12 @@ class Formats:
     def tells_of_trouble(self, text: str) -> bool:
         """Whether `text` has a word by which somebody tells that something went wrong, and not that nothing did."""
         # Most lines have none, and looking for what tells that nothing happened takes longer.
-        if self.trouble is None or not self.trouble.search(text):
-            return False
-        return self.trouble.search(self.no_trouble.sub(" ", text)) is not None
+        return self._has_trouble(text) and self._has_trouble(self.no_trouble.sub(" ", text))
+
+    def _has_trouble(self, text: str) -> bool:
+        # Where a word stands is found a hundred times faster than where it begins and ends as words do.
+        folded = text.casefold()
+        return any(word in folded and pattern.search(text) for word, pattern in self.trouble)
 
 
 def compile_formats(failures: Failures) -> Formats:
@@ -185,9 +188,12 @@ def compile_formats(failures: Failures) -> Formats:
         raises=re.compile(rf"\s{{3,80}}raise ({MODULE}[A-Z]\w{{0,80}}?{ending})\b(?!\.)"),
         telling=telling,
         digits=_digits(failures),
-        trouble=_any_of(
-            (_beginning(word) + (ends if word[-1:].isascii() else "") for word in failures.troubled),
-            re.IGNORECASE,
+        trouble=tuple(
+            (
+                max(word.casefold().split(), key=len),
+                re.compile(_beginning(word) + (ends if word[-1:].isascii() else ""), re.IGNORECASE),
+            )
+            for word in failures.troubled
         ),
         no_trouble=re.compile("|".join((_AT_ZERO, *map(_beginning, failures.untroubled))), re.IGNORECASE),
     )
@@ -214,9 +220,9 @@ def _beginning(word: str) -> str:
     return (_WORD_BEGINS if named else "") + re.escape(word).replace(r"\ ", r"\s{1,20}")
 
 
-def _any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str] | None:
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str] | None:
     alternatives = "|".join(patterns)
-    return re.compile(alternatives, flags) if alternatives else None
+    return re.compile(alternatives) if alternatives else None
 
 
 def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:

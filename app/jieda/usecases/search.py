@@ -55,7 +55,8 @@ async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY
     if snapshot.searcher.waits or within(read.text, LONG) != read.text:
         answer, diagnosis = await service.offload(lambda: _answer(service, snapshot, read))
     else:
-        answer, diagnosis = _answer(service, snapshot, read)
+        async with service.search_turn():
+            answer, diagnosis = _answer(service, snapshot, read)
     note = note_of_search(asker, read, answer, diagnosis) if service.recorder else None
     service.note(note)
     found = Found(read, answer, snapshot, diagnosis, note)

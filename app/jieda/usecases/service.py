@@ -66,6 +66,10 @@ class OncePerGeneration(Generic[T]):
         return values[key]
 
 
+STEPS_OF_ANOTHER = 5
+"""Of the event loop, in which a request on a new connection is accepted, read and answered."""
+
+
 LARGE_LOG = 1 << 16
 """Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
 LARGE_LOGS = (1, 17)
@@ -126,6 +130,7 @@ class Service:
     """Where large logs are explained; None: here."""
     large_logs: Turns = field(default_factory=lambda: Turns(*LARGE_LOGS))
     small_logs: Turns = field(default_factory=lambda: Turns(*SMALL_LOGS))
+    _searching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @classmethod
     def of(
@@ -143,6 +148,15 @@ class Service:
             recorder=recorder if settings.gaps else None,
             log_process=LogProcess(settings) if alone else None,
         )
+
+    @asynccontextmanager
+    async def search_turn(self) -> AsyncIterator[None]:
+        """Entered when the event loop may search: searches that come together would be done in one go, and whoever
+        asks for anything that is quick would wait for all of them."""
+        async with self._searching:
+            for _ in range(STEPS_OF_ANOTHER if self.offload is not at_once else 0):
+                await asyncio.sleep(0)
+            yield
 
     def note(self, note: Note | None) -> None:
         """Takes something down, if anything is."""

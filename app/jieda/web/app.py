@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
@@ -44,6 +45,9 @@ from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN = 60.0
 """Between two looks whether something else is served."""
+SECONDS_A_THREAD = 0.0005
+"""For which a thread that reads a log keeps the interpreter once the event loop wants it: an answer asks for it ten
+times or so, and would wait for 5 ms each time, as Python has it."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
@@ -145,6 +149,7 @@ async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
     For a process that does nothing but serve.
     """
     gc.set_threshold(*THRESHOLDS)
+    sys.setswitchinterval(SECONDS_A_THREAD)
     await run_sync(settle)
     task = asyncio.create_task(settle_again(knowledge))
     try:
