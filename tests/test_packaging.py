@@ -222,6 +222,20 @@ def test_compose_mounts_what_the_image_declares_and_takes_every_privilege_away()
     assert service["tmpfs"] == ["/tmp"]
 
 
+def test_compose_builds_on_a_base_that_cannot_change_and_that_the_bot_finds() -> None:
+    (tag,) = re.findall(
+        r"^ARG PYTHON_IMAGE=(\S+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    compose = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    base = yaml.safe_load(compose)["services"]["jieda"]["build"]["args"]["PYTHON_IMAGE"]
+    assert re.fullmatch(re.escape(tag) + "@sha256:[0-9a-f]{64}", base)
+    (manager,) = json.loads((ROOT / "renovate.json").read_text(encoding="utf-8"))["customManagers"]
+    (pattern,) = manager["matchStrings"]
+    found = re.search(pattern.replace("(?<", "(?P<"), compose)
+    assert found
+    assert base == "{depName}:{currentValue}@{currentDigest}".format_map(found.groupdict())
+
+
 def test_compose_passes_every_setting_with_the_defaults_of_the_image() -> None:
     service = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["jieda"]
     image = dict(re.findall(r"(JIEDA_\w+)=(\S+)", (ROOT / "Dockerfile").read_text(encoding="utf-8")))
