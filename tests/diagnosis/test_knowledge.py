@@ -134,6 +134,7 @@ def test_background_logs_of_all_directories_count_and_the_last_of_a_name(tmp_pat
         ),
         ("failures.yaml", "nonsense: 3\n", 1),
         ("failures.yaml", "levels: [INFO]\nuntroubled: [no error]\n", 2),
+        ("failures.yaml", "troubled:\n  en: [panic,\n    ' ']\n  zh: []\n", 3),
     ],
 )
 def test_a_mistake_is_told_with_its_line(name: str, text: str, line: int, tmp_path: Path) -> None:

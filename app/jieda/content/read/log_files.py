@@ -97,6 +97,8 @@ def _words(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tu
         return ()
     if not isinstance(node, Items):
         raise WrongValueError(node, f"`{key}` must be a list")
+    if empty := [child for child in node.items if not word_of(child)]:
+        raise WrongValueError(empty[0], f"`{key}` must be a list of words; one of them is empty")
     return tuple(_parsed(child, word_of(child), parse) for child in node.items)
 
 
