@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date, timedelta
 from html import unescape
 from pathlib import Path
 
@@ -101,6 +102,22 @@ def test_every_surface_says_which_versions_and_that_it_may_not_apply(
         assert ("may not apply" in client.post("/en/diagnose", data={"text": log}).text) is bool(doubt)
     late = client.get("/en/maintain").text.partition("Not verified for 180 days")[2]
     assert "Widget fails" in late
+
+
+def test_what_was_tried_within_half_a_year_is_not_listed_as_unverified_however_old_it_is(
+    content: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    """What nobody ever tried counts from the day on which it was written."""
+    for days in (10, 200):
+        tried = f"{{on: {date.today() - timedelta(days)}, with: slime 0.2.4}}"
+        write(content, {f"en/roll/tried{days}.md": edition("Widget creaks", FIX, **FIELDS, verified=tried)})
+    write(content, {"en/roll/written.md": edition("Widget is new", updated=f"{date.today()}")})
+    page = serve(content, gaps="1", workbench="1").get("/en/maintain").text
+    late = page.partition('id="unverified"')[2].partition("</section>")[0]
+    assert {each for each in ("old", "tried10", "tried200", "written") if f"roll/{each}" in late} == {
+        "old",
+        "tried200",
+    }
 
 
 def test_a_filter_by_version_leaves_out_what_says_that_it_is_for_others(
