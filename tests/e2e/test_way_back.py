@@ -104,7 +104,9 @@ def test_a_log_that_could_not_be_sent_is_still_there(open_page: OpenPage) -> Non
 
 def test_a_copied_link_opens_the_same_verdict_elsewhere(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose", permissions=["clipboard-read", "clipboard-write"])
-    page.locator("#log").fill(LOG + "a line that has nothing to do with it\n")
+    told = f"    assert self.lr_decay_steps > 0  # ask li.wang@mail.example.com {'again ' * 60}\n"
+    log = LOG.replace("    assert self.lr_decay_steps > 0\n", told)
+    page.locator("#log").fill(log + "a line that has nothing to do with it\n")
     page.locator("#log-form [type=submit]").click()
     diagnosed(page)
     verdict = page.locator(".best .confidence").text_content()
@@ -113,11 +115,13 @@ def test_a_copied_link_opens_the_same_verdict_elsewhere(open_page: OpenPage) -> 
     link = page.evaluate("navigator.clipboard.readText()")
     assert link.partition("#")[0].endswith("/en/diagnose")
     assert "nothing" not in link
+    assert "li.wang" not in link, "what is sent to others names nobody"
     page.locator("[data-copy-text]").click()
     expect(page.locator("[data-copy-text]")).to_have_text("Copied")
     markdown = page.evaluate("navigator.clipboard.readText()")
     assert markdown.startswith(f"**{verdict}** · [")
     assert f"/en/entries/{ENTRY})" in markdown
+    assert "again …" in markdown or "again…" in markdown, "a line that is cut says so"
     asked: list[str] = []
     other = open_page("about:blank")
     other.on("request", lambda request: asked.append(request.url))
@@ -196,13 +200,50 @@ def test_what_older_browsers_lack_is_not_missed(open_page: OpenPage, lang: str) 
     diagnosed(page, lang)
 
 
-def test_without_scripts_back_leads_to_the_fix_again(open_page: OpenPage) -> None:
+NIGHT = "".join(f"iteration {each} of a long night\n" for each in range(200))
+FAILED = 'Traceback (most recent call last):\n  File "/opt/ours/data.py", line 8, in load\n'
+
+
+@pytest.mark.parametrize(
+    ("log", "verdict", "kept"),
+    [
+        (f"{NIGHT}KeyError: 1 at self.node2pg[node_rank]\n", "known", "KeyError: 1 at self.node2pg"),
+        (f"{NIGHT}{FAILED}ours.ShardMismatchError: shard 17 of 64 has 4093 rows\n", "unknown", FAILED),
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB.", "possible", "9.28 GiB"),
+        (f"{NIGHT}the run is done\n", "no_error", "the run is done"),
+    ],
+)
+def test_without_scripts_back_leads_to_the_answer_again_in_either_language(
+    open_page: OpenPage, log: str, verdict: str, kept: str
+) -> None:
     page = open_page("/en/diagnose", java_script_enabled=False)
-    page.locator("#log").fill("step 1 of a long night\nKeyError: 1 at self.node2pg[node_rank]\n")
+    page.locator("#log").fill(log)
     page.locator("form.paste button[type=submit]").click()
-    title = page.locator("#best").inner_text()
-    page.locator(".onward a").first.click()
+    shown = page.locator("#diagnosis")
+    expect(shown).to_have_attribute("data-verdict", verdict)
+    for lang, other in (("en", "zh"), ("zh", "en")):
+        heading = page.locator("h1").inner_text()
+        page.locator(".nav a[href$=entries]").click()
+        expect(page.locator(".rows").first).to_be_visible()
+        page.go_back()
+        expect(page.locator("h1")).to_have_text(heading)
+        assert f"/{lang}/" in page.url
+        text = page.locator("#log").input_value()
+        assert kept in text
+        assert text.count("long night") < 100, (
+            "the browser may keep this page, so most of the log is not in it"
+        )
+        page.locator(".language").click()
+        page.wait_for_url(f"**/{other}/diagnose")
+        expect(shown).to_have_attribute("data-verdict", verdict)
+
+
+def test_without_scripts_the_question_which_framework_is_answered_after_back(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", java_script_enabled=False)
+    page.locator("#log").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB.")
+    page.locator("form.paste button[type=submit]").click()
+    page.locator(".tied .titles a").first.click()
     expect(page.locator("article h1")).to_be_visible()
     page.go_back()
-    expect(page.locator("#best")).to_have_text(title)
-    expect(page.locator("#log")).to_have_value("KeyError: 1 at self.node2pg[node_rank]")
+    page.locator(".which button[value=slime]").click()
+    expect(page.locator("#best a")).to_have_attribute("href", "/en/entries/slime/oom-max-tokens-per-gpu")

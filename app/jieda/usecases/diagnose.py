@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from jieda.diagnosis.answers import Diagnosis
+from jieda.diagnosis.answers import Diagnosis, Verdict
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
 from jieda.errors import TooBusy
@@ -125,7 +125,7 @@ def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framewo
         return ""
     lines = physical_lines(strip_codes(text))
     for numbers in _choices(diagnosis, len(lines)):
-        chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers))
+        chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers)).strip()
         if len(chosen) <= LONGEST and _is_alike(
             diagnoser.diagnose(chosen, Language.EN, framework), diagnosis
         ):
@@ -133,9 +133,36 @@ def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framewo
     return ""
 
 
+def kept_lines(service: Service, found: Diagnosed, text: str, framework: str, usual: str) -> str:
+    """What matched of a log that is not surely explained, and as much as there is room for of what leads to its root
+    failure, or to its end where none is: masked for others. Empty where that is not diagnosed like all of it; the other
+    arguments are those of `diagnose`."""
+    diagnosis = found.diagnosis
+    lines = physical_lines(strip_codes(text))
+    matched = sorted({line.line for match in diagnosis.matches for line in match.matched})
+    end = min(diagnosis.root.line + AROUND if diagnosis.root else len(lines), len(lines))
+    chosen: dict[int, str] = {}
+    room = LONGEST
+    for number in dict.fromkeys([*matched, *range(end, 0, -1)]):
+        shown = _shown(lines[number - 1])
+        room -= len(shown) + 1
+        if room < 0:
+            break
+        chosen[number] = shown
+    kept = "\n".join(chosen[number] for number in sorted(chosen))
+    again = _judge(service, found.snapshot, kept, Language.EN, framework, usual)
+    return kept if _told(again) == _told(diagnosis) else ""
+
+
+def _told(diagnosis: Diagnosis) -> tuple[Verdict, tuple[str, ...], tuple[str, ...], str]:
+    """What a diagnosis comes to, and of which failure."""
+    matches = tuple(match.entry.id for match in diagnosis.matches[:1])
+    return diagnosis.verdict, diagnosis.asks, matches, diagnosis.root.type if diagnosis.root else ""
+
+
 def _shown(line: str) -> str:
     """Masked before it is cut short: a pattern may not know a part of a secret."""
-    return masked_for_others(line.strip()[:PIECE])[:LONGEST_LINE]
+    return masked_for_others(line.rstrip()[:PIECE])[:LONGEST_LINE]
 
 
 def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:

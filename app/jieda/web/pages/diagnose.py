@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
-from jieda.usecases.diagnose import excerpt, telling_lines
+from jieda.usecases.diagnose import excerpt, kept_lines, telling_lines
 from jieda.versions import told_versions
 from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
@@ -52,10 +52,12 @@ class PastedLog:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedLog:
-    """A diagnosis, and the few lines of the paste that lead to the same one, or empty."""
+    """A diagnosis, and the few lines of the paste that lead to the same one, or empty. `kept`: those that stand in the
+    field where a browser may keep the page."""
 
     diagnosis: Diagnosis
     shared: str
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class DiagnoseView:
     search: str
     """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
     layout: Markup
-    """As JSON, or empty."""
+    """As JSON; empty where the whole log is not there to be shown."""
 
 
 def diagnose_page(
@@ -160,7 +162,7 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
     left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
     return DiagnoseView(
         form=FORM,
-        text=paste.text,
+        text=answered.kept or paste.text,
         frameworks=_frameworks(context, paste.framework),
         done=True,
         empty=False,
@@ -168,7 +170,7 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         outcome=diagnosis.verdict.value,
         tied=tied_view(context, diagnosis) if asks else None,
         kept=_to_keep(context, paste, diagnosis),
-        hint=context.t("diagnose.unknown_hint") if unsure and not matches and not asks else "",
+        hint="" if matches or asks else context.t(f"diagnose.{'no_error' if clean else 'unknown'}_hint"),
         left_out=left_out,
         best=matches[0] if matches else None,
         others=tuple(matches[1:]),
@@ -183,8 +185,8 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         ask=context.urls.asked(context.lang) if unsure and not asks and context.site.settings.gaps else "",
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
-        search="" if diagnosis.verdict is Verdict.KNOWN else diagnosis.query,
-        layout=_layout(context, diagnosis),
+        search="" if diagnosis.verdict is Verdict.KNOWN else " ".join(dict.fromkeys(diagnosis.query.split())),
+        layout=Markup("") if answered.kept else _layout(context, diagnosis),
     )
 
 
@@ -277,8 +279,8 @@ async def answer_form(request: Request) -> Response:
 
 async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
     """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too. A browser that
-    shows it without a script may keep an answer with a fix, so that Back leads to it: of the log, that one has only the
-    lines that tell."""
+    shows it without a script may keep it, so that Back leads to it: of the log, that answer has only the lines that
+    tell."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
@@ -300,8 +302,13 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
         shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
         answered = DiagnosedLog(diagnosis, shared)
-        if shared and diagnosis.verdict is Verdict.KNOWN and is_plain_form(request):
-            paste, cache = replace(paste, text=shared), BY_BROWSER
+        if is_plain_form(request):
+            kept = shared
+            if diagnosis.verdict is not Verdict.KNOWN:
+                kept = await service.offload(
+                    partial(kept_lines, service, found, text, paste.framework, context.chosen)
+                )
+            answered, cache = replace(answered, kept=kept), BY_BROWSER if kept else NO_STORE
     # The text is in it, escaped: a megabyte can become five.
     html = await service.offload(partial(diagnose_page, context, paste, answered))
     response = await respond(request, html, HTML, lang=context.lang, cache=cache)
