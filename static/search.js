@@ -2,7 +2,7 @@
 
 import { announce, composing, make, openDiagnosis, tellShown, words } from "./app.js";
 
-const TYPING_PAUSE = 130; // ms without a key before anything is asked
+const TYPING_PAUSE = 100; // ms without a key before anything is asked
 const SETTLED = 800; // ms without a key before a doubt is told: a word may be half typed until then
 const POPUP_RESULTS = 4;
 const COMPLETIONS = 5;
