@@ -162,7 +162,8 @@ class Viewer {
     this.back = this.button("previous", () => this.step(-1));
     this.on = this.button("next", () => this.step(1));
     this.back.hidden = this.on.hidden = true;
-    this.jump = this.choice("jump", this.listed(), (value) => this.go(Number(value)));
+    const listed = this.listed();
+    this.jump = this.marked.length > 0 && this.choice("jump", listed, (value) => this.go(Number(value)));
     this.who = log.sources.length > 1 && this.choice("processes", [[0, this.say("all", { count: log.sources.length })], ...log.names.map((name, place) => [place + 1, name])], (value) => this.showOnly(Number(value)));
     this.fold = log.folded.some(Boolean) && this.button("unfold", () => this.toggle());
     this.sheet = make("div", { className: "viewer-sheet" });

@@ -50,6 +50,18 @@ def test_emphasis_works_beside_full_width_punctuation_and_as_commonmark_elsewher
     assert render(markdown).html == f"<p>{html}</p>\n"
 
 
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("打开：`--load`", '打开：<wbr><code class="flag">--load</code>'),
+        ("（`--load`）", '（<code class="flag">--load</code>）'),
+        ("用 `--load`", '用 <code class="flag">--load</code>'),
+    ],
+)
+def test_a_line_may_end_before_a_flag_but_not_behind_what_opens(markdown: str, html: str) -> None:
+    assert render(markdown).html == f"<p>{html}</p>\n"
+
+
 def test_sections_are_found_by_title_in_each_language_under_the_same_anchor() -> None:
     english = parse("## Fix\n\na\n\n## Check that it worked\n\nb\n")
     chinese = parse("## 解决办法\n\na\n\n## 如何确认\n\nb\n", Language.ZH)

@@ -132,6 +132,22 @@ def test_processes_are_told_apart_and_shown_one_by_one(open_page: OpenPage) -> N
     assert set(page.locator(".viewer-who").all_text_contents()) == {"4007"}
 
 
+def test_the_strip_shows_where_it_failed_and_leads_there(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport=DESKTOP)
+    show(page, log_of_ranks(60))
+    strip = page.locator(".viewer-strip")
+    for kind in ("root", "match"):
+        expect(strip.locator(f".at-{kind}").first).to_be_visible()
+    marked = strip.locator(".at-root").bounding_box()
+    assert marked
+    page.locator(".viewer-lines").evaluate("(lines) => { lines.scrollTop = 0; }")
+    expect(line(page, 1)).to_be_visible()
+    page.mouse.click(marked["x"] + 2, marked["y"] + 2)
+    expect(page.locator(".viewer-line.root")).to_be_in_viewport()
+    page.get_by_label("Find in the log").fill("step 3 of 7")
+    expect(strip.locator(".at-hit").first).to_be_visible()
+
+
 def test_what_is_searched_is_found_inside_folds(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose", viewport=DESKTOP)
     show(page, log_of_ranks(10))

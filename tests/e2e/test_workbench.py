@@ -247,6 +247,32 @@ def test_two_tabs_at_one_draft_warn_and_keep_both_texts(open_bench: Callable[...
     assert texts == {"Said here", "Said there"}
 
 
+def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
+    open_bench: Callable[..., Page], content: Path
+) -> None:
+    page = open_bench("/zh/workbench")
+    page.locator("#open").fill("显存不足")
+    chosen = page.locator("#entries option", has_text="node2pg 显存不足")
+    expect(chosen).to_have_count(1)
+    page.locator("#open").fill(chosen.get_attribute("value") or "")
+    page.get_by_role("button", name="打开").click()
+    file = content / "zh/roll/memory.md"
+    before = file.read_text(encoding="utf-8")
+    area = page.locator("#zh")
+    expect(area).to_have_value(re.compile("是。"))
+    file.write_text(before.replace("是。", "是他们的。"), encoding="utf-8")
+    area.fill(area.input_value().replace("是。", "是我的。"))
+    page.locator("#author").fill("王小明")
+    page.locator("#email").fill("wang@example.com")
+    page.locator("button[value=commit]").click()
+    theirs = page.locator(".theirs")
+    expect(theirs.locator("del")).to_have_text("我")
+    expect(theirs.locator("ins")).to_have_text("他们")
+    expect(area).to_have_value(re.compile("是我的。"))
+    assert "他们" in file.read_text(encoding="utf-8")
+    file.write_text(before, encoding="utf-8")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(

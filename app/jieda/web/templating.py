@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from jieda.content.markdown.html_writer import code_html
+from jieda.content.markdown.html_writer import code_html, flag_kind
 from jieda.entry import Language
 from jieda.locales.translations import Translations
 
@@ -18,6 +18,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 # HTML: a colored log comes back into its text area as it was pasted.
 NOT_IN_HTML = re.compile("\x00")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
+"""A flag, with what is marked in it: a line would end behind its dashes."""
+MARK = re.compile("</?mark>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Renderer:
             auto_reload=False,
         )
         environment.filters["code"] = lambda text: safe(code_html(text))
+        environment.filters["whole_flags"] = lambda text: whole_flags(escape(text))
         for name in environment.list_templates():
             environment.get_template(name)
         return cls(environment, translations)
@@ -54,3 +59,13 @@ class Renderer:
 def safe(html: str) -> Markup:
     """HTML that our own renderer made from escaped text, to be put into a page as it is."""
     return Markup(html)  # noqa: S704 - the callers pass rendered Markdown, snippets and JSON, all escaped at birth
+
+
+def whole_flags(html: str) -> Markup:
+    """Escaped text, perhaps with marks, none of whose flags is broken behind its dashes."""
+    return safe(FLAG.sub(_unbroken, html))
+
+
+def _unbroken(flag: re.Match[str]) -> str:
+    kind = flag_kind(MARK.sub("", flag[0]))
+    return f'<span class="{kind}">{flag[0]}</span>' if kind else flag[0]

@@ -159,6 +159,9 @@ FLAGS = ((26, "flag"), (60, "long-flag"))
 """Up to so many characters, code with dashes and no spaces is to stay on one line: a browser would break `--save`
 behind its dashes. The shorter fit into the narrowest screen, the others into a column of text."""
 
+_MAY_END = "，。：；、！？）"
+"""Behind these a line may end, but browsers end none before a dash."""
+
 UNBROKEN = 20
 """Characters of code that fit into any line; longer code may be broken where its parts meet."""
 _BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
@@ -223,7 +226,9 @@ def _code_span(place: _Place) -> str:
     text = place.token.content
     kind = "" if " " in text else flag_kind(text)
     attribute = f' class="{kind}"' if kind else ""
-    return f"<code{attribute}>{_flag(text, kind) if kind else _breakable(text)}</code>"
+    before = place.tokens[place.index - 1].content[-1:] if place.index else ""
+    opening = "<wbr>" if text.startswith("-") and before and before in _MAY_END else ""
+    return f"{opening}<code{attribute}>{_flag(text, kind) if kind else _breakable(text)}</code>"
 
 
 def flag_kind(word: str) -> str:

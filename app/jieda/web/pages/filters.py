@@ -64,7 +64,8 @@ def filter_bar(
     """The filters that a list offers, those that are on first in each facet. `address` is that of the list, by
     default of a search; `doubts` are the versions that entries on the page may not apply to.
 
-    A facet in which everything found has the one value is left out: to choose it would change nothing.
+    A facet in which everything found has the one value is left out: to choose it would change nothing. Where nothing
+    fits well there is nothing to choose from.
     """
     filters = request.filters
     links = _ChipLinks(context, request.text, filters, address or _search_address(context))
@@ -77,7 +78,9 @@ def filter_bar(
         Chip(one.text, "", links.address(one.without, filters), active=True, key=f"operator:{one.text}")
         for one in answer.operators
     )
-    useful = tuple(group for group in groups if group.chips and not _is_idle(group, answer.total))
+    useful = tuple(
+        group for group in groups if group.chips and not answer.weak and not _is_idle(group, answer.total)
+    )
     few = answer.total < FEW
     offered = [chip for group in useful if group.facet in OF_FEW for chip in (*group.chips, *group.more)]
     return FilterBar(

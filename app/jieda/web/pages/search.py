@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.content.markdown.html_writer import flag_kind
 from jieda.search.answers import (
     MOST_WEAK,
     Hit,
@@ -49,12 +49,12 @@ from jieda.web.pages.verdict import (
     unanswered_query,
 )
 from jieda.web.site import asker_of
-from jieda.web.templating import safe
+from jieda.web.templating import safe, whole_flags
 
 PAGE_SIZE = 10
-FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
-"""A flag in a snippet, with what is marked in it: a line would end behind its dashes."""
-MARK = re.compile("</?mark>")
+MARKED = re.compile("<mark>(.*?)</mark>")
+NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
+"""Where a line of a title may end inside of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,18 +225,17 @@ def _topics(context: PageContext) -> tuple[TagLink, ...]:
 
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
     all_texts = (reason.text for each in answer.hits for reason in each.reasons)
+    seen = "\n".join(MARKED.findall(f"{hit.title}\n{hit.snippet}")).casefold()
+    unseen = tuple(
+        each for each in hit.reasons if each.via or not each.text or escape(each.text).casefold() not in seen
+    )
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
-        title=safe(hit.title),
-        snippet=safe(FLAG.sub(_unbroken, hit.snippet)),
+        title=safe(NAME_PART.sub("<wbr>", hit.title)),
+        snippet=whole_flags(hit.snippet),
         snippet_lang=lang_attribute(context, hit.edition.lang),
-        reasons=reason_views(context, answer.query, hit, all_texts),
+        reasons=reason_views(context, answer.query, replace(hit, reasons=unseen), all_texts),
     )
-
-
-def _unbroken(flag: re.Match[str]) -> str:
-    kind = flag_kind(MARK.sub("", flag[0]))
-    return f'<span class="{kind}">{flag[0]}</span>' if kind else flag[0]
 
 
 def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:

@@ -18,7 +18,8 @@ WIDTH = 400
 """Characters of a log line that are shown."""
 MARKED = Markup("<mark>{}</mark>")
 PREFIX = Markup('<span class="prefix">{}</span>')
-LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">…</span>')
+LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">…&#8288;</span>')
+"""What is left out before a mark; its dots cling to the mark, so that they never stand alone in a row."""
 SHORT_LEAD, LONG_LEAD = 16, 90
 """Characters before a mark that leave it in the first row on a phone, and in the first two on a wide screen."""
 
