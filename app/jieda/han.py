@@ -21,6 +21,11 @@ def has_han(text: str) -> bool:
     return _HAN.search(text) is not None
 
 
+def count_han(text: str) -> int:
+    """How many characters of `text` are ideographs."""
+    return len(_HAN.findall(text))
+
+
 def is_han(character: str) -> bool:
     """Whether `character` (the first one of a longer text) is an ideograph."""
     return _HAN.match(character) is not None

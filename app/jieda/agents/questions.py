@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from jieda.entry import Language
 from jieda.feedback import TriedOutcome
-from jieda.han import has_han, is_han
+from jieda.han import count_han, has_han
 from jieda.taxonomy import Filters
 
 RESOURCES = "jieda://entry/"
@@ -100,8 +100,8 @@ class DiagnoseQuestion(Question):
     @property
     def spoken(self) -> Language:
         """Chinese by default for a text that is largely Chinese."""
-        letters = _LETTER.findall(self.text[-LOOKED_AT:])
-        is_chinese = sum(map(is_han, letters)) > CHINESE_SHARE * len(letters)
+        looked_at = self.text[-LOOKED_AT:]
+        is_chinese = count_han(looked_at) > CHINESE_SHARE * len(_LETTER.findall(looked_at))
         return self.lang or (Language.ZH if is_chinese else Language.EN)
 
 
