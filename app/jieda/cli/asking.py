@@ -1,7 +1,7 @@
 """What the commands that ask share: whom to ask, in which language, and what to say of what cannot be asked."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,24 +16,6 @@ from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
 
 T = TypeVar("T")
-
-url_option = click.option(
-    "--url",
-    "--server",
-    "url",
-    metavar="URL",
-    default="",
-    help="Ask this server instead of the local content.",
-)
-
-
-def lang_option(default: str) -> Callable[[Any], Any]:
-    """`--lang`; `default` says whose language is taken without it."""
-    return click.option(
-        "--lang",
-        type=click.Choice([lang.value for lang in Language]),
-        help=f"Language of the answer; by default the {default}'s.",
-    )
 
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:

@@ -13,7 +13,7 @@ import click
 from jieda.agents.installed import require
 from jieda.agents.opening import Message, Opening
 from jieda.cli.chosen import content_directories
-from jieda.cli.running import content_option, run
+from jieda.cli.running import content_option, run, url_option
 from jieda.content.read.gather import load_site
 from jieda.entry import Language
 from jieda.presentation.brand import OURS, handle, short_name
@@ -24,14 +24,7 @@ SESSION = "jieda.cli.mcp_session"
 
 
 @click.command("mcp")
-@click.option(
-    "--url",
-    "--server",
-    "url",
-    metavar="URL",
-    default="",
-    help="Ask this server instead of the local content.",
-)
+@url_option
 @content_option
 def command(url: str, directories: tuple[Path, ...]) -> None:
     """Serve coding agents over the Model Context Protocol on standard input and output.

@@ -4,9 +4,10 @@ share: the content that they work on, the language of the terminal."""
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -58,6 +59,24 @@ content_option = click.option(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Content directory; may be repeated, and a later one overrides.  [default: JIEDA_CONTENT]",
 )
+
+url_option = click.option(
+    "--url",
+    "--server",
+    "url",
+    metavar="URL",
+    default="",
+    help="Ask this server instead of the local content.",
+)
+
+
+def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
+    """`--lang`; `default` says whose language is taken without it, `of` what it is the language of."""
+    return click.option(
+        "--lang",
+        type=click.Choice([lang.value for lang in Language]),
+        help=f"Language of the {of}; by default the {default}'s.",
+    )
 
 
 def terminal_language() -> Language:
