@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,79 +12,27 @@ import click
 
 from jieda.cli.asking import local_client
 from jieda.cli.chosen import content_directories
-from jieda.cli.running import content_option, run, terminal_language, writing
+from jieda.cli.running import content_option, lang_option, run, terminal_language, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.importing.plan import Import, ImportRequest, PlanRow, plan_import
 from jieda.importing.propose import Status
-from jieda.importing.records import PageChange, Standing
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
+from jieda.locales.translations import Translations
 
 MAX_TITLE = 60
 
-WORDS: Mapping[str, Mapping[Language, str]] = {
-    "head": {
-        Language.EN: "{status:<10} {kind:<8} {doubts:>6}  {id}",
-        Language.ZH: "{status:<8} {kind:<6} {doubts:>4}  {id}",
-    },
-    "status": {Language.EN: "status", Language.ZH: "状态"},
-    "kind": {Language.EN: "kind", Language.ZH: "类型"},
-    "doubts": {Language.EN: "doubts", Language.ZH: "疑问"},
-    "id": {Language.EN: "entry: question", Language.ZH: "条目：问题"},
-    Status.NEW: {Language.EN: "new", Language.ZH: "新增"},
-    Status.UNCHANGED: {Language.EN: "unchanged", Language.ZH: "未变"},
-    Status.CHANGED: {Language.EN: "changed", Language.ZH: "有变"},
-    Status.REMOVED: {Language.EN: "removed", Language.ZH: "已删"},
-    Status.GONE: {Language.EN: "gone", Language.ZH: "已撤"},
-    Standing.OPEN: {
-        Language.EN: "the entry still says what the page said: carry the change over",
-        Language.ZH: "条目仍是页面原来的说法：可以照改",
-    },
-    Standing.DONE: {Language.EN: "the entry says so already", Language.ZH: "条目已经这样写了"},
-    Standing.CONFLICT: {
-        Language.EN: "the entry was edited here, too: look at both",
-        Language.ZH: "条目这里也改过：需要人工对照",
-    },
-    "passed": {
-        Language.EN: "{page}: passed over, it holds no questions; name the file itself to import it",
-        Language.ZH: "{page}：没有问答，已跳过；确要导入请直接指定该文件",
-    },
-    "empty": {
-        Language.EN: "{page}: no questions were found in it",
-        Language.ZH: "{page}：没有找到任何问题",
-    },
-    "sum": {
-        Language.EN: "{pages} pages, {questions} questions: {new} new, {changed} changed, {unchanged} unchanged,"
-        " {gone} gone, {removed} removed; {doubts} doubts, {pairs} in both languages",
-        Language.ZH: "{pages} 个页面，{questions} 个问题：新增 {new}，有变 {changed}，未变 {unchanged}，已撤 {gone}，"
-        "已删 {removed}；疑问 {doubts} 处，双语 {pairs} 条",
-    },
-    "dry": {Language.EN: "nothing was written (--dry-run)", Language.ZH: "未写入任何文件（--dry-run）"},
-    "written": {
-        Language.EN: "{files} files written, all drafts; see `jieda check`",
-        Language.ZH: "写入 {files} 个文件，全部是草稿；请看 `jieda check`",
-    },
-    "thread head": {
-        Language.EN: "threads  reactions  comments  solved  draft: title of the first thread",
-        Language.ZH: "讨论数  赞同数  评论数  已解决  草稿：第一个讨论的标题",
-    },
-    "answered": {
-        Language.EN: "{id} answers {count} already: {urls}",
-        Language.ZH: "{id} 已能回答 {count} 个：{urls}",
-    },
-    "thread sum": {
-        Language.EN: "{threads} threads in {groups} groups: {answered} groups answered already, {drafts} drafts,"
-        " {solved} of them with a comment that helped",
-        Language.ZH: "{threads} 个讨论合为 {groups} 组：{answered} 组已有条目能回答，{drafts} 份草稿，"
-        "其中 {solved} 份找到了解决问题的评论",
-    },
-    "reading": {Language.EN: "Reading pages", Language.ZH: "读取页面"},
-    "threads": {Language.EN: "Reading threads", Language.ZH: "读取讨论"},
-    "drafting": {Language.EN: "Drafting entries", Language.ZH: "生成草稿"},
-}
+WIDTHS = {Language.EN: (10, 8, 6), Language.ZH: (8, 6, 4)}
+"""Columns that status, kind and doubts take: a Chinese character is as wide as two letters."""
+
+
+def words(lang: Language) -> Callable[..., str]:
+    """The words of the report in a language, by their name below `importing`."""
+    t = Translations.load().words(lang)
+    return lambda name, **values: t(f"importing.{name}", **values)
 
 
 def _short(title: str) -> str:
@@ -93,26 +41,24 @@ def _short(title: str) -> str:
 
 def report(found: Import, lang: Language) -> Iterator[str]:
     """The table, and below each entry that has changed its changes."""
-    form = WORDS["head"][lang]
-    yield form.format(**{name: WORDS[name][lang] for name in ("status", "kind", "doubts", "id")})
+    t = words(lang)
+    yield _row([t(f"head.{name}") for name in ("status", "kind", "doubts", "id")], lang)
     for row in found.plan.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
         kind = row.proposal.kind.value if row.proposal else ""
-        doubts = len(row.proposal.doubts) if row.proposal else ""
-        yield form.format(
-            status=WORDS[row.status][lang], kind=kind, doubts=doubts, id=f"{row.id}: {_short(title)}"
-        )
+        doubts = str(len(row.proposal.doubts)) if row.proposal else ""
+        yield _row([t(f"status.{row.status}"), kind, doubts, f"{row.id}: {_short(title)}"], lang)
         for change in row.changes:
-            yield from _change(row, change, lang)
-    for word, pages in (("passed", found.passed_over), ("empty", found.empty)):
-        yield from (WORDS[word][lang].format(page=page) for page in pages)
+            yield f"    {change.lang}/{row.id}.md: {t(f'standing.{change.standing}')}"
+            yield from (f"      - {line}" for line in change.then)
+            yield from (f"      + {line}" for line in change.now)
+    for name, pages in (("pages.passed_over", found.passed_over), ("pages.empty", found.empty)):
+        yield from (t(name, page=page) for page in pages)
 
 
-def _change(row: PlanRow, change: PageChange, lang: Language) -> Iterator[str]:
-    place = f"{change.lang}/{row.id}.md"
-    yield f"    {place}: {WORDS[change.standing][lang]}"
-    yield from (f"      - {line}" for line in change.then)
-    yield from (f"      + {line}" for line in change.now)
+def _row(cells: Sequence[str], lang: Language) -> str:
+    (status, kind, doubts, said), (first, second, third) = cells, WIDTHS[lang]
+    return f"{status:<{first}} {kind:<{second}} {doubts:>{third}}  {said}"
 
 
 def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
@@ -125,8 +71,17 @@ def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
         "doubts": sum(len(row.proposal.doubts) for row in rows if row.proposal),
         "pairs": sum(len(row.titles) == len(Language) for row in rows),
     }
-    yield WORDS["sum"][lang].format(**count, **numbers)
-    yield WORDS["dry" if files is None else "written"][lang].format(files=files)
+    t = words(lang)
+    yield t("pages.sum", **count, **numbers)
+    yield t("dry") if files is None else t("written", files=files)
+
+
+def tell(found: Import, lang: Language, written: Sequence[Path] | None) -> None:
+    """Prints the table and what was written, None where nothing was to be."""
+    for line in (*report(found, lang), *map(str, written or ())):
+        click.echo(line)
+    for line in summary(found, lang, None if written is None else len(written)):
+        click.echo(line, err=True)
 
 
 def as_data(found: Import, written: Iterable[Path]) -> dict[str, Any]:
@@ -245,11 +200,7 @@ class Options:
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @click.option("--accept", is_flag=True, help="Mark the changes shown as dealt with, and stop showing them.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object for all.")
-@click.option(
-    "--lang",
-    type=click.Choice([lang.value for lang in Language]),
-    help="Language of the messages; by default the terminal's.",
-)
+@lang_option("terminal", "messages")
 @content_option
 @click.pass_context
 def command(context: click.Context, /, **given: Any) -> None:
@@ -270,18 +221,16 @@ def command(context: click.Context, /, **given: Any) -> None:
     if options.as_json:
         click.echo(json.dumps(as_data(found, written), ensure_ascii=False, indent=2))
     else:
-        for line in (*report(found, shown), *map(str, written)):
-            click.echo(line)
-        for line in summary(found, shown, None if options.dry_run else len(written)):
-            click.echo(line, err=True)
+        tell(found, shown, None if options.dry_run else written)
     context.exit(0 if found.plan.rows and not found.empty else 1)
 
 
 class ProgressBar:
     """A bar on the terminal for the first long run (pages or threads), then for the second (entries)."""
 
-    def __init__(self, lang: Language, first: str = "reading") -> None:
-        self._labels = iter((WORDS[first][lang], WORDS["drafting"][lang]))
+    def __init__(self, lang: Language, first: str = "pages") -> None:
+        t = words(lang)
+        self._labels = iter((t(f"reading.{first}"), t("reading.drafts")))
 
     def __call__(self, numbers: Iterable[int], total: int) -> Iterator[int]:
         with click.progressbar(numbers, length=total, label=next(self._labels, ""), file=sys.stderr) as bar:
@@ -318,14 +267,16 @@ def _import_threads(file: Path, options: Options) -> int:
         return 0 if threads else 1
     for line in _threads_report(groups, drafts, lang):
         click.echo(line)
-    click.echo(WORDS["dry" if dry_run else "written"][lang].format(files=len(steps)), err=True)
+    t = words(lang)
+    click.echo(t("dry") if dry_run else t("written", files=len(steps)), err=True)
     return 0 if threads else 1
 
 
 def _threads_report(
     groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], lang: Language
 ) -> Iterator[str]:
-    yield WORDS["thread head"][lang]
+    t = words(lang)
+    yield t("threads.head")
     for each in drafts:
         title, (count, reactions, comments) = each.group.first.thread.title, each.group.weight
         solved = "✓" if each.group.solved_by else ""
@@ -335,8 +286,9 @@ def _threads_report(
         if group.entry:
             answered.setdefault(group.entry, []).extend(each.thread.url for each in group.members)
     for entry_id, urls in sorted(answered.items(), key=lambda pair: (-len(pair[1]), pair[0])):
-        yield WORDS["answered"][lang].format(id=entry_id, count=len(urls), urls=" ".join(urls))
-    yield WORDS["thread sum"][lang].format(
+        yield t("threads.answered", id=entry_id, count=len(urls), urls=" ".join(urls))
+    yield t(
+        "threads.sum",
         threads=sum(len(group.members) for group in groups),
         groups=len(groups),
         answered=sum(bool(group.entry) for group in groups),

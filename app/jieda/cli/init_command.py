@@ -9,7 +9,7 @@ from string import Template
 import click
 
 from jieda import git
-from jieda.cli.import_command import PAGE, ProgressBar, report, summary
+from jieda.cli.import_command import PAGE, ProgressBar, tell
 from jieda.cli.running import run, writing
 from jieda.content.authoring.source_text import sync_twins
 from jieda.content.markdown.links import slug
@@ -125,10 +125,7 @@ def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language
     found = plan_import(request, ProgressBar(shown))
     with writing():
         written = found.write(content)
-    for line in (*report(found, shown), *map(str, written)):
-        click.echo(line)
-    for line in summary(found, shown, len(written)):
-        click.echo(line, err=True)
+    tell(found, shown, written)
     return found
 
 
