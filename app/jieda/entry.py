@@ -152,10 +152,26 @@ class Edition:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One question with its answer, in one or two editions that agree on everything said here."""
+class Named:
+    """What has the id of an entry, `<framework>/<slug>`."""
 
     id: str
+
+    @property
+    def framework(self) -> str:
+        """The folder the entry lies in."""
+        return self.id.partition("/")[0]
+
+    @property
+    def slug(self) -> str:
+        """The file name without its ending."""
+        return self.id.partition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Named):
+    """One question with its answer, in one or two editions that agree on everything said here."""
+
     kind: Kind
     topics: tuple[str, ...]
     error_types: tuple[str, ...]
@@ -168,16 +184,6 @@ class Entry:
     validity: Validity = Validity()
     applies_anywhere: bool = False
     """Its fix holds in the log of any program, not of its framework alone."""
-
-    @property
-    def framework(self) -> str:
-        """The folder the entry lies in."""
-        return self.id.partition("/")[0]
-
-    @property
-    def slug(self) -> str:
-        """The file name without its ending."""
-        return self.id.partition("/")[2]
 
     @property
     def signature_lines(self) -> tuple[str, ...]:
@@ -207,10 +213,9 @@ class EditionSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Named):
     """What a list shows of an entry. All of them are held in memory, so it has no more than lists need."""
 
-    id: str
     kind: Kind
     topics: tuple[str, ...]
     error_types: tuple[str, ...]
@@ -218,16 +223,6 @@ class Summary:
     updated: date
     editions: Mapping[Language, EditionSummary]
     validity: Validity = Validity()
-
-    @property
-    def framework(self) -> str:
-        """The folder the entry lies in."""
-        return self.id.partition("/")[0]
-
-    @property
-    def slug(self) -> str:
-        """The file name without its ending."""
-        return self.id.partition("/")[2]
 
     @property
     def stale(self) -> frozenset[Language]:

@@ -25,6 +25,17 @@ MOST_COMMITS = 500
 """That a history is told from."""
 _WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
 """A word, a character of more than one byte, or any other sign."""
+_CHANGED = "diff --name-status --no-renames --no-ext-diff -z".split()
+_HISTORY = (
+    *("log", f"--max-count={MOST_COMMITS}", "--format=%x00%h %cs %s"),
+    *"--no-renames --diff-filter=M -p -U0 --no-ext-diff --no-textconv --no-color".split(),
+    *(
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        "--word-diff=porcelain",
+        f"--word-diff-regex={os.fsdecode(_WORD)}",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +53,8 @@ class Repository:
     def fork_point(self, revision: str) -> str:
         """The last commit that `revision` and HEAD have in common. Raises GitError where there is none."""
         try:
-            there = run(
-                self.root,
-                "rev-parse",
-                "--verify",
-                "--quiet",
-                "--end-of-options",
-                f"{revision}^{{commit}}",
-            )
+            named = f"{revision}^{{commit}}"
+            there = run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
         except GitError as error:
             raise GitError(
                 f"{revision!r} is no revision of {self.root}: fetch it first (in a workflow: fetch-depth: 0)"
@@ -65,12 +70,7 @@ class Repository:
     def changed_since(self, commit: str, folders: Sequence[str]) -> tuple[tuple[str, bool], ...]:
         """Paths below `folders` that are otherwise now than in a commit, files that git does not know yet included;
         each with whether it was there then. All paths are relative to `root`. Raises GitError."""
-        changes = run(
-            self.root,
-            *("diff", "--name-status", "--no-renames", "--no-ext-diff", "-z", commit, "--"),
-            *folders,
-        )
-        parts = _names(changes)
+        parts = _names(run(self.root, *_CHANGED, commit, "--", *folders))
         found = dict(zip(parts[1::2], (status != "A" for status in parts[::2]), strict=True))
         new = run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders)
         return tuple((dict.fromkeys(_names(new), False) | found).items())
@@ -82,27 +82,7 @@ class Repository:
     def word_changes(self, commit: str, folder: Path) -> str:
         """How files below `folder` changed from commit to commit, latest first, word by word: for each commit a NUL,
         its name, day and subject, and what `git log -p --word-diff=porcelain` prints. Raises GitError."""
-        told = run(
-            self.root,
-            *(
-                "log",
-                f"--max-count={MOST_COMMITS}",
-                "--format=%x00%h %cs %s",
-                "--no-renames",
-                "--diff-filter=M",
-            ),
-            *(
-                "-p",
-                "-U0",
-                "--no-ext-diff",
-                "--no-textconv",
-                "--no-color",
-                "--src-prefix=a/",
-                "--dst-prefix=b/",
-            ),
-            *("--word-diff=porcelain", f"--word-diff-regex={os.fsdecode(_WORD)}", commit, "--", str(folder)),
-            environ={"LC_ALL": "C"},
-        )
+        told = run(self.root, *_HISTORY, commit, "--", str(folder), environ={"LC_ALL": "C"})
         return told.decode("utf-8", "replace")
 
     def file_at(self, commit: str, path: str) -> bytes:

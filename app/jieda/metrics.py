@@ -38,26 +38,14 @@ class ServedState:
 
 
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "requests": (
-        "jieda_requests",
-        "Requests answered.",
-        ("method", "route", "status"),
-    ),
-    "searches": (
-        "jieda_searches",
-        "Searches by outcome.",
-        ("outcome",),
-    ),
+    "requests": ("jieda_requests", "Requests answered.", ("method", "route", "status")),
+    "searches": ("jieda_searches", "Searches by outcome.", ("outcome",)),
     "diagnoses": (
         "jieda_diagnoses",
         "Diagnoses by verdict and by confidence of the best match.",
         ("verdict", "confidence"),
     ),
-    "reloads": (
-        "jieda_reloads",
-        "Reloads asked for, by outcome.",
-        ("outcome",),
-    ),
+    "reloads": ("jieda_reloads", "Reloads asked for, by outcome.", ("outcome",)),
     "refused": (
         "jieda_refused",
         "Requests refused because a client asked too much (by kind), or because all together did (busy).",

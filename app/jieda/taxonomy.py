@@ -49,12 +49,8 @@ class Taxonomy:
 
     def facet(self, name: str) -> Mapping[str, Tag]:
         """The tags of one of `FACETS`."""
-        return {
-            "framework": self.framework,
-            "kind": self.kind,
-            "topic": self.topic,
-            "error_type": self.error_type,
-        }[name]
+        tags: Mapping[str, Tag] = getattr(self, name)
+        return tags
 
     @property
     def packages(self) -> Mapping[str, str]:
@@ -94,13 +90,8 @@ class Filters:
 
     def facet(self, name: str) -> tuple[str, ...]:
         """The values asked for in one of `FACETS`, or as `version`."""
-        return {
-            "framework": self.framework,
-            "kind": self.kind,
-            "topic": self.topic,
-            "error_type": self.error_type,
-            "version": self.version,
-        }[name]
+        values: tuple[str, ...] = getattr(self, name)
+        return values
 
     @property
     def chosen(self) -> tuple[str, ...]:
