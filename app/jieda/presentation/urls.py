@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from html import escape, unescape
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self, cast
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jieda.entry import Language
@@ -29,6 +29,32 @@ ISSUE_SEARCH: Mapping[str, str] = {
 """By the name that the host of a repository begins with: how its issues are searched."""
 
 
+class InLanguage(Protocol):
+    """Gives the address of a page in a language; empty parameters are left out, iterables repeat their parameter."""
+
+    def __call__(self, lang: Language, **params: Parameter) -> str: ...
+
+
+class InAll(Protocol):
+    """Gives an address that is the same in all languages; parameters as those of a page."""
+
+    def __call__(self, **params: Parameter) -> str: ...
+
+
+def _page(template: str) -> InLanguage:
+    def address(self: "Urls", lang: Language, **params: Parameter) -> str:
+        return self.path(template, lang=lang) + _query(params)
+
+    return cast("InLanguage", address)
+
+
+def _same(template: str) -> InAll:
+    def address(self: "Urls", **params: Parameter) -> str:
+        return self.path(template) + _query(params)
+
+    return cast("InAll", address)
+
+
 @dataclass(frozen=True, slots=True)
 class Urls:
     """Root-relative addresses with the hosting prefix; `absolute` puts `base_url` before one, `abroad` before all.
@@ -39,6 +65,25 @@ class Urls:
     root_path: str = ""
     base_url: str = ""
     static_digests: Mapping[str, str] = field(default_factory=dict)
+
+    home = _page(paths.HOME)
+    search = _page(paths.SEARCH)
+    diagnose = _page(paths.DIAGNOSE)
+    entries = _page(paths.ENTRIES)
+    about = _page(paths.ABOUT)
+    workbench = _page(paths.WORKBENCH)
+    maintain = _page(paths.MAINTAIN)
+    feed = _page(paths.FEED)
+    opensearch = _page(paths.OPENSEARCH)
+    root = _same(paths.ROOT)
+    sitemap = _same(paths.SITEMAP)
+    preferences = _same(paths.PREFERENCES)
+    mcp = _same(paths.MCP)
+    openapi = _same(paths.OPENAPI)
+    api_search = _same(paths.API_SEARCH)
+    api_suggest = _same(paths.API_SUGGEST)
+    api_entries = _same(paths.API_ENTRIES)
+    api_outcomes = _same(paths.API_OUTCOMES)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -57,18 +102,6 @@ class Urls:
     def abroad(self) -> Self:
         """The same addresses for what is read elsewhere: each of them absolute, where a base is known."""
         return replace(self, root_path=self.base_url + self.root_path, base_url="")
-
-    def root(self) -> str:
-        """The address that leads to a language."""
-        return self.path(paths.ROOT)
-
-    def home(self, lang: Language) -> str:
-        """The start page in a language."""
-        return self.path(paths.HOME, lang=lang)
-
-    def search(self, lang: Language, **params: Parameter) -> str:
-        """The search page; empty parameters are left out, iterables repeat their parameter."""
-        return self.path(paths.SEARCH, lang=lang) + _query(params)
 
     def search_filtered(self, lang: Language, text: str, filters: Filters, **params: Parameter) -> str:
         """The search page for `text` under `filters`."""
@@ -100,41 +133,13 @@ class Urls:
             return self.search(lang, **{facet: value}, **params)
         return self.path(paths.TAG_PAGES[facet], lang=lang, value=value) + _query(params)
 
-    def diagnose(self, lang: Language) -> str:
-        """The page that takes a log."""
-        return self.path(paths.DIAGNOSE, lang=lang)
-
     def asked(self, lang: Language, key: str = "") -> str:
         """Where a log is put before those who write entries; with a key, what became of it. No access log has it."""
         return self.path(paths.ASKED, lang=lang) + _query({"key": key})
 
-    def entries(self, lang: Language, **params: Parameter) -> str:
-        """The page that lists all entries."""
-        return self.path(paths.ENTRIES, lang=lang) + _query(params)
-
     def entries_filtered(self, lang: Language, filters: Filters, **params: Parameter) -> str:
         """The page that lists the entries under `filters`."""
         return self.entries(lang, **filter_parameters("", filters), **params)
-
-    def about(self, lang: Language) -> str:
-        """What this is, and what is done with what readers send."""
-        return self.path(paths.ABOUT, lang=lang)
-
-    def workbench(self, lang: Language, **params: Parameter) -> str:
-        """Where an entry is written."""
-        return self.path(paths.WORKBENCH, lang=lang) + _query(params)
-
-    def maintain(self, lang: Language, **params: Parameter) -> str:
-        """What there is to do for those who write entries."""
-        return self.path(paths.MAINTAIN, lang=lang) + _query(params)
-
-    def feed(self, lang: Language) -> str:
-        """New and changed entries, as Atom."""
-        return self.path(paths.FEED, lang=lang)
-
-    def opensearch(self, lang: Language) -> str:
-        """The OpenSearch description."""
-        return self.path(paths.OPENSEARCH, lang=lang)
 
     def llms(self, lang: Language | None = None) -> str:
         """The list of entries for machine readers, of a language or over all."""
@@ -145,26 +150,14 @@ class Urls:
         path = self.path(paths.LLMS_FULL, lang=lang) if lang else self.path(paths.LLMS_FULL_ALL)
         return path + (f"?part={part}" if part > 1 else "")
 
-    def sitemap(self) -> str:
-        """The sitemap."""
-        return self.path(paths.SITEMAP)
-
     def sitemap_part(self, number: int) -> str:
         """A part of the sitemap, counted from 1."""
         return self.path(paths.SITEMAP_PART, number=str(number))
-
-    def preferences(self) -> str:
-        """Where the form for language and theme is sent."""
-        return self.path(paths.PREFERENCES)
 
     def static(self, name: str) -> str:
         """A static file under an address that changes with its content."""
         digest = self.static_digests.get(name, "")
         return self.path(paths.STATIC, name=name) + _query({"v": digest})
-
-    def mcp(self) -> str:
-        """Where coding agents are answered."""
-        return self.path(paths.MCP)
 
     def agents(self, lang: Language, name: str = "") -> str:
         """How a coding agent is set up, or a file that a team copies."""
@@ -175,27 +168,11 @@ class Urls:
         """The documentation of the API, or a file of Swagger UI that it needs."""
         return self.path(paths.DOCS_FILE, name=name) if name else self.path(paths.DOCS)
 
-    def openapi(self) -> str:
-        """The OpenAPI description of the API."""
-        return self.path(paths.OPENAPI)
-
-    def api_search(self, **params: Parameter) -> str:
-        """The search of the API."""
-        return self.path(paths.API_SEARCH) + _query(params)
-
-    def api_suggest(self, **params: Parameter) -> str:
-        """The completion of the API."""
-        return self.path(paths.API_SUGGEST) + _query(params)
-
     def api_entry(self, entry_id: str, *, markdown: bool = False, **params: Parameter) -> str:
         """An entry of the API, as JSON or as Markdown."""
         framework, _, slug = entry_id.partition("/")
         template = paths.API_ENTRY_MARKDOWN if markdown else paths.API_ENTRY
         return self.path(template, framework=framework, slug=slug) + _query(params)
-
-    def api_entries(self, **params: Parameter) -> str:
-        """The list of entries of the API."""
-        return self.path(paths.API_ENTRIES) + _query(params)
 
     def api_tags(self, facet: str, **params: Parameter) -> str:
         """The tags of one of `entry.FACETS` in the API."""
@@ -204,10 +181,6 @@ class Urls:
     def api_diagnose(self, *, text: bool = False, **params: Parameter) -> str:
         """Where the API takes a log, and answers with JSON or with a text to read."""
         return self.path(paths.API_DIAGNOSE_TEXT if text else paths.API_DIAGNOSE) + _query(params)
-
-    def api_outcomes(self) -> str:
-        """Where the API takes what came of an entry."""
-        return self.path(paths.API_OUTCOMES)
 
 
 def filter_parameters(text: str, filters: Filters) -> dict[str, Parameter]:
