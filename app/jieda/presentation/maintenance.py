@@ -9,6 +9,8 @@ from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, Maintenance
 
 WIDTH = 100
 """Characters of a gap that are printed."""
+LISTS = "gaps voted_down reports never_read stale missing problems drafts unverified".split()
+"""Of what there is to do, by the fields of `Maintenance`."""
 
 
 def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
@@ -17,7 +19,10 @@ def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
         "data": data,
         "days": found.days,
         "unreadable": found.unreadable,
-        "totals": dict(_totals(found)),
+        "totals": {
+            "asked": sum(each.count for each in found.gaps),
+            **{name: len(getattr(found, name) or ()) for name in LISTS},
+        },
         "gaps": [_gap(each) for each in found.gaps[:limit]],
         "voted_down": [
             {"id": each.entry.id, "lang": each.lang, "solved": each.solved, "unsolved": each.unsolved}
@@ -34,19 +39,6 @@ def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
         "drafts": list(found.drafts[:limit]),
         "unverified": [each.id for each in found.unverified[:limit]],
     }
-
-
-def _totals(found: Maintenance) -> Iterator[tuple[str, int]]:
-    yield "gaps", len(found.gaps)
-    yield "asked", sum(each.count for each in found.gaps)
-    yield "voted_down", len(found.voted_down)
-    yield "reports", len(found.reports)
-    yield "never_read", len(found.never_read or ())
-    yield "stale", len(found.stale)
-    yield "missing", len(found.missing)
-    yield "problems", len(found.problems)
-    yield "drafts", len(found.drafts)
-    yield "unverified", len(found.unverified)
 
 
 def _gap(group: GapGroup) -> dict[str, object]:

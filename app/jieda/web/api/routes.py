@@ -51,6 +51,19 @@ class ApiRoute:
     refusals: tuple[int, ...] = (400, 422)
 
 
+def _tags(facet: str, whole: type[schemas.Page]) -> ApiRoute:
+    """The route that lists the tags of a facet."""
+    names = f"{facet}s"
+    return ApiRoute(
+        "GET",
+        paths.API_TAGS[facet],
+        f"list_{names}",
+        f"List {names.replace('_', ' ')}",
+        tag_list(facet, whole),
+        whole,
+    )
+
+
 UNREADABLE = (400, 408, 413, 415, 422, 503)
 """How a log may be refused."""
 ROUTES: tuple[ApiRoute, ...] = (
@@ -104,33 +117,8 @@ ROUTES: tuple[ApiRoute, ...] = (
         schemas.Reported,
         refusals=(400, 403, 404, 408, 413, 422),
     ),
-    ApiRoute(
-        "GET",
-        paths.API_FRAMEWORKS,
-        "list_frameworks",
-        "List frameworks",
-        tag_list("framework", schemas.FrameworkList),
-        schemas.FrameworkList,
-    ),
-    ApiRoute(
-        "GET", paths.API_KINDS, "list_kinds", "List kinds", tag_list("kind", schemas.TagList), schemas.TagList
-    ),
-    ApiRoute(
-        "GET",
-        paths.API_TOPICS,
-        "list_topics",
-        "List topics",
-        tag_list("topic", schemas.TagList),
-        schemas.TagList,
-    ),
-    ApiRoute(
-        "GET",
-        paths.API_ERROR_TYPES,
-        "list_error_types",
-        "List error types",
-        tag_list("error_type", schemas.TagList),
-        schemas.TagList,
-    ),
+    _tags("framework", schemas.FrameworkList),
+    *(_tags(facet, schemas.TagList) for facet in ("kind", "topic", "error_type")),
     ApiRoute(
         "GET",
         paths.API_PROBLEMS,

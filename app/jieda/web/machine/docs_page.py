@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from jieda.snapshot.snapshot import Snapshot
 from jieda.web.api.openapi import describe
-from jieda.web.api.routes import ROUTES
+from jieda.web.api.routes import ROUTES, ApiRoute
 from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
 from jieda.web.http.respond import Resource, chosen_theme, page_language, respond
 from jieda.web.pages.agents import origin
@@ -39,20 +39,11 @@ class CurlLine:
 
 
 @dataclass(frozen=True, slots=True)
-class RouteLine:
-    """A route of the API, in the words of its description."""
-
-    method: str
-    path: str
-    summary: str
-
-
-@dataclass(frozen=True, slots=True)
 class DocsView:
     """What `docs.html` shows."""
 
     lines: tuple[CurlLine, ...]
-    routes: tuple[RouteLine, ...]
+    routes: tuple[ApiRoute, ...]
     openapi: str
     bundle: str
     start: str
@@ -68,7 +59,7 @@ async def docs(request: Request) -> Response:
     urls = site.urls
     view = DocsView(
         lines=tuple(_lines(context)),
-        routes=tuple(RouteLine(each.method, each.path, each.summary) for each in ROUTES),
+        routes=ROUTES,
         openapi=urls.openapi(),
         bundle=urls.docs("swagger-ui-bundle.js"),
         start=urls.static("docs.js"),
