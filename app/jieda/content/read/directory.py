@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from struct import error, unpack_from
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from jieda.content.markdown.links import IMAGE_TYPES
 from jieda.content.read.parse import MAX_FILE_BYTES, SourceFile
@@ -51,25 +51,49 @@ class FoundFile(NamedTuple):
     stamp: Stamp
 
 
+File = TypeVar("File")
+
+
 @dataclass(frozen=True, slots=True)
-class DirectoryListing:
-    """Files by what they are for, each list sorted by `where`; `problems` about those passed over.
+class ContentFiles(Generic[File]):
+    """The files of one content directory by what they are for, each list sorted by `where`."""
+
+    root: Path
+    shared: tuple[File, ...]
+    editions: tuple[File, ...]
+    images: tuple[File, ...]
+    samples: tuple[File, ...]
+    background: tuple[File, ...]
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        return (*self.shared, *self.editions, *self.images, *self.samples, *self.background)
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryListing(ContentFiles[FoundFile]):
+    """What was found, and `problems` about what was passed over.
 
     `folders` are all that were listed, the root first: a change below them is a change of the content.
     """
 
-    root: Path
-    shared: tuple[FoundFile, ...]
-    editions: tuple[FoundFile, ...]
-    images: tuple[FoundFile, ...]
-    samples: tuple[FoundFile, ...]
-    background: tuple[FoundFile, ...]
     problems: tuple[Problem, ...]
     folders: tuple[str, ...]
 
-    @property
-    def files(self) -> tuple[FoundFile, ...]:
-        return (*self.shared, *self.editions, *self.images, *self.samples, *self.background)
+    def read(self, read: "Callable[[FoundFile], KnownFile | None]") -> "ContentFiles[KnownFile]":
+        """The files as `read` knows them, without those that it cannot read."""
+
+        def known(files: Iterable[FoundFile]) -> "tuple[KnownFile, ...]":
+            return tuple(found for file in files if (found := read(file)))
+
+        return ContentFiles(
+            self.root,
+            known(self.shared),
+            known(self.editions),
+            known(self.images),
+            known(self.samples),
+            known(self.background),
+        )
 
 
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
@@ -319,23 +343,11 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectoryReading:
-    """The files of one content directory, each list sorted by `where`."""
-
-    root: Path
-    shared: tuple[KnownFile, ...]
-    editions: tuple[KnownFile, ...]
-    images: tuple[KnownFile, ...]
-    samples: tuple[KnownFile, ...]
-    background: tuple[KnownFile, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
     """All content directories in their order. `problems` are about files that were passed over; `folders` are those
     that a change may happen in."""
 
-    directories: tuple[DirectoryReading, ...]
+    directories: tuple[ContentFiles[KnownFile], ...]
     problems: tuple[Problem, ...]
     folders: frozenset[str]
 

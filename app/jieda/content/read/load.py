@@ -14,8 +14,6 @@ from jieda.content.catalog import in_memory
 from jieda.content.library import Holdings, Library
 from jieda.content.read.corpus import Corpus, Outline, draft_files
 from jieda.content.read.directory import (
-    DirectoryListing,
-    DirectoryReading,
     FoundFile,
     KnownFile,
     Reading,
@@ -43,7 +41,7 @@ class Loaded:
         self._sources: dict[Path, SourceFile] = {}
         self._unreadable: list[Problem] = []
         listings = [list_directory(directory, languages) for directory in directories]
-        read = tuple(map(self._read, listings))
+        read = tuple(listing.read(self._take) for listing in listings)
         problems = (*(problem for each in listings for problem in each.problems), *self._unreadable)
         shared = [self._sources[file.path] for each in read for file in each.shared]
         self.vocabulary: Vocabulary = make_vocabulary(listings[0].root, shared)
@@ -134,13 +132,6 @@ class Loaded:
         self.state = advance(self.state, changed, self.vocabulary, self._parsed)
         self.sample_texts = self._texts()
 
-    def _read(self, listing: DirectoryListing) -> DirectoryReading:
-        shared, editions, images, samples, background = (
-            tuple(known for file in getattr(listing, kind) if (known := self._take(file)))
-            for kind in ("shared", "editions", "images", "samples", "background")
-        )
-        return DirectoryReading(listing.root, shared, editions, images, samples, background)
-
     def _take(self, file: FoundFile) -> KnownFile | None:
         try:
             source = self._sources[Path(file.path)] = read_file(file)
@@ -174,7 +165,7 @@ class Loaded:
         """Of every file, and of which editions are stale, for that may hang on file times."""
         total = hashlib.sha256(",".join(sorted(self._languages)).encode())
         for number, each in enumerate(self.state.read.reading.directories):
-            for file in (*each.shared, *each.editions, *each.images, *each.samples, *each.background):
+            for file in each.files:
                 total.update(f"\n{number} {file.where} {file.content}".encode())
         for entry_id, prepared in self.state.entries.items():
             if stale := prepared.head.summary.stale:

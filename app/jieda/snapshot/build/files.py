@@ -13,8 +13,6 @@ from typing import Generic, TypeVar
 
 from jieda.content.read.corpus import Image, Outline, SampleFile
 from jieda.content.read.directory import (
-    DirectoryListing,
-    DirectoryReading,
     FoundFile,
     KnownFile,
     Reading,
@@ -110,7 +108,7 @@ class FileReader:
         """Everything as it is now. May raise FactsUnreadable."""
         self._problems = []
         listings = [list_directory(directory) for directory in self._directories]
-        directories = tuple(self._read_listing(listing) for listing in listings)
+        directories = tuple(listing.read(self._one) for listing in listings)
         present = {(listing.root.as_posix(), file.where) for listing in listings for file in listing.files}
         self._flush(self._rows.keys() - present)
         passed_over = [problem for listing in listings for problem in listing.problems]
@@ -119,24 +117,6 @@ class FileReader:
             problems=(*passed_over, *self._problems),
             folders=frozenset(folder for listing in listings for folder in listing.folders),
         )
-
-    def _read_listing(self, listing: DirectoryListing) -> DirectoryReading:
-        # Images before editions: a page knows the size of its images.
-        shared, images, samples, background, editions = (
-            self._known(files)
-            for files in (
-                listing.shared,
-                listing.images,
-                listing.samples,
-                listing.background,
-                listing.editions,
-            )
-        )
-        return DirectoryReading(listing.root, shared, editions, images, samples, background)
-
-    def _known(self, files: Iterable[FoundFile]) -> tuple[KnownFile, ...]:
-        known = (self._one(file) for file in files)
-        return tuple(file for file in known if file)
 
     def _one(self, file: FoundFile) -> KnownFile | None:
         key = (file.root, file.where)

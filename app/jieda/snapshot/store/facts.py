@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
+from jieda.disk import identity
 from jieda.places import PACKAGE
 
 VERSION = "1"
@@ -92,11 +94,11 @@ class FactStore:
             self._connection = _connect(path, writable=writable)
         # Snapshots share a store for as long as they read from it: it ends with the last of them.
         self._close = weakref.finalize(self, self._connection.close)
-        self._identity = _identity(path)
+        self._identity = identity(path)
 
     def is_at(self, path: Path) -> bool:
         """Whether `path` is still the file that was opened."""
-        return self._identity is not None and _identity(path) == self._identity
+        return self._identity is not None and identity(path) == self._identity
 
     def get(self, key: bytes) -> bytes | None:
         with self._lock, explained():
@@ -105,27 +107,24 @@ class FactStore:
 
     def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Those of many facts that are known, in no particular order."""
-        wanted = list(keys)
-        for start in range(0, len(wanted), BATCH):
-            batch = wanted[start : start + BATCH]
-            marks = ",".join("?" * len(batch))
-            with self._lock, explained():
-                query = f"SELECT key, value FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
-                rows = self._connection.execute(query, batch).fetchall()
+        for rows in self._among(keys, "SELECT key, value FROM facts WHERE key IN"):
             # Outside of the lock: readers of single entries are waiting.
             with explained():
                 found = [(key, zlib.decompress(value)) for key, value in rows]
             yield from found
 
     def known(self, keys: Iterable[bytes]) -> frozenset[bytes]:
-        wanted, found = list(keys), set[bytes]()
-        for start in range(0, len(wanted), BATCH):
-            batch = wanted[start : start + BATCH]
-            marks = ",".join("?" * len(batch))
+        found = self._among(keys, "SELECT key FROM facts WHERE key IN")
+        return frozenset(key for rows in found for (key,) in rows)
+
+    def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[tuple[bytes, ...]]]:
+        """The rows of many keys, some keys at a time."""
+        wanted = iter(keys)
+        while batch := tuple(islice(wanted, BATCH)):
             with self._lock, explained():
-                query = f"SELECT key FROM facts WHERE key IN ({marks})"  # noqa: S608 - only question marks
-                found.update(row[0] for row in self._connection.execute(query, batch))
-        return frozenset(found)
+                marks = ",".join("?" * len(batch))
+                rows = self._connection.execute(f"{query} ({marks})", batch).fetchall()
+            yield rows
 
     def __len__(self) -> int:
         with self._lock, explained():
@@ -198,14 +197,6 @@ class FactStore:
                 self._connection.rollback()
                 raise
             self._connection.commit()
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 @contextmanager
