@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
+from typing import Self
 
 from jieda.content.markdown.body import Body, PlacedHeading, parse_body, render_body
 from jieda.content.markdown.html_writer import Keep
@@ -60,62 +61,63 @@ class _Line:
     prose: str
 
 
-def leanings(raw: str, headings: Sequence[PlacedHeading]) -> Iterator[tuple[int, str]]:
-    """Where the fix of a file leans on the rest of its page, or on a page elsewhere: line and message.
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The lines of a file's section `fix` that are not blank, and whether it has a code block."""
 
-    `raw` is the whole file; `headings` tell where its sections start.
-    """
-    lines, has_code = _fix_of(raw, headings)
-    names_file = any(FILE.search(line.text) for line in lines)
-    if lines and not has_code and _is_only_a_link(lines):
-        yield lines[0].number, "the fix is only a link: say here what to do"
-    for line in lines:
-        if pointer := ELSEWHERE.search(line.prose):
-            yield (
-                line.number,
-                f"the fix says {pointer[0].strip()!r}, and is shown without the rest of the page",
-            )
-        if not names_file and (spoken := A_LINE.search(line.prose)):
-            yield line.number, f"the fix says {spoken[0]!r} and names no file"
+    lines: tuple[_Line, ...] = ()
+    has_code: bool = False
+
+    @classmethod
+    def of(cls, raw: str, headings: Sequence[PlacedHeading]) -> Self:
+        """The fix of a whole file, whose `headings` tell where its sections start."""
+        sections = [placed for placed in headings if placed.section]
+        starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
+        if not starts:
+            return cls()
+        written = raw.splitlines()
+        end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(written))
+        lines: list[_Line] = []
+        fenced = has_code = False
+        for number, text in enumerate(written[starts[0] : end], starts[0] + 1):
+            if FENCE.match(text):
+                fenced, has_code = not fenced, True
+            elif not fenced and text.strip():
+                lines.append(_Line(number, text, CODE_SPAN.sub("", text)))
+        return cls(tuple(lines), has_code)
+
+    def leanings(self) -> Iterator[tuple[int, str]]:
+        """Where it leans on the rest of its page, or on a page elsewhere: line and message."""
+        names_file = any(FILE.search(line.text) for line in self.lines)
+        if self.lines and not self.has_code and _is_only_a_link(self.lines):
+            yield self.lines[0].number, "the fix is only a link: say here what to do"
+        for line in self.lines:
+            if pointer := ELSEWHERE.search(line.prose):
+                said = pointer[0].strip()
+                yield line.number, f"the fix says {said!r}, and is shown without the rest of the page"
+            if not names_file and (spoken := A_LINE.search(line.prose)):
+                yield line.number, f"the fix says {spoken[0]!r} and names no file"
+
+    @property
+    def words(self) -> int:
+        """How many there are outside code blocks and tables: a code span is one, two Chinese characters are one."""
+        prose = (
+            LIST_MARK.sub("", line.text, count=1)
+            for line in self.lines
+            if not line.text.lstrip().startswith("|")
+        )
+        text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
+        others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
+        return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
+
+    def names_no_option(self, framework: str) -> bool:
+        """Whether there is one and it names neither its framework nor anything that looks like an option."""
+        text = "\n".join(line.text for line in self.lines)
+        named = self.has_code or OPTION.search(text) or framework.casefold() in text.casefold()
+        return bool(self.lines) and not named
 
 
-def fix_words(raw: str, headings: Sequence[PlacedHeading]) -> int:
-    """Count the words of a fix outside code blocks and tables: a code span is one, two Chinese characters are one."""
-    lines, _ = _fix_of(raw, headings)
-    prose = (
-        LIST_MARK.sub("", line.text, count=1) for line in lines if not line.text.lstrip().startswith("|")
-    )
-    text = LINK_TARGET.sub("]", CODE_SPAN.sub(" code ", "\n".join(prose)))
-    others = [word for word in HAN.sub(" ", text).split() if re.search(r"\w", word)]
-    return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
-
-
-def names_no_option(raw: str, headings: Sequence[PlacedHeading], framework: str) -> bool:
-    """Whether a file has a fix that names neither its framework nor anything that looks like an option."""
-    lines, has_code = _fix_of(raw, headings)
-    text = "\n".join(line.text for line in lines)
-    return bool(lines) and not (has_code or OPTION.search(text) or framework.casefold() in text.casefold())
-
-
-def _fix_of(raw: str, headings: Sequence[PlacedHeading]) -> tuple[list[_Line], bool]:
-    """The lines of the section `fix` that are not blank, and whether it has a code block."""
-    sections = [placed for placed in headings if placed.section]
-    starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
-    if not starts:
-        return [], False
-    written = raw.splitlines()
-    end = min((placed.line - 1 for placed in sections if placed.line > starts[0]), default=len(written))
-    lines: list[_Line] = []
-    fenced = has_code = False
-    for number, text in enumerate(written[starts[0] : end], starts[0] + 1):
-        if FENCE.match(text):
-            fenced, has_code = not fenced, True
-        elif not fenced and text.strip():
-            lines.append(_Line(number, text, CODE_SPAN.sub("", text)))
-    return lines, has_code
-
-
-def _is_only_a_link(lines: list[_Line]) -> bool:
+def _is_only_a_link(lines: Sequence[_Line]) -> bool:
     text = " ".join(line.text for line in lines)
     return bool(LINK.search(text)) and len(LETTER.findall(LINK.sub("", text))) < FEWEST_LETTERS
 
@@ -210,7 +212,9 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
     if not front.draft and _only_skeleton(front.title, body_text):
         left = (Problem(file.where, line, "unfinished", ONLY_SKELETON, served=False) for line in unfinished)
         return None, (*problems, *left)
-    body = parse_body(body_text, lang, entry_id.partition("/")[0], body_line)
+    framework = entry_id.partition("/")[0]
+    body = parse_body(body_text, lang, framework, body_line)
+    fix = Fix.of(raw, body.headings)
     outline = FileOutline(
         id=entry_id,
         lang=lang,
@@ -225,9 +229,9 @@ def _parse(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
         first_line=body.first_line,
         starts_with_section=body.starts_with_section,
         unfinished=unfinished,
-        leanings=tuple(leanings(raw, body.headings)),
-        fix_words=fix_words(raw, body.headings),
-        fix_names_no_option=names_no_option(raw, body.headings, entry_id.partition("/")[0]),
+        leanings=tuple(fix.leanings()),
+        fix_words=fix.words,
+        fix_names_no_option=fix.names_no_option(framework),
     )
     return ParsedFile(outline, raw, body), (*problems, *_shown_as_written(file.where, body, draft))
 
