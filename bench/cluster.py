@@ -22,7 +22,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
-from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
@@ -33,6 +33,7 @@ from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
 from jieda.search.searcher import Searcher
 from jieda.search.weights import WEIGHTING
+from jieda.snapshot.snapshot import WantedIndex
 
 from bench.search import ROOT, SHOWN, documents, library_of
 
@@ -77,9 +78,9 @@ def measured(
         built = seconds(lambda: update_index(directory, None, made, (), ()))
         here = EmbeddedIndex(directory, WEIGHTING)
         write_index_name(directory, name)
-        load = Load(made, "", (), ())
+        wanted = WantedIndex("", made, (), ())
         try:
-            loaded = seconds(lambda: indexes.fill(name, load, lambda: None))
+            loaded = seconds(lambda: indexes.fill(name, wanted, "", lambda: None))
             size = cluster.ask("GET", f"/{name}/_stats/store")["indices"][name]["primaries"]["store"]
             there = ClusterIndex(directory, WEIGHTING, cluster)
             ours, theirs = (Searcher(library, each, analyzer, glossary) for each in (here, there))

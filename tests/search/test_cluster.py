@@ -13,7 +13,7 @@ from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster
 from jieda.cluster.engine import LeanDocuments
 from jieda.cluster.index import ClusterIndex, write_index_name
-from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access
 from jieda.search.index.document import BODIES, Document
 from jieda.search.index.embedded import EmbeddedIndex
@@ -22,6 +22,7 @@ from jieda.search.index.writer import update_index
 from jieda.search.query.words import Query, Writing
 from jieda.search.rank.ranker import Ranker
 from jieda.search.weights import WEIGHTING
+from jieda.snapshot.snapshot import WantedIndex
 from jieda.taxonomy import Filters
 
 from tests.search.contract import TAGS, IndexContract, document, ids, passage, search, word
@@ -40,7 +41,7 @@ def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Itera
     by_id = {one.id: one for one in documents}
     update_index(folder, None, LeanDocuments(by_id), (), ())
     write_index_name(folder, name)
-    indexes.fill(name, Load(by_id, "", (), ()), lambda: None)
+    indexes.fill(name, WantedIndex("", by_id, (), ()), "", lambda: None)
     try:
         yield ClusterIndex(folder, WEIGHTING, cluster, **options)
     finally:

@@ -16,7 +16,7 @@ from typing import Self, TypeVar
 from jieda.cluster.ask import Shape
 from jieda.cluster.door import Cluster, Refused
 from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
-from jieda.cluster.indexes import Indexes, Load
+from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access, Credentials, Signer
 from jieda.errors import ClusterUnavailable, IndexUnreadable, SettingsError
 from jieda.search.index.document import Document
@@ -165,10 +165,11 @@ class ClusterEngine:
         update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
         index = self._indexes.named(wanted.digest)
         write_index_name(target, index)
-        load = Load(wanted.documents, _index_of(previous), wanted.changed, wanted.removed)
-        self._told(lambda: self._load(data, index, load, pause))
+        self._told(lambda: self._load(data, index, wanted, _index_of(previous), pause))
 
-    def _load(self, data: Path, index: str, load: Load, pause: Callable[[], None]) -> None:
+    def _load(
+        self, data: Path, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]
+    ) -> None:
         with loading_alone(self._cluster, self._lock, pause) as lease:
 
             def go_on() -> None:
@@ -177,7 +178,7 @@ class ClusterEngine:
 
             self._indexes.prune({index, *_indexes_of(data)})
             if not self._indexes.is_whole(index):
-                self._indexes.fill(index, load, go_on)
+                self._indexes.fill(index, wanted, previous, go_on)
             go_on()
             self._indexes.make_current(index)
 

@@ -13,16 +13,16 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from jieda.cluster.ask import FORM, Shape, any_of, index_body, source_of
 from jieda.cluster.door import PASSING, Cluster, Refused
 from jieda.errors import ClusterUnavailable
-from jieda.search.index.document import Document, Weighting
+from jieda.search.index.document import Weighting
+from jieda.snapshot.snapshot import WantedIndex
 
 BATCH = 2 << 20
 """Bytes that are sent at once."""
@@ -121,17 +121,6 @@ ASKED = 5
 """Documents that are looked up before an index becomes the current one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What an index is to hold: `documents` by id, of which the `changed` differ from those that `previous` has, and
-    the `removed` are in that one only. `previous` is empty where everything is to be sent."""
-
-    documents: Mapping[str, Document]
-    previous: str
-    changed: Collection[str]
-    removed: Collection[str]
-
-
 class Indexes:
     """The indexes below a prefix."""
 
@@ -154,20 +143,21 @@ class Indexes:
         meta = self._meta(index)
         return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
 
-    def fill(self, index: str, load: Load, pause: Callable[[], None]) -> None:
-        """Makes an index that holds `load`, checks it and finishes it; removes what there is of that name before.
+    def fill(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> None:
+        """Makes an index that holds what is wanted, checks it and finishes it; removes what there is of that name
+        before. `previous` is the index before it, empty where everything is to be sent.
 
         For whoever holds the lock. Raises ClusterUnavailable.
         """
         self._remove(index)
         try:
-            if not self._taken_over(index, load, pause):
-                self._create(index, load, pause)
+            if not self._taken_over(index, wanted, previous, pause):
+                self._create(index, wanted, pause)
             self._ask("POST", f"/{index}/_refresh")
-            self._check(index, load)
+            self._check(index, wanted)
             self._await_copies(index)
             self._ask("PUT", f"/{index}/_settings", {"index": {"blocks.write": True}})
-            meta = {"form": FORM, "documents": len(load.documents), "whole": True}
+            meta = {"form": FORM, "documents": len(wanted.documents), "whole": True}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
             self._remove(index)
@@ -199,40 +189,40 @@ class Indexes:
 
     # ---- parts
 
-    def _taken_over(self, index: str, load: Load, pause: Callable[[], None]) -> bool:
+    def _taken_over(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
         """Copies the index before inside the cluster and sends what changed; False where that is not worth it."""
-        meta = self._meta(load.previous) if load.previous else None
+        meta = self._meta(previous) if previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
             return False
-        if len(load.changed) > MOST_CHANGED * len(load.documents):
+        if len(wanted.changed) > MOST_CHANGED * len(wanted.documents):
             return False
         settings = {"number_of_replicas": self._shape.replicas, "blocks.write": None}
         try:
-            self._ask("PUT", f"/{load.previous}/_clone/{index}", {"settings": {"index": settings}})
+            self._ask("PUT", f"/{previous}/_clone/{index}", {"settings": {"index": settings}})
         except Refused:
             return False
         self._await(index)
-        changes = (written(one, source_of(load.documents[one], self._weighting)) for one in load.changed)
-        send(self._cluster, index, chain(changes, map(deleted, load.removed)), pause)
-        log.info("%d documents were sent to the cluster, the others were there", len(load.changed))
+        changes = (written(one, source_of(wanted.documents[one], self._weighting)) for one in wanted.changed)
+        send(self._cluster, index, chain(changes, map(deleted, wanted.removed)), pause)
+        log.info("%d documents were sent to the cluster, the others were there", len(wanted.changed))
         return True
 
-    def _create(self, index: str, load: Load, pause: Callable[[], None]) -> None:
+    def _create(self, index: str, wanted: WantedIndex, pause: Callable[[], None]) -> None:
         self._ask("PUT", f"/{index}", index_body(self._shape))
         self._await(index)
         began = time.monotonic()
-        items = (written(one.id, source_of(one, self._weighting)) for one in load.documents.values())
+        items = (written(one.id, source_of(one, self._weighting)) for one in wanted.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 
-    def _check(self, index: str, load: Load) -> None:
+    def _check(self, index: str, wanted: WantedIndex) -> None:
         """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is
         missing."""
-        if (count := self._count(index)) != len(load.documents):
-            raise ClusterUnavailable(f"{count} of {len(load.documents)} documents arrived")
-        ids = list(load.documents)
+        if (count := self._count(index)) != len(wanted.documents):
+            raise ClusterUnavailable(f"{count} of {len(wanted.documents)} documents arrived")
+        ids = list(wanted.documents)
         for document_id in ids[:: max(1, len(ids) // ASKED)][:ASKED]:
-            keys = load.documents[document_id].keys
+            keys = wanted.documents[document_id].keys
             if not keys:
                 continue
             query = {"bool": {"must": any_of("keys", keys[:1]), "filter": {"ids": {"values": [document_id]}}}}
