@@ -1,11 +1,13 @@
 """The text of an edition: written out of its fields, and the skeleton of a new one, with everything to fill in."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.markdown.links import SECTIONS
 from jieda.content.read.forms import ENTRY_ID, FrontMatter
 from jieda.content.read.parse import edition_digest
@@ -213,16 +215,18 @@ def write_skeletons(
     """
     framework, _, slug = entry_id.partition("/")
     check_id(taxonomy, entry_id)
-    paths = {lang: directory / lang / framework / f"{slug}.md" for lang in Language}
-    for path in paths.values():
-        if path.exists() or path.is_symlink():
-            raise AuthoringError(f"{path} is there already")
-    for lang, path in paths.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # "x": a file that came up in between is not overwritten either.
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(skeleton(taxonomy, framework, kind, lang, today))
-    return tuple(paths.values())
+    steps = [
+        Create(
+            directory / lang / framework / f"{slug}.md",
+            skeleton(taxonomy, framework, kind, lang, today).encode(),
+        )
+        for lang in Language
+    ]
+    for step in steps:
+        if os.path.lexists(step.path):
+            raise AuthoringError(f"{step.path} is there already")
+    carry_out(steps)
+    return tuple(step.path for step in steps)
 
 
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from jieda.content.authoring.edition_text import check_id
 from jieda.content.authoring.source_text import Blocks, SourceText, canonical_order
 from jieda.content.authoring.writing import Create, Rename, Rewrite, Step
 from jieda.content.markdown.body import Body, parse_body
 from jieda.content.markdown.links import Link, LinkKind, read_link
 from jieda.content.read.corpus import Corpus, FileOutline
 from jieda.content.read.directory import DirectoryListing, list_directory, read_file
-from jieda.content.read.forms import ENTRY_ID, FrontMatter
+from jieda.content.read.forms import FrontMatter
 from jieda.content.read.gather import entry_id_of
 from jieda.content.read.parse import SourceFile, parse_file
 from jieda.content.read.yaml_reader import Items, Node, Scalar
@@ -233,14 +234,7 @@ def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -
 
 
 def _refuse_ids(corpus: Corpus, old: str, new: str) -> None:
-    framework = new.partition("/")[0]
-    if not ENTRY_ID.fullmatch(new):
-        raise AuthoringError(
-            f"{new!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
-        )
-    if framework not in corpus.taxonomy.framework:
-        known = ", ".join(corpus.taxonomy.framework)
-        raise AuthoringError(f"framework {framework!r} is not in taxonomy.yaml, which has {known}")
+    check_id(corpus.taxonomy, new)
     if old == new:
         raise AuthoringError(f"{old} has that name already")
     for file in corpus.files:

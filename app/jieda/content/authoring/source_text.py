@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jieda.content.authoring.edition_text import quoted
+from jieda.content.authoring.edition_text import listed, quoted
 from jieda.content.authoring.writing import Rewrite, carry_out
 from jieda.content.read.corpus import Corpus, Editions, Outline
 from jieda.content.read.forms import FIELDS
@@ -72,6 +72,23 @@ class SourceText:
             return read_fields(self.front, first_line=FIRST_LINE)
         except YamlError as error:
             raise AuthoringError(f"line {error.line}: {error.message}") from error
+
+    def span(self, key: str) -> tuple[int, int]:
+        """The lines of a field, from 0, without blank lines and comments that stand before the next one; behind the
+        last line where it is missing. Raises AuthoringError as `fields` does."""
+        lines, starts = self.front_lines, self.fields().key_lines
+        if key not in starts:
+            return len(lines), len(lines)
+        first = starts[key] - FIRST_LINE
+        last = min([*(line - FIRST_LINE for line in starts.values() if line > starts[key]), len(lines)])
+        while last > first + 1 and _is_aside(lines[last - 1]):
+            last -= 1
+        return first, last
+
+    def with_lines(self, first: int, last: int, written: str) -> "SourceText":
+        """With other text in place of the lines from `first` up to `last`."""
+        lines = self.front_lines
+        return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
 
     def with_values(self, values: Iterable[tuple[Scalar, str]]) -> "SourceText":
         """With other words in place of some values of its front matter, in the quotes that these have."""
@@ -184,19 +201,18 @@ def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
     missing comes after the field `after`. Raises AuthoringError where the front matter cannot be read."""
     if all(_BARE.fullmatch(value) for value in values):
         return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
-    lines = "".join(f"  - {quoted(value)}\n" for value in values)
-    return _with(text, key, f"{key}:\n{lines}", after)
+    return _with(text, key, listed(key, values), after)
 
 
 def with_item(text: str, key: str, value: str, after: str) -> str:
     """An edition with a value more at the end of the list `key`, as `with_list`. The values that are there stay as they
     are written, where each has a line of its own."""
     source = SourceText.of(text.encode())
+    first, last = source.span(key)
     lines = source.front_lines
-    first, last = _span(source.fields(), lines, key)
     item = _ITEM.match(lines[last - 1]) if first + 1 < last else None
     if item:
-        return _text(source, [*lines[:last], f"{item[1]}{quoted(value)}\n", *lines[last:]])
+        return source.with_lines(last, last, f"{item[1]}{quoted(value)}\n").content.decode()
     return with_list(text, key, (*values_of(text, key), value), after)
 
 
@@ -208,27 +224,11 @@ def with_value(text: str, key: str, value: str, after: str) -> str:
 
 def _with(text: str, key: str, written: str, after: str) -> str:
     source = SourceText.of(text.encode())
-    fields, lines = source.fields(), source.front_lines
-    first, last = _span(fields, lines, key if key in fields.key_lines else after)
-    if key not in fields.key_lines:
-        first = last
-    return _text(source, [*lines[:first], written, *lines[last:]])
-
-
-def _text(source: SourceText, lines: list[str]) -> str:
-    return replace(source, front="".join(lines)).content.decode()
-
-
-def _span(fields: Fields, lines: list[str], key: str) -> tuple[int, int]:
-    """The lines of a field, from 0, without blank lines and comments that stand before the next one."""
-    if key not in fields.key_lines:
-        return len(lines), len(lines)
-    firsts = [line - FIRST_LINE for line in fields.key_lines.values()]
-    first = fields.key_lines[key] - FIRST_LINE
-    last = min([*(each for each in firsts if each > first), len(lines)])
-    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
-        last -= 1
-    return first, last
+    if key in source.fields().key_lines:
+        first, last = source.span(key)
+    else:
+        first = last = source.span(after)[1]
+    return source.with_lines(first, last, written).content.decode()
 
 
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
@@ -272,7 +272,5 @@ def _stamped(file: Outline, digest: str) -> bytes:
 def with_stamp(content: bytes, digest: str) -> bytes:
     """An edition with `synced_with` set, where it stands or as the last of the front matter. Raises AuthoringError."""
     source = SourceText.of(content)
-    lines = source.front_lines
-    first, last = _span(source.fields(), lines, "synced_with")
     stamp = f"synced_with: '{digest}'{source.line_end}"
-    return replace(source, front="".join([*lines[:first], stamp, *lines[last:]])).content
+    return source.with_lines(*source.span("synced_with"), stamp).content

@@ -140,18 +140,14 @@ def opened(directory: Path) -> Iterator[ContentFolder]:
 
 def make_folder(folder: str, parent: int) -> None:
     """Makes a folder unless it is there."""
-    try:
+    with suppress(FileExistsError):
         os.mkdir(folder, 0o755, dir_fd=parent)
-    except FileExistsError:
-        return
 
 
 def remove_leftover(name: str, folder: int) -> None:
     """Removes what an earlier, interrupted attempt left."""
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        return
 
 
 def _hidden(name: str) -> str:
@@ -259,6 +255,7 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 CALLED = "the content directory"
 """What errors say instead of a path of this machine."""
+ROLES = ("AUTHOR", "COMMITTER")
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f<>]{1,100}")
 _EMAIL = re.compile(r"[^\s\x00-\x1f\x7f<>@]{1,100}@[^\s\x00-\x1f\x7f<>@]{1,100}")
@@ -282,12 +279,8 @@ def commit(directory: Path, wheres: Sequence[str], author: Author, message: str)
     Raises GitError with what git says. The files are left as they are.
     """
     check_repository(directory)
-    environ = {
-        "GIT_AUTHOR_NAME": author.name,
-        "GIT_AUTHOR_EMAIL": author.email,
-        "GIT_COMMITTER_NAME": author.name,
-        "GIT_COMMITTER_EMAIL": author.email,
-    }
+    environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
+    environ |= {f"GIT_{role}_EMAIL": author.email for role in ROLES}
 
     def git(*arguments: str) -> bytes:
         return run(directory, *arguments, environ=environ, called=CALLED)
