@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -114,21 +114,15 @@ def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _lock(descriptor, folder)
+    with ExitStack() as opened_folder:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened_folder.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            said = f"{folder.parent}: another `jieda load` is at work there: wait for its end"
+            raise LoadingError(said) from error
         yield
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise LoadingError(
-            f"{folder.parent}: another `jieda load` is at work there: wait for its end"
-        ) from error
 
 
 def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:

@@ -1,7 +1,7 @@
 """The first stage: a file to a page of Markdown, whatever it was written in, line for line the same where it can be."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -79,16 +79,13 @@ class PagePair:
 
 def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
     """The page in a file; without `lang` its characters tell the language. Raises ImportingError."""
-    raw = read_text(path)
-    return page_of(path, raw, lang)
+    return page_of(path, read_text(path), lang)
 
 
 def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
     """The page that the text of a file holds, whatever it is written in. Raises ImportingError."""
-    if path.suffix in TO_MARKDOWN:
-        markdown, origin = TO_MARKDOWN[path.suffix](raw, str(path))
-        return make_page(path, markdown, lang, origin)
-    return make_page(path, raw, lang)
+    markdown, origin = TO_MARKDOWN[path.suffix](raw, str(path))
+    return make_page(path, markdown, lang, origin)
 
 
 def make_page(
@@ -137,7 +134,7 @@ def language_of(text: str) -> Language:
     return Language.ZH if han * 20 > letters else Language.EN
 
 
-def code_lines(lines: tuple[str, ...] | list[str]) -> frozenset[int]:
+def code_lines(lines: Sequence[str]) -> frozenset[int]:
     """Numbers of the lines that belong to fenced code, fences included."""
     inside: set[int] = set()
     fence = ""

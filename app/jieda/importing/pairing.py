@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -72,7 +72,7 @@ def _addresses(text: str) -> list[str]:
 
 
 def _build(lines: Sequence[str]) -> tuple[float, ...]:
-    code = code_lines(lines if isinstance(lines, tuple) else tuple(lines))
+    code = code_lines(lines)
     prose = [line for number, line in enumerate(lines) if number not in code]
     text = "\n".join(prose)
     han = len(_HAN.findall(text))
@@ -173,30 +173,16 @@ def _together(title: float | None, body: float | None, one: Features, other: Fea
 
 def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -> list[list[float | None]]:
     """Cosine of tf-idf vectors over the words that both languages use at all; None where one has no such word."""
-    common = {word for each in en for word in each} & {word for each in zh for word in each}
+    common = set().union(*en) & set().union(*zh)
     frequency = Counter(word for each in (*en, *zh) for word in each if word in common)
     total = len(en) + len(zh)
     weights = {word: math.log(1 + total / count) for word, count in frequency.items()}
     left, right = ([_vector(each, weights) for each in side] for side in (en, zh))
-    holders: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    for j, vector in enumerate(right):
-        for word, value in vector.items():
-            holders[word].append((j, value))
-    return [_row(vector, holders, right) for vector in left]
+    return [[_product(one, other) if one and other else None for other in right] for one in left]
 
 
-def _row(
-    vector: Mapping[str, float],
-    holders: Mapping[str, Sequence[tuple[int, float]]],
-    others: Sequence[Mapping[str, float]],
-) -> list[float | None]:
-    if not vector:
-        return [None] * len(others)
-    sums = [0.0] * len(others)
-    for word, value in vector.items():
-        for j, other in holders[word]:
-            sums[j] += value * other
-    return [total if other else None for total, other in zip(sums, others, strict=True)]
+def _product(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    return sum(value * other.get(word, 0.0) for word, value in one.items())
 
 
 def _vector(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str, float]:

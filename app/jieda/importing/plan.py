@@ -1,4 +1,4 @@
-"""Signatures that several entries would have: each alone looked right, together they tell the entries apart no more."""
+"""What an import does about the questions of all pages: ids, links between them, proposals, and what changed since."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -206,18 +206,9 @@ def _answers_too(host: Host, wording: Wording) -> bool:
 
 def _headed(host: Host, wording: Wording) -> PageQuestion:
     section = host.section
-    body = min(section.first + 1, section.end)
-    title = wording.without_mark(section.title)
+    title, body = wording.without_mark(section.title), min(section.first + 1, section.end)
     return PageQuestion(
-        title=title,
-        anchor=section.anchor,
-        first=section.first,
-        body=body,
-        end=host.end,
-        categories=host.path[:-1],
-        style="heading",
-        lead="",
-        written=section.title,
+        title, section.anchor, section.first, body, host.end, host.path[:-1], "heading", "", section.title
     )
 
 

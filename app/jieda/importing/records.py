@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jieda.content.read.corpus import Corpus
+from jieda.disk import write_aside
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
@@ -60,9 +61,7 @@ def write_record(directory: Path, framework: str, entries: tuple[Imported, ...])
     path = record_path(directory, framework)
     path.parent.mkdir(parents=True, exist_ok=True)
     raw = {"format": FORMAT, "entries": [_raw(each) for each in entries]}
-    aside = path.with_name(f".{path.name}.new")
-    aside.write_text(json.dumps(raw, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
-    aside.replace(path)
+    write_aside(path, (json.dumps(raw, ensure_ascii=False, indent=1) + "\n").encode())
 
 
 def _imported(raw: Mapping[str, Any]) -> Imported:

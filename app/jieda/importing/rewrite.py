@@ -9,19 +9,11 @@ from urllib.parse import unquote, urljoin
 
 from jieda.content.markdown.links import IMAGE_TYPES, LinkKind, read_link, slug
 from jieda.entry import Language
+from jieda.importing.html_pages import INLINE
 from jieda.importing.page import code_lines
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _ATTRIBUTE = r"""\b{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|\{{?["'`]?([^"'`}}\s>]+))"""
-_WRAPPERS: Mapping[str, str] = {
-    "b": "**",
-    "strong": "**",
-    "i": "*",
-    "em": "*",
-    "code": "`",
-    "kbd": "`",
-    "tt": "`",
-}
 _DROPPED = "|".join(
     """
     a article aside big center cite dd details div dl dt figcaption figure font footer header hr ins label li mark
@@ -106,7 +98,7 @@ def _between_spans(text: str, change: Callable[[str], str]) -> str:
 
 def _notices(lines: Sequence[str]) -> list[str]:
     """`:::tip` and `!!! note` become quotations with a bold title; what else they mark off stays as text."""
-    code = code_lines(tuple(lines))
+    code = code_lines(lines)
     out: list[str] = []
     quoting = ""
     for number, line in enumerate(lines):
@@ -148,8 +140,8 @@ def _tag(match: re.Match[str], components: set[str]) -> str:
     name, rest = match["name"], match["rest"]
     if name != name.lower():
         return "" if name in components else match[0]
-    if name in _WRAPPERS:
-        return _WRAPPERS[name]
+    if name in INLINE:
+        return INLINE[name]
     if name == "img":
         address = _attribute(rest, "src")
         return f"![{_attribute(rest, 'alt')}]({address})" if address else ""
