@@ -42,6 +42,15 @@ def test_a_word_that_serves_the_sentence_is_no_reason_beside_another(small: Make
     assert {text for _, text, _ in reasons(first(snapshot, "how do i greet zebras"))} == {"zebras"}
 
 
+def test_who_writes_a_name_otherwise_comes_before_who_has_it_inside_of_a_longer_one(
+    small: MakeSnapshot,
+) -> None:
+    alike = concept("Options", f"{'Rain and tea. ' * 30}Some call it batch-size.")
+    inside = concept("What rollout_batch_size is", "Set `rollout_batch_size`. " * 30)
+    snapshot = small(FILLERS | {"en/alike": alike, "en/inside": inside})
+    assert found(snapshot, "batch_size")[:2] == ["alike", "inside"]
+
+
 @pytest.mark.parametrize(
     "text", ["{}=8", "{}: 8", "{} = 8", "set {}=8 and it fails", "设置 {}=8 报错", "--{}=8"]
 )

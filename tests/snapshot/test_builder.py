@@ -22,7 +22,7 @@ from jieda.snapshot.build.builder import BuildAbandoned, Builder
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FILE_NAME
-from jieda.snapshot.store.generation import Generation, current_name
+from jieda.snapshot.store.generation import Generation, current_name, read_pointer
 from jieda.snapshot.store.processes import serving_workers
 
 from tests.support.server import ROOT, environment, until
@@ -84,6 +84,17 @@ def test_an_edit_that_is_taken_back_leads_to_the_generation_of_before(
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     assert builder.build().generation == first
     assert titles(data) == ["A", "B"]
+
+
+@pytest.mark.quick
+def test_the_pointer_names_the_directories_of_now_whatever_is_in_them(
+    builder: Builder, content: Path, data: Path, analyzers: Analyzers, tmp_path: Path
+) -> None:
+    """A start with broken content asks whether what is there was built from the same ones."""
+    first = builder.build().generation
+    beside = write(tmp_path / "beside", {})
+    assert Builder([content, beside], data, analyzers).build().generation == first
+    assert read_pointer(data).content == (str(content), str(beside))
 
 
 @pytest.mark.quick

@@ -181,6 +181,7 @@ def test_nothing_is_kept_where_that_is_switched_off(serve: Serve, tmp_path: Path
     assert 'outcome="hit"' not in text
 
 
+@pytest.mark.quick
 def test_new_content_is_found_at_once(serve: Serve, tmp_path: Path) -> None:
     content = write(tmp_path, {"en/roll/a.md": edition("Memory")})
     with serve(content, reload_token="s3cret-token") as client:
