@@ -17,6 +17,7 @@ from tests.support.server import Server, client_of
 
 SLOW = {"agents", "cli", "importing", "snapshot"}
 """Folders all of whose tests build something or start processes."""
+WHOLLY_SLOW = "\npytestmark = pytest.mark.slow\n"
 SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
 """A test that uses one of these, directly or not, talks to a server."""
 
@@ -109,6 +110,17 @@ def serve(
             return client
 
         yield start
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not read files all of whose tests `make quick` leaves out: what those import takes it seconds."""
+    if "not slow" not in config.option.markexpr or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    left_out = SLOW.union({"e2e"}).intersection(collection_path.parts) or WHOLLY_SLOW in text
+    return (
+        True if left_out and "mark.quick" not in text and collection_path.name.startswith("test_") else None
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -171,7 +171,8 @@ def test_the_page_offers_to_leave_out_what_may_not_apply(
     assert 'name="version" value="roll 1.0"' in narrowed
 
 
-def test_the_command_and_python_filter_by_version(content: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_command_filters_by_version(content: Path) -> None:
     (content / "zh/roll/old.md").unlink()
     command = [sys.executable, "-m", "jieda.cli.main", "search", "widget fails", "--json"]
     command += ["--content", str(content), "--for-version"]
@@ -180,12 +181,18 @@ def test_the_command_and_python_filter_by_version(content: Path, tmp_path: Path)
         assert json.loads(run.stdout)["total"] == total
     wrong = subprocess.run([*command, "latest"], capture_output=True, cwd=ROOT, timeout=120, check=False)
     assert b"such as '<framework> 0.2.4'" in wrong.stderr
+
+
+def test_python_filters_by_version(content: Path, tmp_path: Path) -> None:
+    (content / "zh/roll/old.md").unlink()
     with jieda.open(content, data=tmp_path / "data", semantic=False) as base:
+        assert base.search("widget fails", version="slime 0.2.4").total == 1
         (way_out,) = base.search("widget fails", version="slime 0.3.1").suggestions
         assert (way_out.type, "slime 0.3.1" in way_out.text) == ("drop_filter", True)
         assert "version" not in way_out.url
 
 
+@pytest.mark.slow
 def test_an_entry_goes_out_through_the_command_and_comes_back_by_load(content: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "jieda.cli.main"]
     read = subprocess.run(

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -44,15 +45,13 @@ def strings(source: str) -> Iterator[str]:
             yield node.value
 
 
+@cache
 def says() -> str:
     """All strings of the source, with templates, scripts and texts of the pages as they are."""
     texts = [text for path in APP.rglob("*.py") for text in strings(path.read_text(encoding="utf-8"))]
     files = (path for folder in (APP / "web", APP / "locales", ROOT / "static") for path in folder.rglob("*"))
     texts += [path.read_text(encoding="utf-8") for path in files if path.suffix in {".html", ".js", ".json"}]
     return "\n".join(texts)
-
-
-SAYS = says()
 
 
 def test_no_framework_and_no_program_is_named_in_the_source() -> None:
@@ -63,7 +62,7 @@ def test_no_framework_and_no_program_is_named_in_the_source() -> None:
     found = {
         name
         for name in names - built_with - SPOKEN
-        if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", SAYS, re.IGNORECASE)
+        if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", says(), re.IGNORECASE)
     }
     assert not found
 
@@ -74,7 +73,7 @@ def test_no_framework_and_no_program_is_named_in_the_source() -> None:
 def test_no_word_of_a_signature_is_in_the_source(entry_id: str) -> None:
     entry = load_library([CONTENT]).entries[entry_id]
     words = {word for line in entry.signature_lines for word in WORD.findall(line)} - ORDINARY
-    assert not {word for word in words if re.search(rf"\b{word}\b", SAYS)}
+    assert not {word for word in words if re.search(rf"\b{word}\b", says())}
 
 
 @pytest.mark.parametrize("content", [CONTENT, OPERATIONS], ids=["shipped", "operations"])

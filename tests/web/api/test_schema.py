@@ -30,6 +30,8 @@ from schemathesis.specs.openapi.checks import (
 from tests.support.server import Server
 from tests.web.api.test_protocol import assert_problem
 
+pytestmark = pytest.mark.slow
+
 
 def what_is_allowed_is_answered(
     context: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case[Any]
