@@ -14,7 +14,7 @@ import pytest
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.search.answers import SearchRequest
-from jieda.search.completion import read_completions
+from jieda.search.index.array_file import read_arrays
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
@@ -490,7 +490,7 @@ def test_segments_damaged_under_a_builder_go_into_no_other(
     builder.build()
     generation = Generation(data, current_name(data))
     EmbeddedIndex(generation.index, WEIGHTING)
-    read_completions(generation.index, generation.header.completions)
+    read_arrays(generation.index, generation.header.completions)
 
 
 FULL = """

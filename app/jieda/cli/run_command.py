@@ -44,22 +44,19 @@ class Tail:
     """The end of what a command printed; all of it goes to `log`, where there is one."""
 
     log: BinaryIO | None = None
-    chunks: list[bytes] = field(default_factory=list)
-    size: int = 0
+    kept: bytearray = field(default_factory=bytearray)
 
     def add(self, chunk: bytes) -> None:
-        """Keep a piece, and forget the oldest ones that are not needed any more."""
+        """Keep a piece, and forget what is not needed any more, now and then."""
         if self.log:
             self.log.write(chunk)
-        self.chunks.append(chunk)
-        self.size += len(chunk)
-        if self.size > 4 * KEPT:
-            self.chunks = [self.text()]
-            self.size = len(self.chunks[0])
+        self.kept += chunk
+        if len(self.kept) > 4 * KEPT:
+            del self.kept[:-KEPT]
 
     def text(self) -> bytes:
         """The last `KEPT` bytes."""
-        return b"".join(self.chunks)[-KEPT:]
+        return bytes(self.kept[-KEPT:])
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})

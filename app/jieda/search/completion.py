@@ -18,24 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import merge
-from pathlib import Path
 
 import numpy as np
 
 from jieda.entry import Entry, Language, Summary
 from jieda.han import EAST_ASIAN
 from jieda.search.answers import Completion, CompletionType
-from jieda.search.index.array_file import (
-    LAST,
-    Array,
-    Strings,
-    encoded,
-    link_arrays,
-    narrow,
-    read_arrays,
-    string_arrays,
-    write_arrays,
-)
+from jieda.search.index.array_file import LAST, Array, Strings, encoded, narrow, string_arrays
 from jieda.taxonomy import FACETS, GlossaryGroup, Taxonomy, facet_values
 
 IDENTIFIER = re.compile(
@@ -139,21 +128,6 @@ def _starts(text: str) -> Iterator[tuple[bytes, int]]:
         byte += len(text[before : start.start()].encode("utf-8", "surrogatepass"))
         before = start.start()
         yield encoded[byte:], byte
-
-
-def write_completions(directory: Path, candidates: Sequence[CompletionCandidate], fold: Fold) -> str:
-    """Writes candidates to a file of `directory`; its name. Raises OSError."""
-    return write_arrays(directory, completion_arrays(candidates, fold))
-
-
-def link_completions(target: Path, previous: Path, name: str) -> None:
-    """Has `target` hold the file that `previous` has, by a hard link where that works. Raises OSError."""
-    link_arrays(previous, name, target)
-
-
-def read_completions(directory: Path, name: str) -> dict[str, Array]:
-    """What was written. Raises IndexUnreadable where it is damaged."""
-    return read_arrays(directory, name)
 
 
 LONGEST = 120

@@ -22,11 +22,8 @@ from jieda.diagnosis.words import BackgroundFacts, CountedWords, Known, WordRead
 from jieda.entry import Language, Sample
 from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest
-from jieda.search.completion import (
-    Completer,
-    read_completions,
-)
-from jieda.search.index.array_file import Array
+from jieda.search.completion import Completer
+from jieda.search.index.array_file import Array, read_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.meaning.embedder import Embedder, GuardedEmbedder, embedder
@@ -242,7 +239,7 @@ def open_snapshot(
     glossary = analyzers.glossary(library.dictionary, library.glossary)
     index = _index(generation, analyzers, before)
     same = before and before.generation.header.completions == name
-    completions = before.completions if before and same else read_completions(generation.index, name)
+    completions = before.completions if before and same else read_arrays(generation.index, name)
     diagnoser, background = _diagnoser(
         library, generation, facts, index, WordReader(analyzer, glossary), before
     )

@@ -13,11 +13,11 @@ from jieda.diagnosis.words import DiagnosisFacts
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
     CompletionCandidate,
+    completion_arrays,
     glossary_candidates,
-    link_completions,
     tag_candidates,
-    write_completions,
 )
+from jieda.search.index.array_file import link_arrays, write_arrays
 from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Meaning
@@ -176,7 +176,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compare
     """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
     if previous and _completes_alike(facts, plan, previous.header, difference):
         try:
-            link_completions(target, previous.index, previous.header.completions)
+            link_arrays(previous.index, previous.header.completions, target)
         except OSError:
             log.warning("the completions of generation %s are lost: they are made anew", previous.name)
         else:
@@ -187,7 +187,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compare
     vocabulary = plan.header.vocabulary
     found += tag_candidates((row.head.summary for row in rows), vocabulary.taxonomy)
     found += glossary_candidates(vocabulary.glossary)
-    return write_completions(target, tuple(dict.fromkeys(found)), fold())
+    return write_arrays(target, completion_arrays(tuple(dict.fromkeys(found)), fold()))
 
 
 def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:
