@@ -398,8 +398,12 @@ def test_what_title_or_passage_shows_is_no_reason(client: httpx.Client, address:
     for card in cards:
         marked = "\n".join("".join(each.itertext()) for each in card.iter("mark"))
         lists = [each for each in card.iter("ul") if each.get("class") == "reasons"]
-        told = ["".join(value.itertext()) for each in lists for value in [*each.iter("b"), *each.iter("code")]]
-        shown = [word for text in told if "↔" not in text for word in re.split("、|, ", text) if word in marked]
+        told = [
+            "".join(value.itertext()) for each in lists for value in [*each.iter("b"), *each.iter("code")]
+        ]
+        shown = [
+            word for text in told if "↔" not in text for word in re.split("、|, ", text) if word in marked
+        ]
         assert shown == []
 
 
