@@ -295,6 +295,20 @@ def test_only_commands_import_what_brings_entries_in() -> None:
     ]
 
 
+def test_whoever_wants_a_verdict_asks_the_one_judgement() -> None:
+    """`usecases.judge` alone puts a diagnosis and a search together. The others explain a log on its behalf: elsewhere,
+    or as if a draft were in place."""
+    asking = {
+        path
+        for path, node in every(ast.Attribute)
+        if node.attr == "diagnose"
+        and isinstance(node.value, ast.Name | ast.Attribute)
+        and "diagnoser" in ast.dump(node)
+    }
+    behalf = ("diagnose", "judge", "log_process", "workbench/review")
+    assert asking == {f"app/jieda/usecases/{name}.py" for name in behalf}
+
+
 def test_nothing_is_imported_inside_a_function() -> None:
     assert not [f"{path}:{node.lineno}" for path, node in functions() if list(imports(node))]
 

@@ -12,7 +12,7 @@ from jieda.cli.main import main
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.usecases.judge import LOOKED_AT, judge
+from jieda.usecases.judge import judge
 
 from tests.agents.conftest import over_http
 from tests.support.server import Server
@@ -63,38 +63,56 @@ OURS = (
 )
 
 
-def verdicts(server: Server, text: str) -> dict[str, str]:
-    """That of each surface."""
+Verdict = tuple[str, list[str], list[str]]
+"""The outcome, the entries that explain a text, and the frameworks that are asked about."""
+
+
+def verdict(answer: Any) -> Verdict:
+    """That of a judgement as JSON."""
+    return answer["outcome"], [match["id"] for match in answer["matches"]], list(answer.get("asks", ()))
+
+
+def verdicts(server: Server, text: str) -> tuple[dict[str, Verdict], dict[str, str]]:
+    """That of each surface, and what the pages show."""
     with server.client() as client:
-        found: dict[str, str] = {}
-        for name, answer in (
-            ("home", client.post("/en/search", data={"q": text}, follow_redirects=True)),
-            ("search page", client.get("/en/search", params={"q": text})),
-            ("log page", client.post("/en/diagnose", data={"text": text})),
-        ):
-            found[name] = "".join(re.findall('data-verdict="([a-z_]*)"', answer.text))
-        found["search"] = client.get("/api/v1/search", params={"q": text}).json()["judgement"]["outcome"]
-        found["diagnose"] = client.post("/api/v1/diagnose", json={"text": text}).json()["outcome"]
+        pages = {
+            "home": client.post("/en/search", data={"q": text}, follow_redirects=True).text,
+            "search page": client.get("/en/search", params={"q": text}).text,
+            "log page": client.post("/en/diagnose", data={"text": text}).text,
+        }
+        found = {
+            "search": verdict(client.get("/api/v1/search", params={"q": text}).json()["judgement"]),
+            "diagnose": verdict(client.post("/api/v1/diagnose", json={"text": text}).json()),
+        }
 
-    async def ask(agent: Any) -> str:
-        answer = await agent.call_tool("diagnose", {"text": text})
-        return str(answer.structured_content["outcome"])
+    async def ask(agent: Any) -> Any:
+        return (await agent.call_tool("diagnose", {"text": text})).structured_content
 
-    found["agents"] = over_http(server, ask)
+    found["agents"] = verdict(over_http(server, ask))
     told = CliRunner().invoke(
         main,
         ["diagnose", "--json", "--url", server.base],
         input=text,
         env={name: None for name in os.environ if name.startswith("JIEDA_")},
     )
-    found["command line"] = str(json.loads(told.stdout)["outcome"])
-    return found
+    found["command line"] = verdict(json.loads(told.stdout))
+    return found, pages
+
+
+def shown(page: str) -> tuple[str, str]:
+    """What a page says of a text, and the first entry that it names below that."""
+    said, _, below = page.partition('data-verdict="')[2].partition('"')
+    return said, "".join(re.findall('href="/en/entries/([^"#?]*)', below)[:1])
 
 
 @pytest.mark.parametrize("text", [*FOREIGN, *OURS])
 def test_a_text_has_one_verdict_everywhere(text: str, server: Server) -> None:
-    found = verdicts(server, text)
-    assert len(set(found.values())) == 1, found
+    found, pages = verdicts(server, text)
+    said, ids, asks = found["diagnose"]
+    assert found == dict.fromkeys(found, (said, ids, asks))
+    told = {name: shown(page) for name, page in pages.items()}
+    assert {name: outcome for name, (outcome, _) in told.items()} == dict.fromkeys(pages, said)
+    assert not ids or {name for name, (_, first) in told.items() if first != ids[0]} == set(), told
 
 
 @pytest.mark.parametrize("text", FOREIGN)
@@ -158,8 +176,7 @@ def test_a_word_that_no_entry_has_is_named_by_every_surface(server: Server) -> N
 
 def answering(snapshot: Snapshot, text: str, lang: Language) -> set[str]:
     """The entries that are said to explain a text, surely or perhaps."""
-    asked = SearchRequest(text, lang, limit=LOOKED_AT)
-    return {match.entry.id for match in judge(snapshot, asked, snapshot.searcher.search(asked)).matches}
+    return {match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches}
 
 
 def test_what_an_entry_says_of_itself_is_answered_by_it(shipped: Snapshot) -> None:

@@ -22,7 +22,7 @@ from jieda.places import CONTENT
 from jieda.search.answers import SearchRequest
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
-from jieda.usecases.judge import LOOKED_AT, judge
+from jieda.usecases.judge import judge
 
 
 @click.command("check")
@@ -106,13 +106,11 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         snapshot = knowledge.snapshot
 
         def diagnosed(log: str) -> dict[str, bool]:
-            matches = snapshot.diagnoser.diagnose(log, Language.EN).matches
+            matches = judge(snapshot, SearchRequest(log)).matches
             return {match.entry.id: match.confidence is Confidence.EXACT for match in matches}
 
         def answered(text: str, lang: Language) -> list[str]:
-            asked = SearchRequest(text, lang, limit=LOOKED_AT)
-            found = judge(snapshot, asked, snapshot.searcher.search(asked))
-            return [match.entry.id for match in found.matches]
+            return [match.entry.id for match in judge(snapshot, SearchRequest(text, lang)).matches]
 
         yield TriedAnswers(snapshot.searcher.has_words, diagnosed, answered)
 

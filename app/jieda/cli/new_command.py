@@ -8,11 +8,12 @@ import click
 
 from jieda.cli.asking import ask, local_client
 from jieda.cli.chosen import content_directories
-from jieda.cli.diagnose import SURE, read_log
+from jieda.cli.diagnose import read_log
 from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.edition_text import write_skeletons
 from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded, load_corpus
+from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
 from jieda.settings import Settings
 from jieda.usecases.diagnose import diagnose
@@ -72,13 +73,11 @@ def _from_log(file: Path, directories: tuple[Path, ...], wanted: Wanted, *, forc
         raise click.UsageError("the log is empty")
     client = local_client(directories)
     found = ask(client, diagnose(client.service, log, Language.EN, wanted.framework)).diagnosis
-    for match in found.matches[:1]:
-        if match.confidence.value in SURE and not force:
-            click.echo(
-                f"{match.entry.id} explains this log already ({match.confidence}): {match.edition.title}"
-            )
-            click.echo("nothing was written; --force makes a draft all the same", err=True)
-            return 1
+    if found.verdict is Verdict.KNOWN and not force:
+        match = found.matches[0]
+        click.echo(f"{match.entry.id} explains this log already ({match.confidence}): {match.edition.title}")
+        click.echo("nothing was written; --force makes a draft all the same", err=True)
+        return 1
     draft = draft_from_log(log, found, Loaded(directories, frozenset(Language)), wanted)
     steps = draft.steps(directories[-1])
     with writing():

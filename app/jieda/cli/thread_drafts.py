@@ -16,11 +16,11 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.content.authoring.edition_text import KnownFailure
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
-from jieda.diagnosis.answers import Confidence, Diagnosis, LogError, Verdict
+from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.diagnosis.words import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import Slugs, finders_of, shape_of
-from jieda.entry import Kind, Language, Sample, Source
+from jieda.entry import Kind, Sample, Source
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
 from jieda.search.meaning.embedder import NotEmbedded, alike
@@ -29,6 +29,7 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Filters
 from jieda.usecases.from_log import MOST_NAMED, clues_of, draft_files
 from jieda.usecases.gaps.grouping import ALIKE, meaning
+from jieda.usecases.judge import judge, searched
 from jieda.usecases.secrets import masked_for_others
 
 NEAR = 0.75
@@ -103,7 +104,7 @@ def read_all(
     found = []
     for place in progress(range(len(threads)), len(threads)):
         thread = threads[place]
-        diagnosis = snapshot.diagnoser.diagnose(thread.logs, Language.EN, framework)
+        diagnosis = judge(snapshot, SearchRequest(thread.logs), framework)
         entry = cited.get(thread.url) or _answered(snapshot, thread, diagnosis, framework)
         found.append(ReadThread(thread, diagnosis, _shape(thread, diagnosis), entry))
     return tuple(found)
@@ -111,15 +112,14 @@ def read_all(
 
 def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
     """The entry that explains its log or, where it has none, answers its question."""
-    for match in diagnosis.matches[:1]:
-        if match.confidence is not Confidence.POSSIBLE:
-            return match.entry.id
+    if diagnosis.verdict is Verdict.KNOWN:
+        return diagnosis.matches[0].entry.id
     if diagnosis.root:
         return ""
-    request = SearchRequest(thread.title, Language.EN, Filters(framework=(framework,)), 1, verbatim=True)
-    found = snapshot.searcher.search(request)
-    best = next(iter(found.hits), None)
-    return best.entry.id if best and not found.weak and best.score >= COVERED else ""
+    request = SearchRequest(thread.title, filters=Filters(framework=(framework,)), limit=1, verbatim=True)
+    _, answer = searched(snapshot, request)
+    best = next(iter(answer.hits), None)
+    return best.entry.id if best and not answer.weak and best.score >= COVERED else ""
 
 
 def _failure(diagnosis: Diagnosis) -> LogError | None:

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from jieda.analysis.pipeline import Glossary
 from jieda.content.library import Library
 from jieda.content.read.load import load_library
-from jieda.diagnosis.answers import Confidence, Diagnosis
+from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError, JudgedFileError
 from jieda.search.answers import SearchAnswer, SearchRequest
@@ -23,7 +23,7 @@ from jieda.search.weights import WEIGHTING
 from jieda.snapshot.build.builder import Builder
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.watch.follow import Follower
-from jieda.usecases.judge import judge, under_verdict
+from jieda.usecases.judge import searched
 
 SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
@@ -188,7 +188,7 @@ class Bench:
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
         """Search over everything, and what its judgement makes of it."""
-        return lambda request: self._judge(request)[1]
+        return lambda request: searched(self._snapshot, request)[1]
 
     def hidden(self, judged: Judged) -> Callable[[SearchRequest], SearchAnswer]:
         """Search without the editions in the query's own language. Raises JiedaError where nothing is left."""
@@ -196,17 +196,12 @@ class Bench:
 
     def diagnose(self, judged: Judged) -> DiagnosedQuery:
         """What a text comes to, as every surface says it."""
-        found, answer = self._judge(SearchRequest(judged.query, display_language(judged)))
+        found, answer = searched(self._snapshot, SearchRequest(judged.query, display_language(judged)))
         ids = tuple(match.entry.id for match in found.matches)
         listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
-        searched = (WEAK if answer.weak else FOUND) if listed else ""
+        found_so = (WEAK if answer.weak else FOUND) if listed else ""
         right = [*ids, *listed][0] in judged.expected if ids or listed else False
-        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, found.confidence or searched, right)
-
-    def _judge(self, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
-        answer = self._snapshot.searcher.search(request)
-        found = judge(self._snapshot, request, None if "\n" in request.text.strip() else answer)
-        return found, under_verdict(answer, found)
+        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, found.confidence or found_so, right)
 
     def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
         """A block for each query whose right entry isn't first: what came instead, and what it scored by."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from jieda.diagnosis.answers import Diagnosis, Verdict
-from jieda.diagnosis.diagnose import Diagnoser
 from jieda.entry import Language
 from jieda.errors import TooBusy
 from jieda.log.lines import PIECE, physical_lines, strip_codes
@@ -16,7 +15,7 @@ from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import check_tag
 from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
-from jieda.usecases.judge import LOOKED_AT, judge
+from jieda.usecases.judge import judge
 from jieda.usecases.secrets import masked_for_others, without_secrets
 from jieda.usecases.service import LARGE_LOG, Service
 
@@ -70,12 +69,8 @@ async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an aske
 def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
     service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str, usual: str
 ) -> Diagnosis:
-    """A diagnosis; of one line beside what a search finds, so that the same line has one answer everywhere."""
-    line = text.strip()
-    asked = SearchRequest(line, lang, limit=LOOKED_AT, frameworks=tuple(filter(None, (framework or usual,))))
-    is_line = line and "\n" not in line and len(line) <= service.limits.query_chars
-    answer = snapshot.searcher.search(asked) if is_line and not snapshot.searcher.is_remote else None
-    return judge(snapshot, asked, answer, framework, partial(explain, service, snapshot, text, lang))
+    asked = SearchRequest(text, lang, frameworks=tuple(filter(None, (framework or usual,))))
+    return judge(snapshot, asked, framework, explain=partial(explain, service, snapshot, text, lang))
 
 
 def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:
@@ -119,16 +114,14 @@ AROUND = 2
 """Lines on both sides of what matched, where that alone is not enough."""
 
 
-def telling_lines(diagnoser: Diagnoser, text: str, diagnosis: Diagnosis, framework: str) -> str:
+def telling_lines(snapshot: Snapshot, text: str, diagnosis: Diagnosis, framework: str) -> str:
     """As few lines of `text` as are diagnosed like all of it, masked for others; empty where no few are."""
     if not diagnosis.matches:
         return ""
     lines = physical_lines(strip_codes(text))
     for numbers in _choices(diagnosis, len(lines)):
         chosen = "\n".join(_shown(lines[number - 1]) for number in sorted(numbers)).strip()
-        if len(chosen) <= LONGEST and _is_alike(
-            diagnoser.diagnose(chosen, Language.EN, framework), diagnosis
-        ):
+        if len(chosen) <= LONGEST and _is_alike(judge(snapshot, SearchRequest(chosen), framework), diagnosis):
             return chosen
     return ""
 

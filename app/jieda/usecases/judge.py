@@ -13,6 +13,8 @@ from jieda.usecases.secrets import without_secrets
 
 LOOKED_AT = 3
 """Hits whose own words are compared with what was asked."""
+LONGEST_LINE = 2000
+"""Characters of a line that is searched for as well."""
 PROVEN = 1.0
 """A score of search that words alone do not bring: the entry writes a name of the query as it stands. Entries less than
 that apart are equally proven."""
@@ -21,20 +23,29 @@ that apart are equally proven."""
 def judge(
     snapshot: Snapshot,
     asked: SearchRequest,
-    answer: SearchAnswer | None,
     told: str = "",
+    *,
     explain: Callable[[str], Diagnosis] | None = None,
+    answer: SearchAnswer | None = None,
 ) -> Diagnosis:
-    """What a text comes to. `answer` is what a search finds of it, None of more than a line; `told`, the framework that
-    it is said to be of, and those of the request answer where one would be asked for; `explain` diagnoses it as a
-    framework's, where that is not done here."""
+    """What a text comes to, of one line beside what a search finds, so that the same line has one answer everywhere.
+
+    `told`, the framework that it is said to be of, and those of the request answer where one would be asked for;
+    `explain` diagnoses it as a framework's, where that is not done here; `answer` is that of a search for the request,
+    where there is one already.
+    """
     explain = explain or partial(snapshot.diagnoser.diagnose, asked.text, asked.lang)
     found = explain(told)
     if usual := next((each for each in asked.frameworks if each in found.asks), ""):
         found = explain(usual)
-    proven = _proven(found, answer, asked.text) if answer else ()
+    line = asked.text.strip()
+    if not line or "\n" in line:
+        answer = None
+    elif answer is None and len(line) <= LONGEST_LINE and not snapshot.searcher.is_remote:
+        answer = snapshot.searcher.search(replace(asked, text=line, limit=LOOKED_AT))
+    proven = _proven(found, answer, line) if answer else ()
     if proven:
-        found = _with_own(found, proven, asked.text.strip())
+        found = _with_own(found, proven, line)
     elif found.verdict is Verdict.POSSIBLE and not found.asks and _is_doubted(snapshot, found, asked):
         near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
         found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
@@ -43,6 +54,13 @@ def judge(
         near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_WEAK])
         found = replace(found, near=near, verdict=Verdict.NEAR)
     return without_secrets(found)
+
+
+def searched(snapshot: Snapshot, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
+    """What a text comes to, and what a search says beside that. Raises what `Searcher.search` does."""
+    answer = snapshot.searcher.search(request)
+    found = judge(snapshot, request, answer=answer)
+    return found, under_verdict(answer, found)
 
 
 def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAnswer:

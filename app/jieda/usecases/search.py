@@ -83,7 +83,7 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
     if request.unfinished or request.offset or not text or "\n" in text:
         return None
     told = filters.framework[0] if len(filters.framework) == 1 else ""
-    found = judge(snapshot, request, answer, told)
+    found = judge(snapshot, request, told, answer=answer)
     matches = tuple(match for match in found.matches if filters.admit(match.entry))
     return replace(found, matches=matches) if matches or not found.matches else None
 

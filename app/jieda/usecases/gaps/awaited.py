@@ -8,9 +8,11 @@ from hashlib import sha256
 from jieda.diagnosis.answers import Diagnosis, Match, Verdict
 from jieda.entry import Language
 from jieda.feedback import Awaited, FeedbackStore, today
+from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import NOBODY, Unexplained, gap_of, note_of_diagnosis
 from jieda.usecases.gaps.redact import Redactor, as_log
+from jieda.usecases.judge import judge
 from jieda.usecases.service import Service
 
 BYTES = 16
@@ -59,7 +61,7 @@ def withdraw(service: Service, key: str) -> None:
 def explained(snapshot: Snapshot, asked: Awaited) -> Match | None:
     """What explains a redacted failure as its log would have been explained."""
     log = as_log(line_of(snapshot, asked.kind, asked.text))
-    found = snapshot.diagnoser.diagnose(log, asked.lang, asked.framework)
+    found = judge(snapshot, SearchRequest(log, asked.lang), asked.framework)
     return found.matches[0] if found.verdict is Verdict.KNOWN and not found.asks else None
 
 

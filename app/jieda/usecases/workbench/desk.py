@@ -26,10 +26,12 @@ from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
 from jieda.feedback import today
 from jieda.log.formats import Formats, compile_formats
+from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import Taxonomy
 from jieda.usecases.from_log import clues_of, known_failure
 from jieda.usecases.gaps.redact import as_log, as_quoted, as_signature
+from jieda.usecases.judge import judge
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.draft import Draft, tidied, where_of
 
@@ -143,7 +145,7 @@ def draft_from_log(
     line as title, symptom and signature, and the log itself, secrets masked, as a sample. `redacted`: the line as it
     is kept of a gap, where the log has something else for all that was taken out."""
     taxonomy, text = snapshot.library.taxonomy, masked(log)
-    diagnosis = snapshot.diagnoser.diagnose(text, Language.EN, framework)
+    diagnosis = judge(snapshot, SearchRequest(text), framework)
     clues = clues_of(text, diagnosis, material.loaded)
     if redacted:
         signature = as_signature(redacted)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from jieda.analysis.pipeline import Analyzer, Glossary
@@ -23,6 +24,7 @@ from jieda.signature import literal_text
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.diagnose import turn
 from jieda.usecases.entries import ReadEntry
+from jieda.usecases.judge import judge, searched
 from jieda.usecases.secrets import masked
 from jieda.usecases.service import Service
 from jieda.usecases.workbench.desk import Desk, Material
@@ -94,26 +96,14 @@ LONGEST_QUERY = 300
 """Characters of a title or an alias that are searched for."""
 MOST_HITS = 10
 MOST_ALIKE = 4
-SURE = (Confidence.EXACT, Confidence.LIKELY)
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """An entry that a log is taken for. `signature`: the one that says most, empty where words alone speak."""
-
-    id: str
-    title: str
-    lang: Language
-    confidence: Confidence
-    signature: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a log is taken for, best first: as served, and with the draft in place."""
+    """What explains a log, best first: as served, and with the draft in place."""
 
-    before: tuple[Taken, ...]
-    after: tuple[Taken, ...]
+    before: tuple[Match, ...]
+    after: tuple[Match, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +140,10 @@ def diagnoser_with(snapshot: Snapshot, material: Material, library: Library, dra
     return with_entry(served, library, entry_id, facts, counts)
 
 
-def try_log(before: Diagnoser, after: Diagnoser, log: str, lang: Language) -> Tried:
-    """What a log is taken for by two diagnosers."""
-    return Tried(_taken(before, log, lang), _taken(after, log, lang))
-
-
-def _taken(diagnoser: Diagnoser, log: str, lang: Language) -> tuple[Taken, ...]:
-    return tuple(
-        Taken(
-            match.entry.id,
-            match.edition.title,
-            match.edition.lang,
-            match.confidence,
-            next((each.detail for each in match.evidence if each.kind == "signature"), ""),
-        )
-        for match in diagnoser.diagnose(log, lang).matches
-    )
+def try_log(snapshot: Snapshot, after: Diagnoser, log: str, lang: Language) -> Tried:
+    """What explains a log as served, and by another diagnoser."""
+    asked, explain = SearchRequest(log, lang), partial(after.diagnose, log, lang)
+    return Tried(judge(snapshot, asked).matches, judge(snapshot, asked, explain=explain).matches)
 
 
 def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[QueryRank, ...]:
@@ -186,8 +164,9 @@ def _queries(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Language) -> QueryRank:
-    answer = snapshot.searcher.search(SearchRequest(query, lang, limit=MOST_HITS))
-    ids = [hit.entry.id for hit in answer.hits]
+    found, answer = searched(snapshot, SearchRequest(query, lang, limit=MOST_HITS))
+    explaining = [match.entry.id for match in found.matches]
+    ids = list(dict.fromkeys((*explaining, *(hit.entry.id for hit in answer.hits))))
     place = ids.index(entry_id) + 1 if entry_id in ids else 0
     winner = snapshot.library.summary(ids[0]) if ids and place != 1 else None
     return QueryRank(field, query, lang, place, winner, answer.weak)
@@ -207,8 +186,8 @@ def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[QueryRank]) -> tuple
 
 
 def _explained(snapshot: Snapshot, text: str) -> Sequence[Match]:
-    matches = snapshot.diagnoser.diagnose(text, Language.EN).matches
-    return [match for match in matches if match.confidence in SURE]
+    matches = judge(snapshot, SearchRequest(text)).matches
+    return [match for match in matches if match.confidence is not Confidence.POSSIBLE]
 
 
 MOST_WORDINGS = 20
@@ -269,7 +248,7 @@ def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Lang
     tried = None
     if log.strip():
         after = diagnoser_with(snapshot, material, library, draft)
-        tried = try_log(snapshot.diagnoser, after, masked(log), lang)
+        tried = try_log(snapshot, after, masked(log), lang)
     return Review(
         checked=checked,
         read=ReadEntry(entry, library.summary(draft.id), library.related(draft.id)) if entry else None,

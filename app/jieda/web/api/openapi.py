@@ -21,6 +21,7 @@ from jieda.presentation.shaper import Shaper
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.entries import ReadEntry
+from jieda.usecases.judge import judge, searched
 from jieda.usecases.search import Found
 from jieda.version import VERSION
 from jieda.web.api.parameters import DiagnoseBody, OutcomeBody
@@ -231,7 +232,7 @@ def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[
     if not logs:
         return {}
     text = min(logs, key=len)[:MAX_LOG]
-    answer = snapshot.diagnoser.diagnose(text, Language.EN, "")
+    answer = judge(snapshot, SearchRequest(text))
     body = {"text": text, "lang": "en"}
     told = as_text(answer, shape.t, lambda entry_id: shape.urls.entry(Language.EN, entry_id))
     return {
@@ -241,8 +242,8 @@ def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[
 
 
 def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:
-    found = Found(request, snapshot.searcher.search(request), snapshot)
-    return shape.search(found).model_dump(mode="json")
+    found, answer = searched(snapshot, request)
+    return shape.search(Found(request, answer, snapshot, found)).model_dump(mode="json")
 
 
 def choose(library: Library) -> Entry | None:

@@ -299,8 +299,8 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
             service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
         )
         context = context.at(found.snapshot)
-        diagnoser, diagnosis = found.snapshot.diagnoser, found.diagnosis
-        shared = await service.offload(lambda: telling_lines(diagnoser, text, diagnosis, paste.framework))
+        snapshot, diagnosis = found.snapshot, found.diagnosis
+        shared = await service.offload(lambda: telling_lines(snapshot, text, diagnosis, paste.framework))
         answered = DiagnosedLog(diagnosis, shared)
         if is_plain_form(request):
             kept = shared

@@ -7,13 +7,14 @@ from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
 from jieda.content.read.history import WordPiece, blocks_between
+from jieda.diagnosis.answers import Match
 from jieda.entry import Kind, Language, Problem, Summary
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import filled
 from jieda.usecases.entries import ReadEntry
 from jieda.usecases.workbench.desk import OpenedEdition
 from jieda.usecases.workbench.draft import where_of
-from jieda.usecases.workbench.review import QueryRank, Review, Taken
+from jieda.usecases.workbench.review import QueryRank, Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
 from jieda.web.pages.layout import GAPS, Head, render_page
@@ -301,15 +302,15 @@ def _status(context: PageContext, form: Form, review: Review | None) -> str:
     return f"{found}{GAPS[context.lang]}{context.t(end)}"
 
 
-def _taken(context: PageContext, taken: Iterable[Taken], form: Form) -> tuple[TakenRow, ...]:
+def _taken(context: PageContext, taken: Iterable[Match], form: Form) -> tuple[TakenRow, ...]:
     return tuple(
         TakenRow(
-            title=each.title,
-            lang=lang_attribute(context, each.lang),
-            own=each.id == form.id,
+            title=each.edition.title,
+            lang=lang_attribute(context, each.edition.lang),
+            own=each.entry.id == form.id,
             confidence=each.confidence.value,
             confidence_name=context.t(f"confidence.{each.confidence}"),
-            signature=each.signature,
+            signature=next((one.detail for one in each.evidence if one.kind == "signature"), ""),
         )
         for each in taken
     )
