@@ -8,7 +8,7 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.analysis.token import Analysis, TokenKind
 from jieda.cli.main import main
 
-from tests.support.small_content import edition, load_checked, write
+from tests.support.small_content import TAXONOMY, edition, load_checked, write
 
 
 def complaints(*directories: Path) -> list[str]:
@@ -81,6 +81,20 @@ def test_a_sample_that_is_not_diagnosed_as_its_entry_is_noted(tmp_path: Path) ->
     assert noted == [
         "samples/roll/lost/wrong.log:1: note: undiagnosed: in a diagnosis, this log is not explained by any entry"
     ]
+
+
+def test_a_sample_that_fits_two_frameworks_is_diagnosed_for_a_reader_of_its_own(tmp_path: Path) -> None:
+    either = "[{all: ['LostError: gone'], confidence: likely}]"
+    entry = edition("Lost", "## Fix\n\nDo it.\n", kind="error", signatures=either)
+    roll = TAXONOMY[TAXONOMY.index("  roll:") : TAXONOMY.index("kinds:")]
+    files = {
+        "taxonomy.yaml": TAXONOMY.replace(roll, roll + roll.replace("roll", "slime").replace("ROLL", "slime"))
+    }
+    for name in ("roll", "slime"):
+        files |= {f"en/{name}/lost.md": entry, f"samples/{name}/lost/one.log": "LostError: gone\n"}
+    folder = write(tmp_path, files)
+    checked = CliRunner().invoke(main, ["check", "--search", "--content", str(folder)], prog_name="jieda")
+    assert [line for line in checked.stdout.splitlines() if "undiagnosed" in line] == []
 
 
 def test_a_log_that_is_exact_for_another_entry_and_own_words_that_lead_elsewhere_are_noted(

@@ -105,8 +105,10 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
         knowledge.build()
         snapshot = knowledge.snapshot
 
-        def diagnosed(log: str) -> dict[str, bool]:
-            matches = judge(snapshot, SearchRequest(log)).matches
+        def diagnosed(log: str, framework: str) -> dict[str, bool]:
+            matches = judge(
+                snapshot, SearchRequest(log, frameworks=(framework,) if framework else ())
+            ).matches
             return {match.entry.id: match.confidence is Confidence.EXACT for match in matches}
 
         def answered(text: str, lang: Language) -> list[str]:

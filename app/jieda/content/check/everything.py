@@ -42,11 +42,11 @@ class CheckReport:
 @dataclass(frozen=True, slots=True)
 class TriedAnswers:
     """What visitors of the content that is checked are answered: whether a search for some words finds anything, the
-    ids of the entries that a diagnosis of a log finds, best first and whether it takes them for exact, and the ids of
-    those that are at least possible for a line."""
+    ids of the entries that a diagnosis of a log finds, best first and whether it takes them for exact, for whoever says
+    that it is of some framework where that is asked, and the ids of those that are at least possible for a line."""
 
     finds: Callable[[str], bool]
-    diagnosed: Callable[[str], Mapping[str, bool]]
+    diagnosed: Callable[[str, str], Mapping[str, bool]]
     judged: Callable[[str, Language], Collection[str]]
 
 
@@ -111,7 +111,7 @@ def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
         for each in loaded.corpus.samples.get(entry_id, ())
     ]
     for owner, log in (*owned, *(("", each) for each in loaded.corpus.background)):
-        found = answers.diagnosed(loaded.sample_texts[log.path])
+        found = answers.diagnosed(loaded.sample_texts[log.path], owner.partition("/")[0])
         first = next(iter(found), "")
         if owner and owner != first:
             said = f"is taken for {first}" if first else "is not explained by any entry"
