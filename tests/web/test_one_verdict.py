@@ -60,6 +60,8 @@ OURS = (
     "保存模型时卡住",
     "iteration 10/ 100 | loss 1.2 | lr 1e-6",
     "all is well, 100 steps done",
+    # Two entries explain it, of which the first is the one to show.
+    "slime: TorchMemorySaver::malloc return OOM since memory_margin_bytes=5 torch.OutOfMemoryError: CUDA out of memory",
 )
 
 
@@ -68,8 +70,9 @@ Verdict = tuple[str, list[str], list[str]]
 
 
 def verdict(answer: Any) -> Verdict:
-    """That of a judgement as JSON."""
-    return answer["outcome"], [match["id"] for match in answer["matches"]], list(answer.get("asks", ()))
+    """That of a judgement as JSON. Tools leave out what is empty."""
+    ids = [match["id"] for match in answer.get("matches", ())]
+    return answer["outcome"], ids, list(answer.get("asks", ()))
 
 
 def verdicts(server: Server, text: str) -> tuple[dict[str, Verdict], dict[str, str]]:
