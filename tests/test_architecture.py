@@ -296,8 +296,7 @@ def test_only_commands_import_what_brings_entries_in() -> None:
 
 
 def test_whoever_wants_a_verdict_asks_the_one_judgement() -> None:
-    """`usecases.judge` alone puts a diagnosis and a search together. The others explain a log on its behalf: elsewhere,
-    or as if a draft were in place."""
+    """`usecases.judge` alone puts a diagnosis and a search together. The others explain a log on its behalf."""
     asking = {
         path
         for path, node in every(ast.Attribute)
@@ -305,7 +304,7 @@ def test_whoever_wants_a_verdict_asks_the_one_judgement() -> None:
         and isinstance(node.value, ast.Name | ast.Attribute)
         and "diagnoser" in ast.dump(node)
     }
-    behalf = ("diagnose", "judge", "log_process", "workbench/review")
+    behalf = ("diagnose", "judge", "log_process")
     assert asking == {f"app/jieda/usecases/{name}.py" for name in behalf}
 
 
