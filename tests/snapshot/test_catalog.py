@@ -111,6 +111,22 @@ def latest(summaries: Iterable[Summary]) -> list[Summary]:
     return sorted(summaries, key=lambda each: (-each.updated.toordinal(), each.id))
 
 
+@pytest.mark.parametrize(
+    ("applies_to", "rest"),
+    [
+        ("ChatLearn 1.0 on DLC", "1.0 on DLC"),
+        ("ChatLearn", ""),
+        ("ChatLearn (DLC)", "DLC"),
+        ("ChatLearn 的 DLC 环境", "DLC 环境"),
+        ("ChatLearn的多机任务", "多机任务"),
+        ("chatlearn-py", "chatlearn-py"),
+        ("在 DLC 上的 ChatLearn", "在 DLC 上的 ChatLearn"),
+    ],
+)
+def test_what_an_entry_is_for_is_said_beside_the_name_of_its_framework(applies_to: str, rest: str) -> None:
+    assert beside_framework("ChatLearn", applies_to) == rest
+
+
 @pytest.mark.parametrize("filters", FILTERS, ids=str)
 def test_lists_are_what_passes_in_its_order(library: Library, filters: Filters) -> None:
     passing = latest(each for each in map(library.summary, library.ids) if filters.admit(each))

@@ -54,12 +54,13 @@ def version_of(applies_to: str) -> tuple[int, ...]:
 def beside_framework(name: str, applies_to: str) -> str:
     """What `applies_to` says beyond the name of the framework that stands before it on the page.
 
-    "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC"; "slime" beside "slime" is nothing.
+    "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC", "ROLL 的 RLVR pipeline" beside "ROLL" is "RLVR pipeline";
+    "slime" beside "slime" is nothing.
     """
     rest = applies_to[len(name) :]
     if not applies_to.casefold().startswith(name.casefold()) or re.match(r"[\w.-]", rest, re.ASCII):
         return applies_to
-    rest = rest.strip(" ,，:：;；")
+    rest = rest.strip(" ,，:：;；").removeprefix("的").lstrip()
     inside = re.fullmatch(r"[(（]([^()（）]*)[)）]", rest)
     return inside[1] if inside else rest
 
