@@ -68,8 +68,6 @@ class OncePerGeneration(Generic[T]):
 
 STEPS_OF_ANOTHER = 5
 """Of the event loop, in which a request on a new connection is accepted, read and answered."""
-
-
 LARGE_LOG = 1 << 16
 """Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
 LARGE_LOGS = (1, 17)
