@@ -29,6 +29,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CONTENT = ROOT / "content"
 SECONDS_TO_COUNT = 30.0
 COUNTED = b"jieda_gaps_total"
+BEFORE_THE_KILL = 0.25
+"""Share of the requests. A killed worker takes along the searches that it holds: what is asked later names the gaps."""
+SECONDS_TO_THE_KILL = 0.1
 SECONDS_TO_START = 300.0
 FOUND = (
     "node2pg KeyError",
@@ -146,6 +149,16 @@ def send(port: int, share: Sequence[Request], week: Week) -> None:
     connection.close()
 
 
+def send_all(port: int, asked: Sequence[Request], week: Week, clients: int) -> None:
+    """Sends requests as so many clients at once."""
+    shares = (asked[place::clients] for place in range(clients))
+    threads = [threading.Thread(target=send, args=(port, share, week)) for share in shares]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def workers_of(data: Path) -> list[int]:
     """The processes that say that they answer requests."""
     return sorted(int(path.name.partition("-")[0]) for path in (data / "workers").glob("*.json"))
@@ -224,16 +237,13 @@ def run(folder: Path, arguments: argparse.Namespace) -> bool:
     week, rng, port = Week(), random.Random(arguments.seed), arguments.port
     asked_for = list(requests(arguments.requests, rng, week))
     process = serve(folder, port, arguments)
-    shares = [asked_for[place :: arguments.clients] for place in range(arguments.clients)]
-    threads = [threading.Thread(target=send, args=(port, share, week)) for share in shares]
-    for thread in threads:
-        thread.start()
-    while week.answered + week.failed < len(asked_for) // 2:
-        time.sleep(0.05)
+    cut = int(len(asked_for) * BEFORE_THE_KILL)
+    send_all(port, asked_for[:cut], week, arguments.clients)
     victim = rng.choice(workers_of(folder / "data"))
-    os.kill(victim, signal.SIGKILL)
-    for thread in threads:
-        thread.join()
+    killing = threading.Timer(SECONDS_TO_THE_KILL, os.kill, (victim, signal.SIGKILL))
+    killing.start()
+    send_all(port, asked_for[cut:], week, arguments.clients)
+    killing.join()
     metrics = counted(port)
     process.terminate()
     process.wait(60)

@@ -29,7 +29,7 @@ def only(log: str) -> Raised:
             "RuntimeError",
             "Error(s) in loading: size mismatch",
         ),
-        ("NVRM: Xid (PCI:0000:9d:00): 94, pid=1", "ECC", "NVRM: Xid (PCI:0000:9d:00): 94, pid=1"),
+        ("NVRM: Xid (PCI:0000:9d:00): 94, pid=1", "Xid of memory", "NVRM: Xid (PCI:0000:9d:00): 94, pid=1"),
         ("NVRM: Xid (PCI:0000:9d:00): 31, pid=1", "Xid", "NVRM: Xid (PCI:0000:9d:00): 31, pid=1"),
         ("x.cpp:1 NCCL WARN Cuda failure 'oom'", "NCCL", "NCCL WARN Cuda failure 'oom'"),
         ("bash: nvcc: command not found", "shell", "bash: nvcc: command not found"),
