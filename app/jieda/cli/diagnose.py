@@ -12,7 +12,8 @@ from typing import BinaryIO, TypeVar
 import click
 
 from jieda.cli.asking import ask, local_client
-from jieda.cli.running import FORMATS, content_option, lang_option, run, terminal_language, url_option
+from jieda.cli.languages import lang_option, terminal_language
+from jieda.cli.running import FORMATS, content_option, run, url_option
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.diagnosis.answers import Confidence

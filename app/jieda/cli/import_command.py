@@ -12,7 +12,8 @@ import click
 
 from jieda.cli.asking import local_client
 from jieda.cli.chosen import content_directories
-from jieda.cli.running import content_option, lang_option, run, terminal_language, writing
+from jieda.cli.languages import lang_option, terminal_language
+from jieda.cli.running import content_option, run, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded

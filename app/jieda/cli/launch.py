@@ -1,4 +1,4 @@
-"""The `jieda` script: starts the program that a command belongs to, and imports none of them.
+"""The `jieda` script: becomes the program that a command belongs to, and imports none of them.
 
 A health check runs every few seconds for years, and whoever checks a file waits for the check: neither needs what a
 server is made of. In a process that has imported the whole application a health check would cost a second of CPU; alone
@@ -7,6 +7,7 @@ it costs a tenth of that.
 
 import os
 import sys
+from importlib import import_module
 
 HEALTH = "health"
 PROGRAMS: dict[str, tuple[str, str]] = {
@@ -44,12 +45,18 @@ ALLOCATION = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
 day would otherwise leave holes in an arena each."""
 
 
+ALL = "jieda.cli.main"
+"""What lists the commands and tells the version: too little to start another interpreter for."""
+
+
 def main() -> None:
     """Becomes the program, arguments and all."""
-    for name, value in ALLOCATION.items():
-        os.environ.setdefault(name, value)
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    program, _ = PROGRAMS.get(name, ("jieda.cli.main", ""))
+    if name not in PROGRAMS:
+        import_module(ALL).main(prog_name="jieda")
+    for variable, value in ALLOCATION.items():
+        os.environ.setdefault(variable, value)
+    program, _ = PROGRAMS[name]
     rest = sys.argv[2:] if name == HEALTH else sys.argv[1:]
     os.execv(sys.executable, [sys.executable, *_flags(), "-c", RUN.format(program), *rest])  # noqa: S606 - our own module
 

@@ -12,15 +12,15 @@ import click
 
 from jieda.agents.installed import require
 from jieda.agents.opening import Message, Opening
-from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run, url_option
-from jieda.content.read.gather import load_site
 from jieda.entry import Language
 from jieda.presentation.brand import OURS, handle, short_name
 from jieda.site_texts import SiteTexts
 
 SESSION = "jieda.cli.mcp_session"
 """Imported while the first answers are given: it takes a second of processor time."""
+SITE = "jieda.cli.mcp_site"
+"""Imported where the content is local: a server has its own, and nobody waits for what reads content."""
 
 
 @click.command("mcp")
@@ -46,14 +46,14 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
         def loading() -> Future[Any]:
             return pool.submit(lambda: import_module(SESSION).opened(url, directories))
 
-        opening = Opening(read, write, partial(named, SiteTexts() if url else site_of(directories)))
+        opening = Opening(read, write, partial(named, site_of(url, directories)))
         opening.answer(lambda: bool(loading.cache_info().currsize) and loading().done(), loading)
         loading().result()(opening.lines(), opening.answers())
 
 
-def site_of(directories: tuple[Path, ...]) -> SiteTexts:
-    """What the content says of itself. Raises ContentError, SettingsError."""
-    return load_site(content_directories(directories))
+def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
+    """What the local content says of itself; nothing where a server answers. Raises ContentError, SettingsError."""
+    return SiteTexts() if url else import_module(SITE).texts(directories)
 
 
 def named(site: SiteTexts, answer: Message) -> Message:

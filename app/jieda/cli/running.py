@@ -1,18 +1,15 @@
 """How commands are run, one or all of them, as the group `jieda`, whose errors become messages; and what many of them
-share: the content that they work on, the language of the terminal."""
+share: the content or the server that they ask."""
 
 import logging
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
 from jieda import progress
-from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.version import VERSION
 
@@ -68,21 +65,6 @@ url_option = click.option(
     default="",
     help="Ask this server instead of the local content.",
 )
-
-
-def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
-    """`--lang`; `default` says whose language is taken without it, `of` what it is the language of."""
-    return click.option(
-        "--lang",
-        type=click.Choice([lang.value for lang in Language]),
-        help=f"Language of the {of}; by default the {default}'s.",
-    )
-
-
-def terminal_language() -> Language:
-    """Chinese where the environment says so, otherwise English."""
-    told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return Language.ZH if told.lower().startswith("zh") else Language.EN
 
 
 def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) -> click.Group:

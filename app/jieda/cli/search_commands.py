@@ -11,7 +11,8 @@ import click
 from jieda.api import language_of
 from jieda.cli.asking import ask, client_of
 from jieda.cli.chosen import settings_of
-from jieda.cli.running import content_option, lang_option, run, terminal_language, url_option
+from jieda.cli.languages import lang_option, terminal_language
+from jieda.cli.running import content_option, run, url_option
 from jieda.entry import Language
 from jieda.errors import RemoteError, UnknownEntry
 from jieda.locales.translations import Translations
