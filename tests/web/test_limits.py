@@ -1,6 +1,7 @@
 """What one client may ask, and all of them together: beyond it they are told when to come back."""
 
 import asyncio
+import itertools
 import logging
 import stat
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +13,7 @@ from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
 from jieda.settings import Settings
 from jieda.web.app import create_app
-from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
+from jieda.web.http.limits import MOST_AT_ONCE, Buckets, Pauses, kind_of
 from jieda.web.site import MOST_VOTES
 
 from tests.support.server import Server
@@ -121,6 +122,15 @@ async def test_a_proxy_that_nobody_trusts_is_named_once(
     ]
     assert len(caplog.records) == 1
     assert "203.0.113.5" in caplog.text
+
+
+async def test_refusals_at_the_same_moment_leave_one_after_another() -> None:
+    pauses = Pauses()
+    at_once = [pauses.next(now=100.0) for _ in range(20)]
+    assert at_once == sorted(at_once)
+    assert 0.25 <= at_once[0] < at_once[-1] < 0.5
+    assert min(later - sooner for sooner, later in itertools.pairwise(at_once)) > 0.004
+    assert pauses.next(now=200.0) == at_once[0]
 
 
 def test_a_bucket_fills_up_again_and_remembers_no_more_clients_than_it_may() -> None:

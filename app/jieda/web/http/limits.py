@@ -32,8 +32,10 @@ MOST_AT_ONCE = 50
 """Requests of one client that are under way, their bodies perhaps still coming, whatever proxy they come through."""
 LOGS_AT_ONCE = 3
 """Logs of one client, of which one is worked on."""
-SECONDS_TO_REFUSE_LOGS = 0.25
-"""A refusal costs little, but a client that takes no pause asks a thousand times a second."""
+SECONDS_TO_REFUSE = 0.25
+SECONDS_BETWEEN_REFUSALS = 0.005
+"""A refusal costs a millisecond of the event loop, and a client that takes no pause asks a thousand times a second, all
+its connections at the same moment: it waits for each, and they leave one after another."""
 LARGE_MESSAGE = 1 << 16
 """Bytes from which on what an agent sends costs as much as a log."""
 
@@ -116,6 +118,18 @@ class Buckets:
         return 0.0
 
 
+class Pauses:
+    """How long whoever is refused waits for it."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def next(self, now: float) -> float:
+        """Seconds from `now`, which are never those of another."""
+        self._last = max(now + SECONDS_TO_REFUSE, self._last + SECONDS_BETWEEN_REFUSALS)
+        return self._last - now
+
+
 class ClientShares:
     """Counts what each client has under way, and lets one of its logs at a time be worked on.
 
@@ -158,6 +172,7 @@ class RateLimits:
         self._metrics = metrics
         self._shares = ClientShares()
         self._warned = False
+        self._pauses = Pauses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what is within the limits through."""
@@ -185,8 +200,7 @@ class RateLimits:
 
     async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()
-        if kind is Cost.DIAGNOSIS:
-            await asyncio.sleep(SECONDS_TO_REFUSE_LOGS)
+        await asyncio.sleep(self._pauses.next(time.monotonic()))
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
