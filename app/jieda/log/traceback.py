@@ -144,7 +144,7 @@ def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePl
     for one in sorted(raised, key=attrgetter("line")):
         message = one.message[:200]
         # What differs in digits only is masked alike, but for the one digit that tells another value.
-        shape = message if "0x" in message else message.translate(_DIGITS)
+        shape = message.replace("0x", "\0").translate(_DIGITS)
         if (text := masked.get(shape)) is None:
             text = masked[shape] = mask(message)
         said = (one.type, text)
