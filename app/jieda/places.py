@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from platformdirs import user_data_path
+from platformdirs import user_cache_path, user_data_path
 
 PACKAGE = Path(__file__).parent.resolve()
 _WITHIN = PACKAGE / "shipped"
@@ -12,3 +12,5 @@ _ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
 CONTENT, STATIC, DEPLOY = _ROOT / "content", _ROOT / "static", _ROOT / "deploy"
 DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
 """By default. An installed package writes nothing beside itself: it may be read-only, or belong to everybody."""
+CACHE = user_cache_path("jieda", appauthor=False)
+"""For what is the same whatever the content, and can be made again."""

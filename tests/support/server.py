@@ -68,16 +68,6 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     return inherited | ours | dict(settings)
 
 
-def with_encoder(data: Path) -> Path:
-    """Has a data directory share what is laid out of the encoder, 83 MB, with those of all other tests."""
-    shared = ROOT / ".pytest_cache" / "encoder"
-    shared.mkdir(parents=True, exist_ok=True)
-    data.mkdir(parents=True, exist_ok=True)
-    if not (data / "encoder").exists():
-        (data / "encoder").symlink_to(shared)
-    return data
-
-
 def start(folder: Path, content: str | Path, **settings: str) -> Server:
     """Start a server whose index and output are kept in `folder` and which has that as working directory.
 
@@ -85,7 +75,7 @@ def start(folder: Path, content: str | Path, **settings: str) -> Server:
     server does not get ready.
     """
     port = free_port()
-    data = with_encoder(folder / "data")
+    data = folder / "data"
     chosen = {"content": str(content), "data": str(data), "port": str(port)} | settings
     output = folder / "output.log"
     with output.open("ab") as sink:

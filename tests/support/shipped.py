@@ -15,7 +15,7 @@ from jieda.snapshot.store.facts import code_version
 from jieda.snapshot.watch.follow import Follower
 
 from tests.support import server as servers
-from tests.support.server import COMMAND, ROOT, Server, environment, with_encoder
+from tests.support.server import COMMAND, ROOT, Server, environment
 
 CONTENT = ROOT / "content"
 ENTRIES = len(
@@ -65,7 +65,7 @@ def _built() -> Path:
                 if path.is_dir() and path.stat().st_mtime < time.time() - SECONDS_TO_KEEP:
                     shutil.rmtree(path)
             aside = Path(tempfile.mkdtemp(dir=KEPT))
-            settings = {"JIEDA_CONTENT": str(CONTENT), "JIEDA_DATA": str(with_encoder(aside))}
+            settings = {"JIEDA_CONTENT": str(CONTENT), "JIEDA_DATA": str(aside)}
             run = subprocess.run(
                 [*COMMAND, "index"], env=environment(settings), capture_output=True, text=True, check=False
             )

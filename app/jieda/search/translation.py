@@ -159,7 +159,7 @@ def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
         content = _content(path)
         key = hashlib.sha256(code.encode() + content).hexdigest()[:32]
         return MappedDictionary(
-            kept_arrays(data / FOLDER, key, lambda: dictionary_arrays(read_cedict(path, content)))
+            kept_arrays([data / FOLDER], key, lambda: dictionary_arrays(read_cedict(path, content)))
         )
     except SettingsError as error:
         raise SettingsError([f"{SETTING}: {problem}" for problem in error.problems]) from error

