@@ -557,7 +557,7 @@ def bytes_on_the_wire(client: httpx.Client, address: str, encoding: str) -> tupl
         return response.num_bytes_downloaded, text
 
 
-@pytest.mark.parametrize(("encoding", "most"), [("gzip", 26 * KIB), ("identity", 104 * KIB)])
+@pytest.mark.parametrize(("encoding", "most"), [("gzip", 26 * KIB), ("identity", 96 * KIB)])
 def test_a_page_weighs_little(client: httpx.Client, lang: str, encoding: str, most: int) -> None:
     """Also for clients without gzip: old proxies take it out of requests."""
     heaviest = ("/entries/chatlearn/multiple-reward-models", "/search?q=训练+参数+怎么+设置")

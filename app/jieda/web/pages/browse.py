@@ -138,7 +138,7 @@ def _siblings(context: PageContext, facet: str, value: str) -> tuple[TagLink, ..
     return tuple(tag_link(context, facet, each) for each in tags if each.tag.id != value)
 
 
-ENTRIES_PAGE_SIZE = 100
+ENTRIES_PAGE_SIZE = 50
 
 
 @dataclass(frozen=True, slots=True)
