@@ -117,7 +117,7 @@ function card({ title, url, applies_to, snippet }) {
   const link = Object.assign(document.createElement("a"), { href: url, textContent: title });
   const heading = document.createElement("h2");
   heading.append(link);
-  item.append(Object.assign(document.createElement("p"), { className: "card-meta", textContent: applies_to }), heading, Object.assign(document.createElement("p"), { className: "snippet", textContent: snippet }));
+  item.append(Object.assign(document.createElement("p"), { className: "card-meta", textContent: applies_to }), heading, Object.assign(document.createElement("p"), { className: "snippet", innerHTML: snippet }));
   return item;
 }
 

@@ -23,6 +23,7 @@ a + a { border-top: 1px solid color-mix(in srgb, var(--ink) 12%, transparent); }
 strong { display: block; font-weight: 600; }
 small { display: block; opacity: .8; font-size: .85em; }
 mark { color: inherit; background: color-mix(in srgb, gold 45%, transparent); }
+code { padding: 0 .2em; border-radius: 3px; background: color-mix(in srgb, var(--ink) 9%, transparent); font-size: .95em; }
 p { opacity: .8; font-size: .9em; }
 [hidden] { display: none; }
 .said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }`;
@@ -33,11 +34,19 @@ const make = (name, properties = {}, ...children) => {
   return made;
 };
 
-/** Text with marks, from HTML that has nothing else; whatever else it had would be text. */
-function marked(html) {
-  const body = new DOMParser().parseFromString(html, "text/html").body;
-  return [...body.childNodes].map((node) => (node.localName === "mark" ? make("mark", { textContent: node.textContent }) : node.textContent));
+/** A stretch of a text, given as its characters: ranges of the first layer as elements, those of the next within. */
+function layered(text, start, end, [[name, ranges] = [], ...inner]) {
+  if (!name) return [text.slice(start, end).join("")];
+  const nodes = [];
+  for (const range of ranges.filter((each) => start < each.end && each.start < end)) {
+    const [from, to] = [Math.max(range.start, start), Math.min(range.end, end)];
+    nodes.push(...layered(text, start, from, inner), make(name, {}, ...layered(text, from, to, inner)));
+    start = to;
+  }
+  return [...nodes, ...layered(text, start, end, inner)];
 }
+
+const passage = ({ snippet_text, snippet_marks, snippet_code }) => layered([...snippet_text], 0, Infinity, [["code", snippet_code], ["mark", snippet_marks]]);
 
 /** What a server says of a text that a failing program printed; of a question, the hits say it. */
 const judged = (said) => (said && (said.errors.length || said.matches.some(({ matched }) => matched.some(({ reason }) => reason === "signature"))) ? said : { outcome: "", asks: [], matches: [], near: [] });
@@ -121,7 +130,7 @@ class JiedaSearch extends HTMLElement {
     const told = new Set([...matches, ...foreign].map(({ id }) => id));
     const hits = answer.hits.filter(({ id }) => !told.has(id)).slice(0, answer.weak ? 2 : undefined);
     const note = asks.length ? "" : outcome === "known" ? words.explains : words.possible;
-    const items = [...matches.map((each) => this.#item(each, note)), ...foreign.map((each) => this.#item(each, words.foreign)), ...hits.map((each) => this.#item(each, "", each.snippet))];
+    const items = [...matches.map((each) => this.#item(each, note)), ...foreign.map((each) => this.#item(each, words.foreign)), ...hits.map((each) => this.#item(each, "", passage(each)))];
     const first = asks.length ? words.which : answer.weak && !matches.length && items.length ? words.weak : "";
     const doubt = first ? [make("p", { textContent: first })] : [];
     const none = items.length ? [] : [make("p", { textContent: words.nothing })];
@@ -130,12 +139,12 @@ class JiedaSearch extends HTMLElement {
     this.#fill([...doubt, ...none, ...items, ...(answer.total > hits.length ? [all] : [])], first || words.results.replace("{count}", items.length));
   }
 
-  #item(entry, note, snippet = "") {
+  #item(entry, note, snippet = []) {
     const { pathname, search, hash } = new URL(entry.url, `${this.#server}/`); // of whatever name the server calls itself
     const item = make("a", { href: new URL(pathname + search + hash, `${this.#server}/`).href }, make("strong", { textContent: entry.title }));
     const about = [note, entry.applies_to].filter(Boolean).join(" · ");
     if (about) item.append(make("small", { textContent: about }));
-    if (snippet) item.append(make("small", {}, ...marked(snippet)));
+    if (snippet.length) item.append(make("small", {}, ...snippet));
     item.setAttribute("role", "option");
     return item;
   }

@@ -114,6 +114,8 @@ class Section:
     html: str
     text: str
     """Plain text of the rendered section: one line per block, code included, no markup."""
+    code: tuple[tuple[int, int], ...]
+    """Where in `text` code spans and code blocks start and end."""
 
 
 @dataclass(frozen=True, slots=True)

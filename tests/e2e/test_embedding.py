@@ -120,6 +120,16 @@ def test_it_speaks_chinese_waits_for_an_input_method_and_says_when_nothing_fits(
     expect(listed).to_contain_text("没有")
 
 
+def test_code_stays_code_in_what_is_found(embedded: Callable[..., Page]) -> None:
+    page = embedded('lang="zh"')
+    page.locator("jieda-search input").fill("怎么设置 max_tokens_per_gpu")
+    expect(page.locator("jieda-search code mark").first).to_contain_text("max-tokens-per-gpu")
+    line = page.locator("jieda-search small:has(code)").first
+    size, font = "n => getComputedStyle(n).fontSize", "n => getComputedStyle(n).fontFamily"
+    assert line.evaluate(font) != line.locator("code").first.evaluate(font)
+    assert line.evaluate(size) != line.locator("code").first.evaluate(size)
+
+
 def test_an_error_of_several_frameworks_is_asked_about_before_its_entries(
     embedded: Callable[..., Page],
 ) -> None:

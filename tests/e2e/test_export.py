@@ -88,6 +88,7 @@ def test_it_is_searched_read_and_switched_without_a_server(page: Page, address: 
     expect(page.locator("#options a").first).to_be_visible()
     page.goto(f"{address}/zh/search/?q=显存不足")
     expect(page.locator("#results .card").first).to_be_visible()
+    expect(page.locator("#results .snippet code").first).to_be_visible()
 
 
 def test_most_first_hits_are_those_of_the_server(page: Page, address: str, shipped: Snapshot) -> None:

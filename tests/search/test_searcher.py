@@ -238,8 +238,8 @@ def test_hits_are_the_same_in_both_languages_and_shown_in_the_readers(small: Mak
             [hit.entry.slug for hit in english.hits] == [hit.entry.slug for hit in chinese.hits] == ["twin"]
         )
         assert (english.hits[0].edition.title, chinese.hits[0].edition.title) == ("Zebra crossing", "斑马线")
-        assert "English" in english.hits[0].snippet
-        assert "中文" in chinese.hits[0].snippet
+        assert "English" in english.hits[0].snippet.text
+        assert "中文" in chinese.hits[0].snippet.text
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -6,8 +6,8 @@ from html import unescape
 
 import pytest
 from jieda.entry import Language
-from jieda.search.answers import SearchRequest
-from jieda.search.show.snippet import LENGTH, joined
+from jieda.search.answers import SearchRequest, Snippet
+from jieda.search.show.snippet import LENGTH, joined, opening
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, error, first, reasons
@@ -55,7 +55,7 @@ def plain(snippet: str) -> str:
 def test_exactly_what_was_found_is_marked_in_the_text_as_written(
     small: MakeSnapshot, text: str, query: str, marked: list[str]
 ) -> None:
-    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), query).snippet
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), query).snippet.html
     assert marks(shown) == marked
     assert plain(shown) == text
 
@@ -64,19 +64,19 @@ def test_a_synonym_is_marked_where_it_stands(small: MakeSnapshot) -> None:
     snapshot = small(
         FILLERS | {"en/one": concept("About it", "The job got stuck here.")}, "- {en: [stuck], zh: [卡住]}\n"
     )
-    assert marks(first(snapshot, "卡住").snippet) == ["stuck"]
+    assert marks(first(snapshot, "卡住").snippet.html) == ["stuck"]
 
 
 def test_the_inside_of_a_chinese_word_is_not_marked_for_itself(shipped: Snapshot) -> None:
     """`存不` of `显存不足` stands in `内存不够`, and means nothing."""
     hits = shipped.searcher.search(SearchRequest("显存不足", Language.ZH)).hits
     assert hits
-    assert not [hit.snippet for hit in hits if "<mark>存不</mark>" in hit.snippet + hit.title]
+    assert not [hit.snippet.html for hit in hits if "<mark>存不</mark>" in hit.snippet.html + hit.title]
 
 
 def test_what_looks_like_markup_is_text(small: MakeSnapshot) -> None:
     text = 'Zebra `<script>alert("x")</script>` & `a<b>c</b>` `&lt;` zebra.'
-    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra script <b>").snippet
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra script <b>").snippet.html
     assert re.findall(r"<(?!/?mark>)|(?<!mark)>", shown) == []
     assert plain(shown) == text.replace("`", "")
     assert {"Zebra", "script", "zebra", "b"} <= set(marks(shown))
@@ -84,26 +84,29 @@ def test_what_looks_like_markup_is_text(small: MakeSnapshot) -> None:
 
 def test_the_fix_is_shown_rather_than_the_symptom(small: MakeSnapshot) -> None:
     entry = error("About it", fix="Zebras go away by feeding.", symptom="Zebras are everywhere.")
-    assert plain(first(small(FILLERS | {"en/one": entry}), "zebras").snippet) == "Zebras go away by feeding."
+    assert (
+        plain(first(small(FILLERS | {"en/one": entry}), "zebras").snippet.html)
+        == "Zebras go away by feeding."
+    )
 
 
 def test_the_line_that_holds_most_of_the_question_is_shown(small: MakeSnapshot) -> None:
     text = "A zebra stands here.\n\nA zebra met a walrus there.\n\nA walrus lies there."
-    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "walrus and zebra").snippet
+    shown = first(small(FILLERS | {"en/one": concept("About it", text)}), "walrus and zebra").snippet.html
     assert plain(shown).startswith("A zebra met a walrus there.")
     assert marks(shown)[:2] == ["zebra", "walrus"]
 
 
 def test_where_only_the_title_matches_the_answer_is_shown(small: MakeSnapshot) -> None:
     entry = error("Zebra", fix="Feed it twice.", symptom="It is striped.")
-    assert first(small(FILLERS | {"en/one": entry}), "zebra").snippet == "Feed it twice."
+    assert first(small(FILLERS | {"en/one": entry}), "zebra").snippet.html == "Feed it twice."
 
 
 @pytest.mark.parametrize("before", range(0, 24, 3))
 def test_no_word_or_identifier_is_cut(small: MakeSnapshot, before: int) -> None:
     names = [f"--some-very-long-option-name-{number}=value_{number}" for number in range(12)]
     text = f"{'x' * before} {' '.join(names)} zebra {' '.join(names)}"
-    shown = plain(first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra").snippet)
+    shown = plain(first(small(FILLERS | {"en/one": concept("About it", text)}), "zebra").snippet.html)
     assert "zebra" in shown
     assert shown.startswith("… ")
     assert shown.endswith(" …")
@@ -113,7 +116,7 @@ def test_no_word_or_identifier_is_cut(small: MakeSnapshot, before: int) -> None:
 
 def test_a_line_without_any_break_is_shown_whole_rather_than_cut(small: MakeSnapshot) -> None:
     text = "a_" * 300 + "zebra"
-    shown = plain(first(small(FILLERS | {"en/one": concept("About it", f"`{text}`")}), "zebra").snippet)
+    shown = plain(first(small(FILLERS | {"en/one": concept("About it", f"`{text}`")}), "zebra").snippet.html)
     assert shown == text
 
 
@@ -128,9 +131,9 @@ def test_any_snippet_is_a_stretch_of_the_text_between_whole_characters(small: Ma
     for query in ("显存 zebra oom", "𠮷", "tokens", "不足", "é <b"):
         for hit in ask(snapshot, query, limit=50).hits:
             text = texts[hit.entry.slug]
-            assert plain(hit.snippet).removeprefix("… ").removesuffix(" …").strip() in text
-            assert all(mark in text for mark in marks(hit.snippet))
-            hit.snippet.encode()
+            assert plain(hit.snippet.html).removeprefix("… ").removesuffix(" …").strip() in text
+            assert all(mark in text for mark in marks(hit.snippet.html))
+            hit.snippet.html.encode()
 
 
 # ---- reasons
@@ -186,12 +189,54 @@ def test_the_snippet_is_of_the_edition_that_is_shown(small: MakeSnapshot) -> Non
     snapshot = small(FILLERS | files, "- {en: [batch], zh: [批次]}\n")
     hit = first(snapshot, "batch size", "zh")
     assert hit.edition.lang is Language.ZH
-    assert marks(hit.snippet) == ["批次"]
+    assert marks(hit.snippet.html) == ["批次"]
 
 
 def test_blocks_stand_apart_in_one_line() -> None:
     """A setting and the number that the next sentence begins with must not read as one."""
-    assert joined(["Set this:", "ports=30000-30050", "50 ports are enough."]) == (
-        "Set this: ports=30000-30050 · 50 ports are enough."
+    apart = joined(map(Snippet, ["Set this:", "ports=30000-30050", "50 ports are enough."]))
+    assert apart.html == "Set this: ports=30000-30050 · 50 ports are enough."
+    marked = joined([Snippet("二选一："), Snippet("改配置。", ((1, 4),)), Snippet("换版本")])
+    assert marked.html == "二选一：改<mark>配置。</mark>换版本"
+
+
+def test_code_of_the_entry_is_code_and_nothing_else_is(small: MakeSnapshot) -> None:
+    text = "A zebra `<eats max_grass>` & ![the `zebra --fast`](x.png) zebra_like."
+    text += "\n\n```sh\nzebra  --fast\n\nrest\n```\n"
+    snapshot = small(FILLERS | {"en/one": concept("About it", text)})
+    assert first(snapshot, "zebra grass").snippet.html_with_code == (
+        "A <mark>zebra</mark> <code>&lt;eats <mark>max_grass</mark>&gt;</code> &amp; the "
+        "<code><mark>zebra</mark> --fast</code> <mark>zebra_like</mark>. "
+        "<code><mark>zebra</mark>  --fast</code> · <code>rest</code>"
     )
-    assert joined(["二选一：", "改<mark>配置。</mark>", "换版本"]) == "二选一：改<mark>配置。</mark>换版本"
+
+
+def test_a_mark_that_runs_into_code_is_parted_there(small: MakeSnapshot) -> None:
+    snapshot = small(FILLERS | {"en/one": concept("About it", "请先设置`max_grass`再跑。")})
+    shown = first(snapshot, "设置 max_grass").snippet
+    assert shown.html == "请先<mark>设置max_grass</mark>再跑。"
+    assert shown.html_with_code == "请先<mark>设置</mark><code><mark>max_grass</mark></code>再跑。"
+
+
+def test_code_that_a_snippet_cuts_is_code_up_to_its_edge(small: MakeSnapshot) -> None:
+    code = " ".join(f"step{number}" for number in range(60))
+    shown = first(
+        small(FILLERS | {"en/one": concept("About it", f"Do `{code} zebra {code}` now.")}), "zebra"
+    ).snippet
+    assert shown.html_with_code == f"… <code>{shown.html[2:-2]}</code> …"
+
+
+def test_code_in_tables_and_lists_is_code(small: MakeSnapshot) -> None:
+    table = "| name | zebra |\n| --- | --- |\n| `a` b | zebra `c` d |\n\n- one\n- `e` zebra"
+    snapshot = small(FILLERS | {"en/one": concept("About it", table)})
+    shown = first(snapshot, "zebra").snippet
+    assert shown.text == "name zebra · a b zebra c d · one · e zebra"
+    assert [shown.text[start:end] for start, end in shown.code] == ["a", "c", "e"]
+
+
+def test_the_beginning_of_an_answer_keeps_its_code_where_it_ends(small: MakeSnapshot) -> None:
+    snapshot = small({"en/one": concept("About it", f"Set `a=1`:\n\n    {'b' * 50}\n")})
+    (entry,) = snapshot.library.entries.values()
+    edition = entry.edition(Language.EN)
+    assert opening(edition, 400).html_with_code == f"Set <code>a=1</code>: <code>{'b' * 50}</code>"
+    assert opening(edition, 20).html_with_code == f"Set <code>a=1</code>: <code>{'b' * 10}</code>…"

@@ -97,7 +97,7 @@ def test_without_a_dictionary_it_is_not(plain: Snapshot) -> None:
 def test_the_word_that_the_entry_has_is_the_reason_and_is_marked(translating: Snapshot) -> None:
     hit = first(translating, "检查点", "zh")
     assert hit.reasons == (Reason(ReasonType.GLOSSARY, "检查点", "checkpoint"),)
-    assert "<mark>checkpoint</mark>" in hit.snippet
+    assert "<mark>checkpoint</mark>" in hit.snippet.html
 
 
 def test_an_expression_is_translated_whole(translating: Snapshot) -> None:

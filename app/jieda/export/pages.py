@@ -15,9 +15,10 @@ from starlette.types import Message
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
-from jieda.entry import Edition, Entry, Language
+from jieda.entry import Entry, Language
 from jieda.presentation import paths
 from jieda.search.index.document import Document, document_of, keyed_texts
+from jieda.search.show.snippet import opening
 from jieda.search.weights import K1, KIND_WEIGHTS, ZONE_WEIGHTS
 from jieda.web.site import Site
 
@@ -68,17 +69,12 @@ def _names(library: Library) -> Iterator[tuple[str, str]]:
 
 
 def _shown(entry: Entry) -> dict[str, list[str]]:
-    """Title, what it applies to and the beginning of the answer, by language."""
+    """Title, what it applies to and the beginning of the answer as HTML, by language."""
     return {
-        lang.value: [edition.title, edition.applies_to, _beginning(edition)]
+        lang.value: [edition.title, edition.applies_to, opening(edition, SNIPPET).html_with_code]
         for lang in Language
         if (edition := entry.editions.get(lang))
     }
-
-
-def _beginning(edition: Edition) -> str:
-    text = " ".join(edition.answer.text.split()) if edition.answer else ""
-    return text if len(text) <= SNIPPET else text[: SNIPPET - 1].rstrip() + "…"
 
 
 def _saturations(document: Document) -> dict[str, float]:

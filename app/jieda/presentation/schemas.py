@@ -57,11 +57,13 @@ class MarkRange(ApiAnswer):
 
 class ApiHit(Tagged):
     """An entry that answers a query. `snippet` is escaped HTML whose only tag is `<mark>`; `snippet_text` is it as
-    plain text, whose `snippet_marks` are marked. `may_not_apply_to` is as in `ApiMatch`, of the query."""
+    plain text, of which `snippet_marks` are marked and `snippet_code` is code. `may_not_apply_to` is as in `ApiMatch`,
+    of the query."""
 
     snippet: str
     snippet_text: str = ""
     snippet_marks: tuple[MarkRange, ...] = ()
+    snippet_code: tuple[MarkRange, ...] = ()
     may_not_apply_to: str = ""
     score: float = Field(
         description="How well the entry fits: the higher the better, to be compared within one answer only."

@@ -1,9 +1,7 @@
 """From what the use cases answer to what the API says. Pure functions over finished values."""
 
-import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Any, Literal
 
 from jieda.content.authoring.edition_text import signature_data, validity_data
@@ -17,6 +15,7 @@ from jieda.search.answers import (
     Hit,
     SearchAnswer,
     SearchRequest,
+    Span,
     Suggestion,
     SuggestionType,
 )
@@ -34,7 +33,6 @@ OLD_VERDICTS: Mapping[Verdict, Literal["matched", "near", "unknown", "no_error"]
     Verdict.NO_ERROR: "no_error",
 }
 """What `verdict` of the API says for one more version."""
-MARK = re.compile(r"</?mark>")
 MAX_CARDS = 4096
 """Entries whose fields are kept ready: as many as a few megabytes hold."""
 
@@ -58,14 +56,8 @@ def edition_state(summary: Summary, lang: Language) -> Literal["present", "missi
     return "stale" if edition.stale else "present"
 
 
-def plain_snippet(html: str) -> tuple[str, tuple[schemas.MarkRange, ...]]:
-    """A snippet as plain text, and what of it is marked."""
-    text, marks = "", []
-    for number, part in enumerate(MARK.split(html)):
-        start, text = len(text), text + unescape(part)
-        if number % 2:
-            marks.append(schemas.MarkRange(start=start, end=len(text)))
-    return text, tuple(marks)
+def _ranges(spans: Iterable[Span]) -> tuple[schemas.MarkRange, ...]:
+    return tuple(schemas.MarkRange(start=start, end=end) for start, end in spans)
 
 
 def fix_of(edition: Edition) -> str:
@@ -123,13 +115,13 @@ class Shaper:
 
     def hit(self, hit: Hit, query: str) -> schemas.ApiHit:
         """A hit of a query."""
-        text, marks = plain_snippet(hit.snippet)
         card = self.card(self.snapshot.library.summary(hit.entry.id))
         return schemas.ApiHit(
             **card,
-            snippet=hit.snippet,
-            snippet_text=text,
-            snippet_marks=marks,
+            snippet=hit.snippet.html,
+            snippet_text=hit.snippet.text,
+            snippet_marks=_ranges(hit.snippet.marks),
+            snippet_code=_ranges(hit.snippet.code),
             may_not_apply_to=doubtful_version(
                 hit.entry.validity, query, self.snapshot.library.taxonomy.packages
             ),

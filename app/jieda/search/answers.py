@@ -1,8 +1,9 @@
 """The request and the answer of a search: the types that every surface shares."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 
 from jieda.entry import Edition, Entry, Language
 from jieda.taxonomy import Filters
@@ -49,6 +50,44 @@ class Reason:
     via: str = ""
 
 
+Span = tuple[int, int]
+"""Start and end of a part of a text, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A passage of an entry: what of it is marked, and what the entry has as code; both in order, none overlapping."""
+
+    text: str
+    marks: tuple[Span, ...] = ()
+    code: tuple[Span, ...] = ()
+
+    @property
+    def html(self) -> str:
+        """Escaped HTML whose only tag is `<mark>`."""
+        return "".join(self._layered(0, len(self.text), ("mark", self.marks)))
+
+    @property
+    def html_with_code(self) -> str:
+        """Escaped HTML with `<code>`, and `<mark>` within and between."""
+        return "".join(self._layered(0, len(self.text), ("code", self.code), ("mark", self.marks)))
+
+    def _layered(self, start: int, end: int, *layers: tuple[str, Sequence[Span]]) -> Iterator[str]:
+        if not layers:
+            yield escape(self.text[start:end])
+            return
+        (tag, spans), *inner = layers
+        for span in spans:
+            left, right = max(span[0], start), min(span[1], end)
+            if left < right:
+                yield from self._layered(start, left, *inner)
+                yield f"<{tag}>"
+                yield from self._layered(left, right, *inner)
+                yield f"</{tag}>"
+                start = right
+        yield from self._layered(start, end, *inner)
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """An entry that answers a query, with the edition to show."""
@@ -60,8 +99,8 @@ class Hit:
     elsewhere: frozenset[str]
     """Texts of title reasons that the other edition's title has, and not the one shown."""
     title: str
-    snippet: str
-    """Both escaped HTML whose only tag is `<mark>`."""
+    """Escaped HTML whose only tag is `<mark>`."""
+    snippet: Snippet
 
 
 MOST_WEAK = 2

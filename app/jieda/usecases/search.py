@@ -10,7 +10,7 @@ from jieda.diagnosis.answers import Diagnosis
 from jieda.entry import Language, Summary
 from jieda.errors import ClusterUnavailable
 from jieda.search.answers import Completion, CompletionType, FacetCount, Hit, SearchAnswer, SearchRequest
-from jieda.search.show.snippet import joined
+from jieda.search.show.snippet import opening
 from jieda.snapshot.snapshot import Snapshot
 from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.gaps.recorder import NOBODY, Note, note_of_search
@@ -142,9 +142,6 @@ def _hit(library: Library, summary: Summary, lang: Language) -> Hit | None:
     if entry is None:
         return None
     edition = entry.edition(lang)
-    lines = edition.answer.text.splitlines() if edition.answer else []
-    text = joined(" ".join(line.split()) for line in lines) if lines else ""
-    shown = text if len(text) <= SNIPPET else text[: SNIPPET - 1].rstrip() + "…"
     return Hit(
         entry=entry,
         edition=edition,
@@ -152,5 +149,5 @@ def _hit(library: Library, summary: Summary, lang: Language) -> Hit | None:
         reasons=(),
         elsewhere=frozenset(),
         title=escape(edition.title),
-        snippet=escape(shown),
+        snippet=opening(edition, SNIPPET),
     )

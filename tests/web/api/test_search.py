@@ -32,7 +32,7 @@ def test_an_answer_has_every_field_of_the_contract_and_no_more(client: httpx.Cli
     assert set(found["hits"][0]) == {
         *("id", "framework", "kind", "topics", "error_types", "lang", "title", "applies_to", "snippet"),
         "may_not_apply_to",
-        *("snippet_text", "snippet_marks"),
+        *("snippet_text", "snippet_marks", "snippet_code"),
         *("score", "reasons", "editions", "url", "api_url"),
     }
     assert set(found["hits"][0]["reasons"][0]) == {"type", "text", "via"}
@@ -205,3 +205,23 @@ def test_a_snippet_is_plain_text_with_ranges_as_well_as_html(client: httpx.Clien
             end, marked = mark["end"], marked + 1
         assert unescape(html + escape(text[end:])) == unescape(hit["snippet"])
     assert marked
+
+
+def test_what_an_entry_has_as_code_is_code_in_its_snippet_and_on_the_page(client: httpx.Client) -> None:
+    pieces = 0
+    for lang, query in (("en", "max_tokens_per_gpu"), ("zh", "显存不足怎么办"), ("zh", "转换 checkpoint")):
+        page = client.get(f"/{lang}/search", params={"q": query}).text
+        shown = re.findall(r'<p class="snippet".*?>(.*?)</p>', page)
+        hits = search(client, query, lang=lang)["hits"]
+        on_page = {unescape(re.sub("<[^>]*>", "", each)): each for each in shown}
+        for hit in hits:
+            text = hit["snippet_text"]
+            code = [text[span["start"] : span["end"]] for span in hit["snippet_code"]]
+            markdown = client.get(hit["api_url"], params={"lang": lang}).json()["markdown"]
+            assert all(each in markdown for each in code)
+            assert "<code>" not in hit["snippet"]
+            if text in on_page:
+                written = re.findall("<code>(.*?)</code>", on_page[text])
+                assert [unescape(re.sub("<[^>]*>", "", each)) for each in written] == code
+                pieces += len(code)
+    assert pieces > 10

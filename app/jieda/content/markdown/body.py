@@ -22,7 +22,7 @@ from jieda.content.markdown.html_writer import (
     Keep,
     can_open_close,
     inline_text,
-    lines_of_text,
+    plain_text,
     write_html,
 )
 from jieda.content.markdown.links import (
@@ -108,6 +108,7 @@ def render_body(body: Body, keep: Keep) -> Rendered:
     for start, end in pairwise([*starts, len(body.tokens)]):
         opening, tokens = body.tokens[start], body.tokens[start + 3 : end]
         last_line = _map(body.tokens[end])[0] if end < len(body.tokens) else len(lines)
+        text, code = plain_text(tokens)
         html += [write_html(body.tokens[start : start + 3], keep), write_html(tokens, keep)]
         sections.append(
             Section(
@@ -115,7 +116,8 @@ def render_body(body: Body, keep: Keep) -> Rendered:
                 title=inline_text(body.tokens[start + 1]),
                 markdown="\n".join(lines[_map(opening)[1] : last_line]).strip("\n"),
                 html=html[-1],
-                text="\n".join(lines_of_text(tokens)),
+                text=text,
+                code=code,
             )
         )
     return Rendered("".join(html), tuple(sections))

@@ -69,36 +69,52 @@ class MarkdownToken(Protocol):
         """The inline tokens of a paragraph, a heading, a cell or an image's description."""
 
 
-def lines_of_text(tokens: Sequence[MarkdownToken]) -> Iterator[str]:
-    """One line per paragraph, heading, item or table row; a code block keeps its line breaks."""
-    row: list[str] | None = None
+Piece = tuple[str, bool]
+"""A stretch of text, and whether it is code."""
+
+
+def plain_text(tokens: Sequence[MarkdownToken]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """One line per paragraph, heading, item or table row; a code block keeps its line breaks. With where code starts
+    and ends."""
+    text, code = "", []
+    for piece, is_code in _pieces(tokens):
+        if is_code and piece:
+            code.append((len(text), len(text) + len(piece)))
+        text += piece
+    return text.removeprefix("\n"), tuple((start - 1, end - 1) for start, end in code)
+
+
+def _pieces(tokens: Sequence[MarkdownToken]) -> Iterator[Piece]:
+    """The text of some blocks, a line break before each."""
+    between = "\n"
     for token in tokens:
         if token.type == "tr_open":
-            row = []
+            yield "\n", False
+            between = ""
         elif token.type == "tr_close":
-            yield " ".join(row or ())
-            row = None
+            between = "\n"
         elif token.type in CODE_BLOCKS:
-            yield token.content.removesuffix("\n")
+            yield from (("\n", False), (token.content.removesuffix("\n"), True))
         elif token.type == "inline":
-            if row is None:
-                yield inline_text(token)
-            else:
-                row.append(inline_text(token))
+            yield between, False
+            yield from _inline_pieces(token)
+            between = between or " "
 
 
 def inline_text(token: MarkdownToken) -> str:
     """The text of a token's children, code spans and image descriptions included."""
+    return "".join(text for text, _ in _inline_pieces(token))
+
+
+def _inline_pieces(token: MarkdownToken) -> Iterator[Piece]:
     children = token.children or ()
-    parts: list[str] = []
     for index, child in enumerate(children):
         if child.type == "image":
-            parts.append(inline_text(child))
+            yield from _inline_pieces(child)
         elif child.type in BREAKS:
-            parts.append("" if joins(children, index) else " ")
+            yield ("" if joins(children, index) else " "), False
         else:
-            parts.append(child.content)
-    return "".join(parts)
+            yield child.content, child.type == "code_inline"
 
 
 def joins(tokens: Sequence[MarkdownToken], index: int) -> bool:

@@ -10,6 +10,7 @@ asks each of its ten hits for some twenty.
 """
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from jieda.analysis.pipeline import Glossary
 from jieda.analysis.token import Piece
 from jieda.byte_cache import ByteCache
-from jieda.entry import Edition, Language
+from jieda.entry import Edition, Language, Section
 
 NUMBER, DIGEST_SIZE = 4, 8
 """Bytes of a term's digest: that two of a million terms have the same is less likely than one in ten million."""
@@ -112,10 +113,11 @@ TITLE = "title"
 
 @dataclass(frozen=True, slots=True)
 class EditionLine:
-    """A block of text, and the key of the section it stands in."""
+    """A block of text, the key of the section it stands in, and where in the text code starts and ends."""
 
     section: str
     text: str
+    code: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,20 @@ class Concordance:
 
 def lines_of(edition: Edition) -> tuple[EditionLine, ...]:
     """The title and every block of text that is not empty."""
-    blocks = ((section.key, text) for section in edition.sections for text in section.text.splitlines())
-    return (
-        EditionLine(TITLE, edition.title),
-        *(EditionLine(key, text) for key, text in blocks if text.strip()),
-    )
+    return (EditionLine(TITLE, edition.title), *chain.from_iterable(map(lines_of_section, edition.sections)))
+
+
+def lines_of_section(section: Section) -> Iterator[EditionLine]:
+    """Every block of a section's text that is not empty."""
+    starts, ends = [start for start, _ in section.code], [end for _, end in section.code]
+    at = 0
+    for line in section.text.splitlines(keepends=True):
+        text = line.splitlines()[0]
+        if text.strip():
+            code = section.code[bisect_right(ends, at) : bisect_left(starts, at + len(text))]
+            spans = tuple((max(start - at, 0), min(end - at, len(text))) for start, end in code)
+            yield EditionLine(section.key, text, spans)
+        at += len(line)
 
 
 def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import takewhile
 from string import ascii_letters, digits
 
@@ -11,11 +10,11 @@ from jieda.analysis.token import text_of
 from jieda.analysis.words import is_function_word
 from jieda.entry import Edition, Entry, Language
 from jieda.han import EAST_ASIAN
-from jieda.search.answers import Reason, ReasonType
+from jieda.search.answers import Reason, ReasonType, Snippet, Span
 from jieda.search.query.parser import ParsedQuery
 from jieda.search.query.words import MatchKind
 from jieda.search.rank.ranker import Contribution
-from jieda.search.show.concordance import Concordance, EditionLine, Place
+from jieda.search.show.concordance import TITLE, Concordance, EditionLine, Place, lines_of_section
 
 LENGTH = 200
 """Characters of a snippet, about; a word or identifier is never cut."""
@@ -27,7 +26,7 @@ SECTION_WEIGHTS = {"fix": 1.5, "answer": 1.5, "steps": 1.5, "cause": 1.1, "sympt
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
 
-ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))(?:</mark>)?$")
+ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))$")
 SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
 """What stands between two blocks, by how the first ends. Full-width punctuation has its space within."""
 
@@ -38,14 +37,11 @@ MarkedPlaces = Sequence[tuple[float, Sequence[Place]]]
 """Of each index term of the query that occurs what it is worth, and its places in order."""
 
 
-def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
-    """Escaped HTML whose only tag is `<mark>`.
-
-    The line of the body that holds the most of the query, a fix before a preamble; the first line of the
-    answer where nothing matched.
-    """
+def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> Snippet:
+    """The line of the body that holds the most of the query, a fix before a preamble; the first line of the answer
+    where nothing matched."""
     worth = [0.0] * len(lines)
-    spans: dict[int, list[tuple[int, int]]] = {}
+    spans: dict[int, list[Span]] = {}
     for weight, places in standing:
         held = set()
         for number, start, end in places:
@@ -53,33 +49,55 @@ def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> str:
             held.add(number)
         for number in held:
             worth[number] += weight * SECTION_WEIGHTS.get(lines[number].section, 1.0)
-    parts: list[str] = []
+    parts: list[Snippet] = []
     length = 0
     for number in _passage(lines, worth):
         if length >= ENOUGH:
             break
-        parts.append(_marked(lines[number].text, spans.get(number, ()), LENGTH - length))
+        parts.append(_cut(lines[number], spans.get(number, ()), LENGTH - length))
         length += len(lines[number].text)
     return joined(parts)
+
+
+def opening(edition: Edition, room: int) -> Snippet:
+    """The beginning of an edition's answer, for those who asked for nothing in particular."""
+    lines = lines_of_section(edition.answer) if edition.answer else ()
+    whole = joined(Snippet(line.text, code=line.code) for line in lines)
+    if len(whole.text) <= room:
+        return whole
+    text = whole.text[: room - 1].rstrip()
+    return Snippet(f"{text}…", code=_within(whole.code, 0, len(text)))
 
 
 def marked_title(title: str, standing: MarkedPlaces) -> str:
     """The title, whose line is number 0, with what matched in it marked."""
     spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
-    return _marked(title, spans, len(title))
+    return _cut(EditionLine(TITLE, title), spans, len(title)).html
 
 
 def _in_title(place: Place) -> bool:
     return not place[0]
 
 
-def joined(parts: Iterable[str]) -> str:
+def joined(parts: Iterable[Snippet]) -> Snippet:
     """Blocks of text in one line. A dot parts what ends without punctuation, such as code, from what follows."""
-    text = ""
+    text, marks, code = "", [], []
     for part in parts:
         ending = ENDING.search(text)
-        text += (SEPARATORS[ending.lastgroup if ending else None] if text else "") + part
-    return text
+        text += SEPARATORS[ending.lastgroup if ending else None] if text else ""
+        marks += _moved(part.marks, len(text))
+        code += _moved(part.code, len(text))
+        text += part.text
+    return Snippet(text, tuple(marks), tuple(code))
+
+
+def _moved(spans: Iterable[Span], by: int) -> list[Span]:
+    return [(start + by, end + by) for start, end in spans]
+
+
+def _within(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
+    """What of some spans lies between two places."""
+    return tuple((max(left, start), min(right, end)) for left, right in spans if left < end and start < right)
 
 
 def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
@@ -94,17 +112,17 @@ def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
     return range(best, end)
 
 
-def _marked(text: str, found: Iterable[tuple[int, int]], room: int) -> str:
+def _cut(line: EditionLine, found: Iterable[Span], room: int) -> Snippet:
+    text = line.text
     spans = merged(whole_name(text, *span) for span in found)
     start, end = _window(text, spans, room)
-    pieces = ["… " if start else ""]
-    place = start
-    for left, right in spans:
-        if left < start or right > end:
-            continue
-        pieces += [escape(text[place:left]), "<mark>", escape(text[left:right]), "</mark>"]
-        place = right
-    return "".join([*pieces, escape(text[place:end]), " …" if end < len(text) else ""])
+    before = "… " if start else ""
+    by = len(before) - start
+    return Snippet(
+        f"{before}{text[start:end]}{' …' if end < len(text) else ''}",
+        tuple(_moved([span for span in spans if start <= span[0] and span[1] <= end], by)),
+        tuple(_moved(_within(line.code, start, end), by)),
+    )
 
 
 _LETTERS = frozenset(ascii_letters + digits + "_")
@@ -113,7 +131,7 @@ _FLAG_BEHIND = re.compile(r"[\w-]*", re.ASCII)
 LONGEST_FLAG = 80
 
 
-def whole_name(text: str, start: int, end: int) -> tuple[int, int]:
+def whole_name(text: str, start: int, end: int) -> Span:
     """A stretch of a text, or where it begins or ends inside of a name, with all of that name; of a path, its part."""
     while 0 < start < end and text[start] in _LETTERS and text[start - 1] in _LETTERS:
         start -= 1
@@ -126,9 +144,9 @@ def whole_name(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Spans in order, overlapping and touching ones made one."""
-    result: list[tuple[int, int]] = []
+    result: list[Span] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1]:
             result[-1] = (result[-1][0], max(end, result[-1][1]))
@@ -137,7 +155,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def _window(text: str, spans: Sequence[tuple[int, int]], room: int) -> tuple[int, int]:
+def _window(text: str, spans: Sequence[Span], room: int) -> Span:
     """The stretch of about `room` characters that holds the most marks, from the earliest such place."""
     if len(text) <= room:
         return 0, len(text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
+from html import unescape
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -17,6 +17,7 @@ from jieda.search.answers import (
     ReasonType,
     SearchAnswer,
     SearchRequest,
+    Span,
     Suggestion,
     SuggestionType,
 )
@@ -68,7 +69,7 @@ class ReasonView:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A result. `title` and `snippet` are escaped HTML with marks."""
+    """A result. `title` and `snippet` are escaped HTML with marks, the latter with code as well."""
 
     row: ListedEntry
     title: Markup
@@ -225,14 +226,15 @@ def _topics(context: PageContext) -> tuple[TagLink, ...]:
 
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
     all_texts = (reason.text for each in answer.hits for reason in each.reasons)
-    seen = "\n".join(MARKED.findall(f"{hit.title}\n{hit.snippet}")).casefold()
+    shown = (hit.snippet.text[start:end] for start, end in hit.snippet.marks)
+    seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *shown]).casefold()
     unseen = tuple(
-        each for each in hit.reasons if each.via or not each.text or escape(each.text).casefold() not in seen
+        each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen
     )
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
         title=safe(NAME_PART.sub("<wbr>", hit.title)),
-        snippet=whole_flags(hit.snippet),
+        snippet=whole_flags(hit.snippet.html_with_code),
         snippet_lang=lang_attribute(context, hit.edition.lang),
         reasons=reason_views(context, answer.query, replace(hit, reasons=unseen), all_texts),
     )
@@ -261,8 +263,6 @@ def _without_filter(context: PageContext, text: str, found: Suggestion) -> Offer
 
 
 CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
-
-Span = tuple[int, int]
 
 
 def reason_views(
