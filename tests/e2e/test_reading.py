@@ -185,11 +185,18 @@ def test_several_sources_are_folded_to_one_line(open_page: OpenPage, lang: str, 
 def test_on_paper_there_is_the_article_and_nothing_to_click(open_page: OpenPage) -> None:
     page = open_page(CODE)
     page.emulate_media(media="print")
-    for hidden in (".top", ".bottom", ".copy", ".related"):
+    for hidden in (".top", ".bottom", ".copy", ".related", ".history"):
         assert not page.locator(hidden).first.is_visible(), hidden
     assert page.locator(".sources").is_visible()
     assert page.locator(".sources a").first.is_visible(), "folded on the screen only"
     assert page.evaluate("getComputedStyle(document.querySelector('pre')).whiteSpace") == "pre-wrap"
+
+
+@pytest.mark.parametrize("path", ["/zh/entries/roll/node2pg-keyerror", "/en/search?q=cuda+out+of+memory"])
+def test_narrow_paper_holds_all_of_a_page(open_page: OpenPage, path: str) -> None:
+    page = open_page(path, viewport={"width": 360, "height": 800})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -76,6 +76,8 @@ async def test_each_kind_of_request_has_its_limit(tmp_path: Path) -> None:
         page = await client.get("/zh/about", headers={"Accept": "text/html"})
         assert page.status_code == 429
         assert "请求过于频繁" in page.text
+        assert "刷新本页" in page.text
+        assert "上方搜索" not in page.text, "a search would be refused as well"
         for free in ("/healthz", "/readyz", "/static/app.css"):
             assert await statuses(client, 12, free) == [200] * 12
     async with client_at(app, "127.0.0.1") as here:

@@ -18,6 +18,13 @@ STAGES = """site:
     - {name: {en: Go on, zh: 继续}, topics: [rollout]}
 """
 OTHER = "  rollout: {name: {en: Rollout, zh: 采样}, description: {en: It., zh: 它。}}\n"
+SECOND = """  slime:
+    name: {en: slime, zh: slime}
+    description: {en: It., zh: 它。}
+    homepage: https://example.com/slime
+    repository: https://example.com/slime.git
+  roll:
+"""
 LINK = re.compile(r'<a href="([^"]+)">(\d+ [^<]+)</a>')
 
 
@@ -38,6 +45,27 @@ def test_each_step_leads_to_its_failures_and_guides(
         assert "继续" not in client.get("/zh/").text, "a step without entries"
     assert listed == {"2 failures": 2, "1 guide": 1}
     assert re.findall(r"<h3><a [^>]+>([^<]+)", section) == ["Begin"]
+
+
+def test_what_is_met_at_any_step_follows_the_framework_that_a_reader_works_with(
+    tmp_path: Path, serve: Callable[..., httpx.Client]
+) -> None:
+    files = {
+        "taxonomy.yaml": TAXONOMY.replace("error_types:", f"{OTHER}error_types:").replace("  roll:\n", SECOND)
+        + STAGES.replace("topics: [rollout]", "topics: [memory]"),
+        "en/roll/one.md": edition("One", topics="[memory, rollout]"),
+        "en/roll/two.md": edition("Two", topics="[rollout]"),
+        "en/slime/three.md": edition("Three", topics="[rollout]"),
+        "en/slime/four.md": edition("Four", topics="[memory]"),
+    }
+    chip = re.compile(r'<a class="chip" href="([^"]+)">Rollout <span class="count">(\d+)</span>')
+    with serve(write(tmp_path, files)) as client:
+        assert [count for _, count in chip.findall(client.get("/en/").text)] == ["3"]
+        for framework, shown in (("roll", "2"), ("slime", "1")):
+            client.post("/preferences", data={"framework": framework, "next": "/en/"})
+            ((address, count),) = chip.findall(client.get("/en/").text)
+            assert count == shown
+            assert client.get(unescape(address)).text.count('class="row"') == int(shown)
 
 
 def test_content_without_stages_has_lists_and_no_map(

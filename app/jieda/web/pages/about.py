@@ -63,7 +63,8 @@ def error_html(context: PageContext, status: int, title: str, detail: str = "") 
 
     The language switch leads home: the address at hand has no counterpart.
     """
-    hint = context.t("error.hint_missing" if status == 404 else "error.hint")
+    hint = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
+    hint = context.t("error.hint_missing" if status == 404 else hint)
     head = Head(
         name="error",
         title=f"{title} · {context.t('site.name')}",

@@ -1,8 +1,8 @@
 """The start page: the search box, the place to paste an error, and lists for readers who lack the words."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 from heapq import nsmallest
 from unicodedata import east_asian_width
@@ -74,10 +74,10 @@ def home_page(context: PageContext) -> str:
         lead=lead,
         examples=tuple(_examples(context)),
         logs=tuple(_logs(context)),
-        frameworks=_tags(context, "framework"),
+        frameworks=_frameworks(context),
         stages=stages,
         error_types=() if stages else _commonest(_tags(context, "error_type")),
-        topics=_tags(context, "topic", without=mapped),
+        topics=tuple(_tags(context, "topic", without=mapped)),
         recent=tuple(entry_row(context, entry) for entry in _recent(library)),
         all=context.t("home.all", count=len(library)),
     )
@@ -121,7 +121,7 @@ def _logs(context: PageContext) -> Iterator[PageLink]:
             yield PageLink(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
 
 
-def _commonest(tags: tuple[TagLink, ...]) -> tuple[TagLink, ...]:
+def _commonest(tags: Iterable[TagLink]) -> tuple[TagLink, ...]:
     return tuple(sorted(tags, key=lambda tag: -tag.count))
 
 
@@ -151,9 +151,26 @@ def _columns(text: str) -> int:
     return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
 
-def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> tuple[TagLink, ...]:
-    used = used_tags(context.library, facet)
-    return tuple(tag_link(context, facet, each) for each in used if each.tag.id not in without)
+def _frameworks(context: PageContext) -> tuple[TagLink, ...]:
+    return tuple(tag_link(context, "framework", each) for each in used_tags(context.library, "framework"))
+
+
+def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> Iterator[TagLink]:
+    """The tags of a facet; for a reader who works with one framework those of its entries, which they lead to."""
+    within = _for_reader(context)
+    counts = context.library.counts(facet, within)
+    for each in used_tags(context.library, facet):
+        if each.tag.id in without or each.tag.id not in counts:
+            continue
+        link = tag_link(context, facet, each)
+        if within:
+            url = context.urls.entries_filtered(context.lang, within.with_only(facet, each.tag.id))
+            link = replace(link, count=counts[each.tag.id], url=url)
+        yield link
+
+
+def _for_reader(context: PageContext) -> Filters:
+    return Filters(framework=(context.chosen,) if context.chosen else ())
 
 
 def _map(context: PageContext) -> Iterator[MappedStage]:
@@ -164,7 +181,7 @@ def _map(context: PageContext) -> Iterator[MappedStage]:
         return PageLink(context.t(words, **args), context.urls.entries_filtered(lang, found))
 
     for stage in library.site.stages:
-        within = Filters(topic=stage.topics, framework=(context.chosen,) if context.chosen else ())
+        within = _for_reader(context).with_only("topic", *stage.topics)
         kinds = library.counts("kind", within)
         failures = kinds.get(Kind.ERROR, 0)
         others = sum(kinds.values()) - failures
@@ -185,7 +202,7 @@ def _map(context: PageContext) -> Iterator[MappedStage]:
 
 def _seen(context: PageContext, stage: Stage) -> Iterator[PageLink]:
     """What goes wrong most in a stage."""
-    within = Filters(topic=stage.topics, framework=(context.chosen,) if context.chosen else ())
+    within = _for_reader(context).with_only("topic", *stage.topics)
     counts = context.library.counts("error_type", within)
     for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
         tag = context.library.taxonomy.error_type[value]
