@@ -67,6 +67,18 @@ def test_what_a_build_server_reads_names_the_line_and_the_entry(tmp_path: Path) 
     assert " jieda " in summary.splitlines()[1]
 
 
+def test_lines_of_a_long_output_are_named_by_their_numbers_in_all_of_it(tmp_path: Path) -> None:
+    steps = "print('step {}, loss 0.1\\n' * 100_000, end='')"
+    program = f"import sys; print('begin'); print({OOM!r}); {steps}; sys.exit(3)"
+    log = tmp_path / "train.log"
+    kept = run("--lang", "en", "--format", "github", "--log", str(log), *python(program)).stderr
+    assert f"file={log},line=2," in kept
+    unkept = run("--lang", "en", *python(program)).stderr
+    first = int(unkept.split()[-1].rstrip(".").replace(",", ""))
+    assert "The output is long" in unkept
+    assert len("step {}, loss 0.1\n") * (100_002 - first) < 1 << 20
+
+
 def test_signals_reach_the_command() -> None:
     program = (
         "import signal, sys, time\n"

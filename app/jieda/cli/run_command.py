@@ -45,6 +45,8 @@ class Tail:
 
     log: BinaryIO | None = None
     kept: bytearray = field(default_factory=bytearray)
+    forgotten: int = 0
+    """Lines before what is kept."""
 
     def add(self, chunk: bytes) -> None:
         """Keep a piece, and forget what is not needed any more, now and then."""
@@ -52,11 +54,18 @@ class Tail:
             self.log.write(chunk)
         self.kept += chunk
         if len(self.kept) > 4 * KEPT:
-            del self.kept[:-KEPT]
+            self._forget()
 
     def text(self) -> bytes:
-        """The last `KEPT` bytes."""
-        return bytes(self.kept[-KEPT:])
+        """The last `KEPT` bytes, from the start of a line."""
+        if len(self.kept) > KEPT:
+            self._forget()
+        return bytes(self.kept)
+
+    def _forget(self) -> None:
+        cut = self.kept.find(b"\n", len(self.kept) - KEPT) + 1 or len(self.kept) - KEPT
+        self.forgotten += self.kept.count(b"\n", 0, cut)
+        del self.kept[:cut]
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
@@ -95,7 +104,8 @@ def command(  # noqa: PLR0913 - one parameter for each option
     """Run COMMAND, and where it fails explain why.
 
     Output, signals and the exit code are those of the command. The last MiB of its output is diagnosed when it fails,
-    and the answer goes to standard error. A process that outlives the command needs an output of its own.
+    with --log all of it, and the answer goes to standard error. A process that outlives the command needs an output of
+    its own.
     """
     with contextlib.ExitStack() as opened:
         tail = Tail(opened.enter_context(_writable(log)) if log else None)
@@ -105,8 +115,14 @@ def command(  # noqa: PLR0913 - one parameter for each option
         options = [text for name, value in given.items() if value is not None for text in (name, value)]
         options += [text for path in directories for text in ("--content", str(path))]
         with contextlib.ExitStack() as opened:
-            explain(
-                tail.text(), options, opened.enter_context(_writable(report)) if report else sys.stderr.buffer
+            output = opened.enter_context(_writable(report)) if report else sys.stderr.buffer
+            if log and Path(log).is_file():
+                explain(None, [*options, "--", log], output)
+            else:
+                explain(tail.text(), options, output)
+        if not log and tail.forgotten:
+            click.echo(
+                f"The output is long; line 1 of its last MiB is line {tail.forgotten + 1:,}.", err=True
             )
     context.exit(code)
 
@@ -242,12 +258,13 @@ def _write(target: int, chunk: bytes) -> bool:
     return True
 
 
-def explain(text: bytes, options: list[str], output: BinaryIO) -> None:
-    """Write the diagnosis of the end of an output, by `jieda diagnose` in a process of its own."""
-    if not text.strip():
+def explain(text: bytes | None, options: list[str], output: BinaryIO) -> None:
+    """Write the diagnosis of the end of an output, or of the file that `options` name, by `jieda diagnose` in a process
+    of its own."""
+    if text is not None and not text.strip():
         return
     script = RUN.format("jieda.cli.diagnose")
-    command_line = [sys.executable, "-P", "-c", script, "diagnose", "-", *options]
+    command_line = [sys.executable, "-P", "-c", script, "diagnose", *options]
     answer = subprocess.run(command_line, input=text, stdout=subprocess.PIPE, check=False)  # noqa: S603 - our own program
     output.write(answer.stdout)
     output.flush()
