@@ -118,20 +118,23 @@ class Filters:
         held = not set(self.ruled_out) & set(values[HOLDS])
         return tagged and held and (self.edition is None or self.edition in entry.editions)
 
-    def check(self, taxonomy: Taxonomy) -> None:
-        """Raises UnknownTag for the first value that the taxonomy lacks."""
-        for facet in FACETS:
-            for value in self.facet(facet):
-                check_tag(facet, value, taxonomy)
+    def known(self, taxonomy: Taxonomy) -> "Filters":
+        """These filters with their tags as the taxonomy spells them. Raises UnknownTag for the first that it lacks."""
+        return self._changed(
+            {facet: tuple(known_tag(facet, each, taxonomy) for each in self.facet(facet)) for facet in FACETS}
+        )
 
     def __bool__(self) -> bool:
         return bool(self.chosen)
 
 
-def check_tag(facet: str, value: str, taxonomy: Taxonomy) -> None:
-    """Raises UnknownTag where the taxonomy lacks the value."""
-    if value not in taxonomy.facet(facet):
+def known_tag(facet: str, value: str, taxonomy: Taxonomy) -> str:
+    """The id of a tag that is written in whatever case. Raises UnknownTag where the taxonomy lacks it."""
+    tags, folded = taxonomy.facet(facet), value.casefold()
+    found = value if value in tags else next((each for each in tags if each.casefold() == folded), None)
+    if found is None:
         raise UnknownTag(facet=facet, value=value[:100])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

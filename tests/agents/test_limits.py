@@ -78,6 +78,8 @@ def test_size_and_method_are_limited_as_everywhere(agents_server: Server) -> Non
     assert [each.status_code for each in (large, stream, nonsense)] == [413, 405, 400]
     assert stream.headers["allow"] == "POST"
     assert large.json()["type"] == "urn:jieda:problem:too-large"
+    # A message may have six bytes for each that is read.
+    assert large.json()["detail"].startswith("At most 6 MiB")
 
 
 @pytest.mark.parametrize("version", [None, OLDEST_SUPPORTED_VERSION, LATEST_PROTOCOL_VERSION])
@@ -180,3 +182,15 @@ def test_without_the_extra_the_command_and_the_address_say_what_is_missing(
     answer = asyncio.run(ask())
     assert answer.status_code == 404
     assert "jieda[mcp]" in answer.json()["detail"]
+
+
+def test_one_address_says_three_times_of_an_entry_whether_it_helped(agents_server: Server) -> None:
+    said = {"id": "roll/colocate-mode", "outcome": "unclear"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    by_proxy = HEADERS | {"X-Forwarded-For": "203.0.113.9"}
+    with agents_server.client() as client:
+        asked = call | {"params": {"name": "report_outcome", "arguments": said}}
+        told = [client.post("/mcp", json=asked, headers=by_proxy).json()["result"] for _ in range(4)]
+        by_api = client.post("/api/v1/outcomes", json=said, headers=by_proxy).json()
+    assert [each["structuredContent"].get("kept", False) for each in told] == [True, True, True, False]
+    assert by_api["kept"] is False

@@ -215,14 +215,28 @@ def test_the_language_is_the_one_asked_for_else_that_of_the_query_else_english(a
     ("name", "arguments", "plain"),
     [
         ("search", {"query": "node2pg", "framework": None, "limit": None, "lang": ""}, {"query": "node2pg"}),
-        ("list", {"framework": "roll", "kind": ["Error"]}, {"framework": ["roll"], "kind": ["error"]}),
+        (
+            "list",
+            {"framework": ["Roll", None, ""], "kind": "Error"},
+            {"framework": ["roll"], "kind": ["error"]},
+        ),
         ("diagnose", {"text": ENGLISH_LOG, "framework": "", "lang": None}, {"text": ENGLISH_LOG}),
         (
             "read",
-            {"id": "jieda://entry/roll/node2pg-keyerror?lang=en", "section": None},
-            {"id": CALLS["read"]["id"]},
+            {"id": "jieda://entry/roll/node2pg-keyerror?lang=zh", "section": None},
+            {"id": CALLS["read"]["id"], "lang": "zh"},
         ),
-        ("read", {"id": "roll/node2pg-keyerror", "section": ""}, {"id": CALLS["read"]["id"]}),
+        (
+            "read",
+            {"id": "jieda://entry/ROLL/Node2PG-KeyError", "section": "FIX", "lang": None},
+            {"id": CALLS["read"]["id"], "section": "fix"},
+        ),
+        ("diagnose", {"text": ENGLISH_LOG, "framework": "ROLL"}, {"text": ENGLISH_LOG, "framework": "roll"}),
+        (
+            "report_outcome",
+            {"id": "Roll/node2pg-keyerror", "outcome": "Solved", "text": None},
+            {"id": "roll/node2pg-keyerror", "outcome": "solved"},
+        ),
     ],
 )
 def test_arguments_are_taken_as_models_write_them(
@@ -243,8 +257,10 @@ def test_arguments_are_taken_as_models_write_them(
         (
             "read",
             {"id": "roll/node2pg-keyerror", "offset": 90_000},
-            "There is nothing at this offset: the text has",
+            "There is nothing at this offset: the end is at",
         ),
+        ("search", {"query": "node2pg", "offset": 9000}, "There is nothing at this offset: the end is at"),
+        ("list", {"framework": "roll", "offset": 9000}, "There is nothing at this offset: the end is at"),
         ("read", {"id": "roll/nosuch"}, "call search or list"),
         ("read", {"id": "roll/node2pg-keyerror", "section": "answer"}, "symptom, cause, fix"),
         ("read", {"id": "nosuch"}, "id: "),

@@ -59,6 +59,9 @@ def test_the_answer_is_streamed_as_clients_expect(chatting: httpx.Client) -> Non
     assert [choice["finish_reason"] for choice in choices][-1] == "stop"
     streamed = "".join(choice["delta"].get("content", "") for choice in choices)
     assert streamed.strip() == answer(chatting, LOG).strip()
+    counted = said(chatting, LOG, stream=True, stream_options={"include_usage": True}).text
+    last = json.loads(counted.split("\n\n")[-3].removeprefix("data: "))
+    assert (last["choices"], last["usage"]["total_tokens"]) == ([], 0)
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,17 @@ async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
         assert answer.json() == {"id": "roll/first", "outcome": "outdated", "kept": True}
         assert (await client.post(API, json=said | {"id": "roll/nosuch"})).status_code == 404
         assert (await client.post(API, json=said | {"outcome": "great"})).status_code == 422
+        long = (await client.post(API, json=said | {"text": "x" * 301})).json()
+        assert long["errors"] == [{"field": "text", "message": "has more than 300 characters"}]
         assert (await client.post(API, content=b"{")).status_code == 400
         foreign = await client.post(API, json=said, headers={"Origin": "https://evil.example"})
         assert foreign.status_code == 403
         kept = [(await client.post(API, json=said)).json()["kept"] for _ in range(4)]
-    # One address is counted three times at most.
+        # By another spelling and on the page, too: one address is counted three times at most.
+        other = (await client.post(API, json=said | {"id": "ROLL/First"})).json()
+        await client.post(ADDRESS, data={"solved": "no"})
     assert kept == [True, True, False, False]
+    assert other == {"id": "roll/first", "outcome": "outdated", "kept": False}
+    assert "3 no      0 yes  en  roll/first" in printed(tmp_path / "data")
     assert len(reports(tmp_path)) == 3
     assert "planted" not in json.dumps(reports(tmp_path))

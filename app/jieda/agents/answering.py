@@ -83,10 +83,11 @@ def _advice(found: schemas.ApiDiagnosis) -> str:
 
 async def search(context: Context, asked: questions.SearchQuestion) -> Json:
     """The entries that a query finds, without their answers: `read` tells those. One that explains the query as a
-    failure stands above them, and not among them once more."""
+    failure stands above them, and not among them once more. Raises BadParameter past the end."""
     lang = asked.spoken
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
     found = await context.client.search(request)
+    _check_end(asked.offset, found.total)
     said = found.judgement if found.judgement and found.judgement.printed else None
     explained = [match.id for match in said.matches] if said else []
     taken = found.hits[:MOST_WEAK] if found.weak and not asked.offset else found.hits
@@ -114,8 +115,7 @@ async def read(context: Context, asked: questions.ReadQuestion) -> Json:
     if asked.section and asked.section not in sections:
         raise BadParameter(field="section", expected=", ".join(sections))
     whole = sections[asked.section] if asked.section else entry.markdown.strip()
-    if asked.offset and asked.offset >= len(whole):
-        raise BadParameter(field="offset", expected=str(len(whole)))
+    _check_end(asked.offset, len(whole))
     part = whole[asked.offset : asked.offset + MAX_PART]
     if asked.offset + len(part) < len(whole) and "\n" in part:
         part = part[: part.rindex("\n") + 1]
@@ -129,10 +129,11 @@ async def read(context: Context, asked: questions.ReadQuestion) -> Json:
 
 
 async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
-    """The tags with their counts or, where filters say which, the entries."""
+    """The tags with their counts or, where filters say which, the entries. Raises BadParameter past their end."""
     client, lang, filters = context.client, asked.spoken, asked.filters()
     overview = not filters and not asked.offset
     found = await client.entries(filters, lang, Window(1 if overview else asked.limit, asked.offset))
+    _check_end(asked.offset, found.total)
     shown = found.model_dump(mode="json") | {
         "next_offset": _next(asked.offset, len(found.items), found.total)
     }
@@ -155,6 +156,12 @@ def _counted(tags: Iterable[schemas.ApiTag]) -> list[Json]:
 def _next(offset: int, count: int, total: int) -> int | None:
     """Where a list or a text goes on; None where it is over."""
     return offset + count if count and offset + count < total else None
+
+
+def _check_end(offset: int, total: int) -> None:
+    """Raises BadParameter where there is something, but nothing that far."""
+    if offset >= total > 0:
+        raise BadParameter(field="offset", expected=str(total))
 
 
 def _cut(text: str, most: int) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
@@ -23,6 +23,7 @@ CHINESE_SHARE = 0.2
 """Share of Han characters among the letters of a log that makes its reader Chinese: one printed sample must not."""
 
 _LETTER = re.compile(r"[^\W\d_]")
+_NOT_GIVEN = (None, "")
 
 
 def _language(value: object) -> object:
@@ -31,21 +32,13 @@ def _language(value: object) -> object:
 
 
 def _list(value: object) -> object:
-    """Models often give one value where a list is asked for."""
-    return [value] if isinstance(value, str) else value
+    """Models often give one value where a list is asked for, and null or nothing among others."""
+    return [each for each in value if each not in _NOT_GIVEN] if isinstance(value, list) else [value]
 
 
-def _kinds(value: object) -> object:
-    """Kinds in lower case: there are three, and models write them like names."""
-    listed = _list(value)
-    if not isinstance(listed, list):
-        return listed
-    return [each.lower() if isinstance(each, str) else each for each in listed]
-
-
-def _entry_id(value: object) -> object:
-    """The id in the address of a resource, or the id itself."""
-    return urlsplit(value).path[1:] if isinstance(value, str) and value.startswith(RESOURCES) else value
+def _lower(value: object) -> object:
+    """Models write what they choose from like names."""
+    return value.lower() if isinstance(value, str) else value
 
 
 Lang = Annotated[
@@ -58,7 +51,7 @@ Lang = Annotated[
     ),
 ]
 Tags = Annotated[list[str], BeforeValidator(_list), Field(max_length=MAX_TAGS)]
-Kinds = Annotated[list[str], BeforeValidator(_kinds), Field(max_length=MAX_TAGS)]
+EntryId = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")]
 
 
 class Question(BaseModel):
@@ -76,7 +69,7 @@ class Question(BaseModel):
             return asked
         optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
         return {
-            name: value for name, value in asked.items() if name not in optional or value not in (None, "")
+            name: value for name, value in asked.items() if name not in optional or value not in _NOT_GIVEN
         }
 
     @property
@@ -109,7 +102,7 @@ class FilteredQuestion(Question):
     """Filters that combine: or within one, and between them."""
 
     framework: Tags = Field([], description="Only these frameworks, by id (see `list`).")
-    kind: Kinds = Field([], description="Only these kinds: error, how-to, concept.")
+    kind: Tags = Field([], description="Only these kinds: error, how-to, concept.")
     topic: Tags = Field([], description="Only these topics, by id (see `list`).")
     error_type: Tags = Field([], description="Only these error types, by id (see `list`).")
     version: Tags = Field(
@@ -145,27 +138,38 @@ class SearchQuestion(FilteredQuestion):
         return self.lang or (Language.ZH if has_han(self.query) else Language.EN)
 
 
-class ReadQuestion(Question):
+class EntryQuestion(Question):
+    """What is asked about one entry, which the address of its resource names as well."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _addressed(cls, asked: Any) -> Any:
+        address = asked.get("id") if isinstance(asked, dict) else None
+        if not isinstance(address, str) or not address.startswith(RESOURCES):
+            return asked
+        parts = urlsplit(address)
+        lang = asked.get("lang") or parse_qs(parts.query).get("lang", [""])[0]
+        return asked | {"id": unquote(parts.path[1:]), "lang": lang}
+
+
+class ReadQuestion(EntryQuestion):
     """Arguments of `read`."""
 
-    id: Annotated[str, BeforeValidator(_entry_id)] = Field(
-        pattern=r"^[^/\s]+/[^/\s]+$",
+    id: EntryId = Field(
         description="Id of the entry, <framework>/<slug>, as `diagnose`, `search` and `list` give it.",
     )
-    section: str = Field(
+    section: Annotated[str, BeforeValidator(_lower)] = Field(
         "",
         description="Only this section: fix, cause, symptom, verify, answer, steps, example, notes, see-also.",
     )
     offset: int = Field(0, ge=0, description="Characters to skip: `next_offset` of the previous answer.")
 
 
-class OutcomeQuestion(Question):
+class OutcomeQuestion(EntryQuestion):
     """Arguments of `report_outcome`."""
 
-    id: Annotated[str, BeforeValidator(_entry_id)] = Field(
-        pattern=r"^[^/\s]+/[^/\s]+$", description="Id of the entry that was tried."
-    )
-    outcome: TriedOutcome = Field(
+    id: EntryId = Field(description="Id of the entry that was tried.")
+    outcome: Annotated[TriedOutcome, BeforeValidator(_lower)] = Field(
         description="solved; did_not_work: about this problem, but of no help; outdated: for another version; unclear: "
         "a step is missing; other_problem: about something else."
     )

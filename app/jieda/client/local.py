@@ -1,5 +1,6 @@
 """Answers from the content that this process has opened."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -25,6 +26,8 @@ class Local:
 
     service: Service
     shapers: Shapers
+    counts: Callable[[str], bool] = lambda _id: True
+    """Whether what is said of an entry is counted, by whoever says it."""
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """Raises UnknownTag."""
@@ -72,10 +75,12 @@ class Local:
     ) -> schemas.Reported:
         """Raises UnknownEntry."""
         library = self.service.current().library
-        today = entry_id if entry_id in library else library.resolve(entry_id)
+        today = library.resolve(entry_id)
         if today is None:
             raise UnknownEntry(id=entry_id[:200])
-        kept = await report_for(self.service, library.summary(today), lang, outcome, text)
+        kept = self.counts(today) and await report_for(
+            self.service, library.summary(today), lang, outcome, text
+        )
         return schemas.Reported(id=today, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:

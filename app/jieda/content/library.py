@@ -1,6 +1,7 @@
 """All entries, cross-checked: an immutable collection that holds little of each and reads the rest on demand."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -11,8 +12,9 @@ from jieda.content.read.directory import BRAND
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.history import Change
 from jieda.entry import Entry, Language, Problem, Sample, Summary
+from jieda.errors import UnknownTag
 from jieda.log_knowledge import Background
-from jieda.taxonomy import HOLDS, Filters
+from jieda.taxonomy import HOLDS, Filters, known_tag
 from jieda.versions import asked_version, rules_out
 
 RECENT_CHARACTERS = 8 << 20
@@ -93,9 +95,12 @@ class Library(Catalog):
         """Those of `problems` that readers may see: none of them tells of a draft."""
         return tuple(problem for problem in self.problems if not problem.draft)
 
-    def resolve(self, old_id: str) -> str | None:
-        """The id of today of an entry that was called `old_id`."""
-        return self.formerly.get(old_id)
+    def resolve(self, asked: str) -> str | None:
+        """The id of today of an entry that is or was called so, in whatever case; None where there is none."""
+        framework, _, slug = asked.partition("/")
+        with suppress(UnknownTag):
+            asked = f"{known_tag('framework', framework, self.taxonomy)}/{slug.lower()}"
+        return asked if asked in self else self.formerly.get(asked)
 
     def samples(self, entry_id: str) -> tuple[Sample, ...]:
         """The logs that must be diagnosed as an entry, read when asked for."""
@@ -111,8 +116,9 @@ class Library(Catalog):
         return self._holdings.images.get(f"{BRAND}/{name}")
 
     def read_filters(self, filters: Filters) -> Filters:
-        """Filters with what their versions rule out. Raises UnknownTag, BadVersion."""
-        filters.check(self.taxonomy)
+        """Filters with tags as the taxonomy spells them and what their versions rule out. Raises UnknownTag,
+        BadVersion."""
+        filters = filters.known(self.taxonomy)
         asked = [asked_version(each, self.taxonomy.packages) for each in filters.version]
         ruled_out = (each for each in self.values(HOLDS) if rules_out(each, asked)) if asked else ()
         return replace(filters, ruled_out=tuple(ruled_out))

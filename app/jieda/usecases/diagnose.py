@@ -13,7 +13,7 @@ from jieda.errors import TooBusy
 from jieda.log.lines import PIECE, physical_lines, strip_codes
 from jieda.search.answers import SearchRequest
 from jieda.snapshot.snapshot import Snapshot
-from jieda.taxonomy import check_tag
+from jieda.taxonomy import known_tag
 from jieda.usecases.gaps.recorder import NOBODY, note_of_diagnosis
 from jieda.usecases.judge import judge
 from jieda.usecases.secrets import masked_for_others, without_secrets
@@ -56,7 +56,7 @@ async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an aske
     """
     snapshot = service.current()
     if framework:
-        check_tag("framework", framework, snapshot.library.taxonomy)
+        framework = known_tag("framework", framework, snapshot.library.taxonomy)
     async with turn(service, len(text)):
         diagnosis = await service.offload(partial(_judge, service, snapshot, text, lang, framework, usual))
     found = Diagnosed(diagnosis, snapshot)

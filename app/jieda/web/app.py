@@ -40,7 +40,7 @@ from jieda.web.machine.routes import machine_routes
 from jieda.web.pages.about import error_page
 from jieda.web.pages.routes import MAINTAINER_ROUTES
 from jieda.web.pages.routes import ROUTES as PAGE_ROUTES
-from jieda.web.site import Askers, Site, site_of
+from jieda.web.site import Askers, Site, client_of
 from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN = 60.0
@@ -85,7 +85,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
 
     def context_of(request: Request) -> Context:
         return Context(
-            site_of(request).client,
+            client_of(request),
             translations.words,
             lambda: knowledge.snapshot.library.site if knowledge.ready else SiteTexts(),
         )

@@ -5,6 +5,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -204,6 +205,12 @@ def asker_of(request: Request) -> bytes:
     """Return a key for the client of a request, which only this process can compare; NOBODY where gaps are not kept."""
     site = site_of(request)
     return site.askers.of(request) if site.service.recorder else NOBODY
+
+
+def client_of(request: Request) -> Local:
+    """Return what answers whoever sends a request, who may say only so often that an entry helped or did not."""
+    site = site_of(request)
+    return replace(site.client, counts=partial(site.askers.may_vote, request))
 
 
 def site_of(request: Request) -> Site:

@@ -205,6 +205,7 @@ def test_the_description_has_a_problem_for_every_refusal_and_a_real_example(clie
     for path, method, operation in operations:
         refusals = {status: what for status, what in operation["responses"].items() if status >= "4"}
         assert {"400", "500"} <= set(refusals), path
+        assert all(each["description"] for each in operation.get("parameters", ())), path
         assert ("422" in refusals) == (path != "/api/v1/reload")
         for what in refusals.values():
             assert list(what["content"]) == ["application/problem+json"]

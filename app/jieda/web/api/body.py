@@ -43,6 +43,12 @@ def most_json_bytes(limit: int) -> int:
     return limit * JSON_ESCAPE + JSON_FRAME
 
 
+async def read_json_bytes(request: Request, limit: int) -> bytes:
+    """A JSON body with a log of which `limit` bytes are diagnosed. Raises TooLarge, which says how much a body may
+    have, and Refusal where it does not arrive in time."""
+    return await read_bytes(request, most_json_bytes(limit), limit * JSON_ESCAPE)
+
+
 @dataclass(frozen=True, slots=True)
 class Paste:
     """A text to diagnose, and what was said beside it."""
@@ -66,7 +72,7 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
     if content_type.partition(";")[0].strip().lower() != "application/json":
         log = await _read_raw(request, service, charset)
         return Paste(log, parameters.lang, parameters.framework)
-    raw = _unpacked(await read_bytes(request, most_json_bytes(limit), limit))
+    raw = _unpacked(await read_json_bytes(request, limit))
     body = await service.offload(partial(parse_body, raw, DiagnoseBody, charset))
     log = await service.offload(partial(extracted, service, body.text))
     return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework)

@@ -23,7 +23,7 @@ from jieda.snapshot.build.builder import BuildAbandoned
 from jieda.snapshot.snapshot import Snapshot
 from jieda.snapshot.store.facts import FactsUnreadable
 from jieda.snapshot.store.processes import BuildRefused
-from jieda.taxonomy import check_tag
+from jieda.taxonomy import known_tag
 from jieda.usecases.diagnose import Diagnosed
 from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.long_logs import diagnose_log
@@ -33,18 +33,20 @@ from jieda.web.api.body import parse_body, read_paste
 from jieda.web.api.parameters import (
     DiagnoseParameters,
     EntryParameters,
+    Framework,
     LanguageParameters,
     ListParameters,
     OneEntry,
     OutcomeBody,
     SearchParameters,
+    Slug,
     SuggestParameters,
 )
 from jieda.web.http.body import read_bytes
 from jieda.web.http.names import is_from_our_pages
 from jieda.web.http.problems import HttpProblem, Refusal, told_in
 from jieda.web.http.respond import NO_STORE, api_language, respond
-from jieda.web.site import asker_of, site_of
+from jieda.web.site import asker_of, client_of, site_of
 
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
@@ -126,7 +128,7 @@ async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[D
     lang = asked(request, paste.lang)
     with told_in(lang):
         if parameters.framework:  # the body may name another, which is the one that counts
-            check_tag("framework", parameters.framework, service.current().library.taxonomy)
+            known_tag("framework", parameters.framework, service.current().library.taxonomy)
         return await diagnose_log(service, paste.log, lang, paste.framework, asker_of(request)), lang
 
 
@@ -153,10 +155,7 @@ async def report_outcome(request: Request) -> Response:
     body = parse_body(await read_bytes(request, MOST_OUTCOME, MOST_OUTCOME), OutcomeBody)
     lang = asked(request, body.lang)
     with told_in(lang):
-        if site.askers.may_vote(request, body.id):
-            found = await site.client.report(body.id, lang, body.outcome, body.text)
-        else:
-            found = schemas.Reported(id=body.id, outcome=body.outcome, kept=False)
+        found = await client_of(request).report(body.id, lang, body.outcome, body.text)
     return await respond(request, found.model_dump_json(), JSON, lang=lang, cache=NO_STORE)
 
 
@@ -169,7 +168,7 @@ async def entries(request: Request, parameters: Annotated[EntryParameters, Query
 
 
 async def entry(
-    request: Request, framework: str, slug: str, parameters: Annotated[LanguageParameters, Query()]
+    request: Request, framework: Framework, slug: Slug, parameters: Annotated[LanguageParameters, Query()]
 ) -> Response:
     """Read one entry.
 
@@ -187,7 +186,7 @@ async def entry(
 
 
 async def entry_markdown(
-    request: Request, framework: str, slug: str, parameters: Annotated[OneEntry, Query()]
+    request: Request, framework: Framework, slug: Slug, parameters: Annotated[OneEntry, Query()]
 ) -> Response:
     """Read one entry as Markdown: title, what it applies to, body, sources.
 

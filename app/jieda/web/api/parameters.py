@@ -6,6 +6,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Annotated, Any
 
+from fastapi import Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -53,6 +54,8 @@ AskedLanguage = Annotated[
     WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
 ]
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
+Framework = Annotated[str, Path(description="Framework of the entry: what its id begins with.")]
+Slug = Annotated[str, Path(description="Name of the entry: what follows the slash in its id.")]
 
 
 def with_nearest(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:

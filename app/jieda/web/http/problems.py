@@ -120,6 +120,7 @@ FIELD_MESSAGES: Mapping[str, str] = {
     "too_long": "problem.field.too_many",
     "string_type": "problem.field.string",
     "string_too_short": "problem.field.empty",
+    "string_too_long": "problem.field.too_long",
     "json_invalid": "problem.field.json",
     "extra_forbidden": "problem.field.unknown",
     "model_type": "problem.field.object",

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from jieda.web.agents import AgentsEndpoint
-from jieda.web.api.body import most_json_bytes
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.api.body import read_json_bytes
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure
 from jieda.web.http.names import names_us, origin_is_ours
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE
@@ -66,8 +66,7 @@ async def mcp(request: Request) -> Response:
         raise Refusal(HttpProblem(403, "problem.bad_origin"))
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise Refusal(HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
-    limit = site.service.limits.log_bytes
-    body = await read_bytes(request, most_json_bytes(limit), limit)
+    body = await read_json_bytes(request, site.service.limits.log_bytes)
     if len(body) > LARGE:
         await site.service.offload(partial(check_message, body))
     else:

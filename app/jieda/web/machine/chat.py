@@ -24,8 +24,8 @@ from jieda.presentation.diagnosis_text import as_markdown, shared_by
 from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose
 from jieda.usecases.search import Found, search
-from jieda.web.api.body import most_json_bytes
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes
+from jieda.web.api.body import read_json_bytes
+from jieda.web.http.body import Structure, TooMuchStructure, check_structure
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, asker_of, site_of
 
@@ -36,6 +36,7 @@ MOST_HITS = 3
 LONGEST_FIX = 4000
 """Characters of an answer that are told; the link has the rest."""
 FRESH = {"Cache-Control": NO_STORE}
+USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
 class ChatPart(BaseModel):
@@ -52,11 +53,18 @@ class ChatMessage(BaseModel):
     content: str | list[ChatPart] | None = None
 
 
+class StreamOptions(BaseModel):
+    """What a client wants beside the pieces of an answer."""
+
+    include_usage: bool = False
+
+
 class ChatRequest(BaseModel):
     """A conversation; whatever else a client says is for models, and is not read."""
 
     messages: list[ChatMessage]
     stream: bool = False
+    stream_options: StreamOptions | None = None
 
     def text(self) -> str:
         """What was asked last."""
@@ -73,9 +81,8 @@ async def models(_request: Request) -> Response:
 async def chat(request: Request) -> Response:
     """The verdict on the last message, whole or in pieces."""
     site = site_of(request)
-    limit = site.service.limits.log_bytes
     try:
-        raw = await read_bytes(request, most_json_bytes(limit), limit)
+        raw = await read_json_bytes(request, site.service.limits.log_bytes)
         asked = await site.service.offload(partial(read_request, raw))
         text = asked.text().strip()
         if not text:
@@ -89,11 +96,12 @@ async def chat(request: Request) -> Response:
     made = partial(completion, f"chatcmpl-{token_hex(12)}", int(time.time()))
     if asked.stream:
         lines = [made("chat.completion.chunk", {"delta": delta}, end) for delta, end in deltas(answer)]
+        if asked.stream_options and asked.stream_options.include_usage:
+            lines.append(lines[-1] | {"choices": [], "usage": USAGE})
         events = "".join(f"data: {line}\n\n" for line in [*map(json.dumps, lines), "[DONE]"])
         return Response(events, media_type="text/event-stream", headers=FRESH)
-    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     message = {"message": {"role": "assistant", "content": answer}}
-    return JSONResponse(made("chat.completion", message, "stop") | {"usage": usage}, headers=FRESH)
+    return JSONResponse(made("chat.completion", message, "stop") | {"usage": USAGE}, headers=FRESH)
 
 
 def read_request(raw: bytes) -> ChatRequest:

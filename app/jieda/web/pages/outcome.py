@@ -37,7 +37,7 @@ async def take_vote(request: Request) -> Response:
     else:
         return response
     found, service, line = context.library.summary(entry_id), context.site.service, fields.get("line", "")
-    is_counted = context.site.askers.may_vote(request, f"{entry_id} {said == 'why'}")
+    is_counted = context.site.askers.may_vote(request, f"{entry_id} why" if said == "why" else entry_id)
     if is_counted and await report(service, found, context.lang, outcome, line, voted=said == "why"):
         set_cookie(response, VOTED, said, context.site, path=address)
     return response
