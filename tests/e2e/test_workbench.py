@@ -266,6 +266,8 @@ def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
     page.locator("#email").fill("wang@example.com")
     page.locator("button[value=commit]").click()
     theirs = page.locator(".theirs")
+    page.get_by_role("link", name="查看不同之处：中文").click()
+    expect(theirs.locator("h3")).to_be_in_viewport()
     expect(theirs.locator("del")).to_have_text("我")
     expect(theirs.locator("ins")).to_have_text("他们")
     expect(area).to_have_value(re.compile("是我的。"))
