@@ -103,7 +103,8 @@ def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
             yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
     if diagnosis.query:
         # As words, not as a link: nothing of what was pasted goes into an address.
-        yield t("diagnosis.search_instead", query=printable(diagnosis.query))
+        words = " ".join(dict.fromkeys(diagnosis.query.split()))
+        yield t("diagnosis.search_instead", query=printable(words))
 
 
 def shared_by(near: Near, framework: str, t: Translate) -> str:

@@ -114,6 +114,9 @@ def test_a_log_without_an_error_says_so_even_where_entries_are_similar(client: h
         near["applies_to"] in text for near in post(client, json={"text": log, "lang": "en"}).json()["near"]
     )
     assert "No entry explains this" not in text
+    steps = "".join(f"INFO step {number} loss {number / 7} seconds\n" for number in range(300))
+    text = post_for_text(client, content=steps.encode(), params={"lang": "en"}).text
+    assert text.partition("Words to search for:")[2].count("loss") == 1
 
 
 @pytest.mark.parametrize(
