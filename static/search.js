@@ -152,6 +152,10 @@ function showOptions(options) {
     return item;
   }));
   list.hidden = !options.length;
+  if (input.localName !== "input") { // directly below the buttons, over the words behind them: a phone's keyboard leaves little room
+    const [button, { top }] = [input.form.querySelector("button").getBoundingClientRect(), input.form.getBoundingClientRect()];
+    list.style.top = `${button.bottom - top + 4}px`;
+  }
   if (input.localName === "input") input.setAttribute("aria-expanded", String(Boolean(options.length)));
   activate(-1);
   if (options.length) announce(words.suggestions.replace("{count}", options.length));
@@ -197,7 +201,7 @@ function fieldKey(key) {
 function setUpField() {
   const { form } = input;
   if (!live) {
-    (input.localName === "input" ? input.parentElement : form).append(list); // below the button, where there is one
+    (input.localName === "input" ? input.parentElement : form).append(list);
     list.setAttribute("role", "listbox");
     list.setAttribute("aria-label", words.suggestionsLabel);
     const role = input.localName === "input" ? { role: "combobox", "aria-expanded": "false" } : {};

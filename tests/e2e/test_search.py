@@ -219,6 +219,20 @@ def test_an_entry_is_suggested_once_though_both_its_titles_fit(open_page: OpenPa
     assert page.locator("#options a, #options a > *").evaluate_all(cut) == 0
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_suggestions_of_the_start_page_stand_directly_below_its_buttons(
+    open_page: OpenPage, width: int
+) -> None:
+    page = open_page("/en/", viewport={"width": width, "height": 740})
+    page.locator("#q").press_sequentially("cuda out of", delay=20)
+    expect(page.locator("#options")).to_be_visible()
+    buttons = page.locator(".ask button:visible, .ask .paste-foot label:visible").all()
+    below = max(box["y"] + box["height"] for button in buttons if (box := button.bounding_box()))
+    listed = page.locator("#options").bounding_box()
+    assert listed
+    assert below <= listed["y"] <= below + 12
+
+
 def test_a_slash_in_a_text_is_a_slash(open_page: OpenPage) -> None:
     page = open_page("/en/diagnose")
     page.locator("#log").focus()
