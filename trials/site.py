@@ -82,7 +82,8 @@ def answers(knowledge: Knowledge, words: Sequence[str]) -> str:
     library = snapshot.library
     found = {
         word: [
-            (hit.entry.id, hit.title, hit.snippet) for hit in snapshot.searcher.search(_request(word)).hits
+            (hit.entry.id, hit.title, hit.snippet.html_with_code)
+            for hit in snapshot.searcher.search(_request(word)).hits
         ]
         for word in words
     }
