@@ -1,5 +1,6 @@
 # `make run` serves Jieda and `make test` checks everything; `make` alone lists the rest.
-# Needs Python 3.11 or later, make and git. Everything is installed into .venv, nothing outside the checkout.
+# Needs Python 3.11 or later, make and git. Everything is installed into .venv; outside the checkout lies only what the
+# encoder is laid out into, 83 MB in the user's cache directory, shared by all checkouts and sites.
 
 VENV := .venv
 BIN := $(VENV)/bin
