@@ -12,5 +12,14 @@ _ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
 CONTENT, STATIC, DEPLOY = _ROOT / "content", _ROOT / "static", _ROOT / "deploy"
 DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
 """By default. An installed package writes nothing beside itself: it may be read-only, or belong to everybody."""
-CACHE = user_cache_path("jieda", appauthor=False)
-"""For what is the same whatever the content, and can be made again."""
+
+
+def _cache() -> Path | None:
+    try:
+        return user_cache_path("jieda", appauthor=False)
+    except RuntimeError:  # the user has no home, as in some containers
+        return None
+
+
+CACHE = _cache()
+"""For what is the same whatever the content, and can be made again; None where the user has no place for it."""

@@ -93,27 +93,22 @@ def test_all_works_where_it_is_not_installed(
     assert "Free space on a full disk" in run.stdout
 
 
-def without_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where processes that are started keep what is the same for all data directories: nothing is there yet."""
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-    return folder / "cache"
-
-
-@pytest.mark.parametrize("is_writable", [True, False])
+@pytest.mark.parametrize(("home", "places"), [("home", {"home"}), ("file", {"one", "two"})])
 def test_it_is_laid_out_once_for_a_user_or_for_a_site_where_that_cannot_be(
-    tmp_path: Path, content: Path, monkeypatch: pytest.MonkeyPatch, *, is_writable: bool
+    tmp_path: Path, content: Path, monkeypatch: pytest.MonkeyPatch, home: str, places: set[str]
 ) -> None:
-    cache = without_cache(tmp_path, monkeypatch)
-    if not is_writable:
-        cache.write_text("a file, no directory")
+    (tmp_path / "file").touch()  # which holds no folders
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     for name in ("one", "two"):
         environ = environment({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(tmp_path / name)})
-        run = subprocess.run([*COMMAND, "index"], env=environ, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [*COMMAND, "index"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+        )
         assert run.returncode == 0, run.stderr
         assert "kept" not in run.stdout + run.stderr
     laid_out = {file.relative_to(tmp_path).parts[0] for file in tmp_path.rglob("encoder/*/*")}
-    assert laid_out == ({"cache"} if is_writable else {"one", "two"})
+    assert laid_out == places
 
 
 @pytest.mark.parametrize("damage", ["weights.npz", "sp.model", "pure_tokenizer.py"])
@@ -135,7 +130,8 @@ def test_a_damaged_package_is_told_and_words_are_searched(
     whole[len(whole) // 2 : len(whole) // 2 + 8] = bytes(8)
     damaged.write_bytes(whole)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "path"))
-    without_cache(tmp_path, monkeypatch)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     server = start_server(content)
     with server.client() as client:
         found = client.get("/api/v1/search", params={"q": "a full disk"})

@@ -258,7 +258,7 @@ class SentenceEncoder:
 
     def __init__(self, data: Path) -> None:
         """What is laid out of the package is kept once for a user, below `data` where there is no place for that."""
-        self._folders = (CACHE / FOLDER, data / FOLDER)
+        self._folders = tuple(place / FOLDER for place in (CACHE, data) if place)
         # Traditional characters come apart into pieces that say less.
         self._fold = Folder().fold
         self._lock = threading.Lock()
