@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
 from jieda.settings import Settings
 from jieda.web.app import create_app
-from jieda.web.http.limits import MOST_AT_ONCE, Buckets, Pauses, kind_of
+from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from jieda.web.site import MOST_VOTES
 
 from tests.support.server import Server
@@ -126,13 +126,22 @@ async def test_a_proxy_that_nobody_trusts_is_named_once(
     assert "203.0.113.5" in caplog.text
 
 
-async def test_refusals_at_the_same_moment_leave_one_after_another() -> None:
-    pauses = Pauses()
-    at_once = [pauses.next(now=100.0) for _ in range(20)]
-    assert at_once == sorted(at_once)
-    assert 0.25 <= at_once[0] < at_once[-1] < 0.5
-    assert min(later - sooner for sooner, later in itertools.pairwise(at_once)) > 0.004
-    assert pauses.next(now=200.0) == at_once[0]
+async def test_refusals_at_the_same_moment_leave_one_after_another_however_many_there_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    app = application(tmp_path, **FEW)
+    async with client_at(app, "203.0.113.5") as client:
+        await statuses(client, 5)
+        monkeypatch.setattr("jieda.web.http.limits.asyncio.sleep", sleep)
+        assert await statuses(client, 200) == [429] * 200
+    assert 0.25 <= min(slept) < max(slept) < 0.5
+    assert min(abs(later - sooner) for sooner, later in itertools.pairwise(slept)) > 0.004
+    assert all(len(set(slept[start : start + 20])) == 20 for start in range(180))
 
 
 def test_a_bucket_fills_up_again_and_remembers_no_more_clients_than_it_may() -> None:

@@ -53,7 +53,7 @@ def main() -> None:
     """Becomes the program, arguments and all."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in PROGRAMS:
-        import_module(ALL).main(prog_name="jieda")
+        sys.exit(import_module(ALL).main(prog_name="jieda"))
     for variable, value in ALLOCATION.items():
         os.environ.setdefault(variable, value)
     program, _ = PROGRAMS[name]

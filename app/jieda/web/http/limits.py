@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from enum import StrEnum
+from itertools import cycle
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -32,10 +33,10 @@ MOST_AT_ONCE = 50
 """Requests of one client that are under way, their bodies perhaps still coming, whatever proxy they come through."""
 LOGS_AT_ONCE = 3
 """Logs of one client, of which one is worked on."""
-SECONDS_TO_REFUSE = 0.25
-SECONDS_BETWEEN_REFUSALS = 0.005
-"""A refusal costs a millisecond of the event loop, and a client that takes no pause asks a thousand times a second, all
-its connections at the same moment: it waits for each, and they leave one after another."""
+PAUSES = tuple(0.25 + 0.005 * place for place in range(50))
+"""Seconds that refusals wait, in turn. Each costs a millisecond of the event loop, and a client that takes no pause
+asks a thousand times a second, all its connections at the same moment. No wait depends on how many others there are:
+whoever asks and goes would make everybody else's longer."""
 LARGE_MESSAGE = 1 << 16
 """Bytes from which on what an agent sends costs as much as a log."""
 
@@ -118,18 +119,6 @@ class Buckets:
         return 0.0
 
 
-class Pauses:
-    """How long whoever is refused waits for it."""
-
-    def __init__(self) -> None:
-        self._last = 0.0
-
-    def next(self, now: float) -> float:
-        """Seconds from `now`, which are never those of another."""
-        self._last = max(now + SECONDS_TO_REFUSE, self._last + SECONDS_BETWEEN_REFUSALS)
-        return self._last - now
-
-
 class ClientShares:
     """Counts what each client has under way, and lets one of its logs at a time be worked on.
 
@@ -172,7 +161,7 @@ class RateLimits:
         self._metrics = metrics
         self._shares = ClientShares()
         self._warned = False
-        self._pauses = Pauses()
+        self._pauses = cycle(PAUSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what is within the limits through."""
@@ -200,7 +189,7 @@ class RateLimits:
 
     async def _refuse(self, kind: Cost, wait: float, scope: Scope, receive: Receive, send: Send) -> None:
         self._metrics.refused.labels(kind.value).inc()
-        await asyncio.sleep(self._pauses.next(time.monotonic()))
+        await asyncio.sleep(next(self._pauses))
         self._warn_of_proxy(scope)
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
