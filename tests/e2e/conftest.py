@@ -21,7 +21,7 @@ FLAGS = (
     "--no-first-run",
 )
 RESULTS = ROOT / "test-results"
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 """After which something is believed never to happen, on however busy a machine."""
 
 MISSING = "/no-such-entry"

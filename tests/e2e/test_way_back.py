@@ -15,7 +15,7 @@ FOLD = 690
 
 def diagnosed(page: Page, lang: str = "en") -> None:
     """Waits until the page shows the answer to `LOG`."""
-    expect(page.locator("#best a")).to_have_attribute("href", f"/{lang}/entries/{ENTRY}", timeout=20_000)
+    expect(page.locator("#best a")).to_have_attribute("href", f"/{lang}/entries/{ENTRY}")
 
 
 def test_back_and_reload_show_the_diagnosis_again(open_page: OpenPage) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.support.server import ROOT, Server
+from tests.support.server import PATIENCE, ROOT, Server
 
 OPERATORS = [
     *("*", "***", "?", "id:roll*", "draft:true", "draft:true OR *", "NOT node2pg", "node2pg ANDNOT roll"),
@@ -112,13 +112,13 @@ def test_undecodable_queries_are_answered(client: httpx.Client, raw: str) -> Non
 @pytest.mark.parametrize("q", HEAVY, ids=lambda q: ascii(q[:6]))
 def test_no_query_keeps_the_server_busy_for_good(client: httpx.Client, q: str) -> None:
     for path in ("/api/v1/search", "/api/v1/suggest"):
-        answer = client.get(f"{path}?q={quote(q)[:60_000]}", timeout=20)
+        answer = client.get(f"{path}?q={quote(q)[:60_000]}")
         assert answer.status_code == 200, path
 
 
 def test_a_query_string_of_any_size_is_answered_somehow(server: Server) -> None:
     for size in (60_000, 300_000, 3_000_000):
-        connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=20)
+        connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=PATIENCE)
         # The server may close before it has read such a line to its end.
         with suppress(ConnectionError):
             connection.request("GET", "/api/v1/search?q=" + "a" * size)
@@ -131,7 +131,7 @@ def test_a_query_string_of_any_size_is_answered_somehow(server: Server) -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_no_path_leads_out_of_what_is_served(server: Server, path: str) -> None:
     # http.client sends the path as it stands; others tidy it up first.
-    connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(server.base.removeprefix("http://"), timeout=PATIENCE)
     connection.request("GET", path)
     answer = connection.getresponse()
     body = answer.read().decode("utf-8", "replace")

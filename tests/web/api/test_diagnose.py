@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.server import ROOT, Server, until
+from tests.support.server import PATIENCE, ROOT, Server, until
 from tests.web.api.test_protocol import assert_problem
 
 SAMPLE = min((ROOT / "content/samples/roll/node2pg-keyerror").glob("*.log"))
@@ -75,7 +75,7 @@ def test_curl_with_its_own_headers_gets_text_as_well(server: Server) -> None:
         f"@{SAMPLE}",
         f"{server.base}/api/v1/diagnose.txt",
     ]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert answer.stdout.startswith("1. ")
 
 
