@@ -33,6 +33,60 @@ def test_evidence_never_hides_what_matched(open_page: OpenPage, width: int) -> N
         page.get_by_role("button", name="Edit or paste another").click()
 
 
+PATH = (
+    "/mnt/nas/users/me/2026-03-11/actor_rollout_policy_version_3/iter_0000100/mp_rank_00/model_optim_rng.pt"
+)
+TENSOR = "model.layers.0.self_attention.linear_qkv.layer_norm_weight.extra_state_for_fp8_amax_history"
+MATCHED = "batch_size 3 < chunks 4"
+LONG = {
+    f"{PATH}: {MATCHED}": MATCHED,
+    f"(ActorWorker pid=4001, ip=10.1.1.1) AssertionError: {TENSOR} {MATCHED}": MATCHED,
+    f"AssertionError:https://git.example.com{PATH}:{MATCHED}": MATCHED,
+    f"{'k' * 180}{MATCHED}": MATCHED,
+    f"AssertionError: {'some words of a long line ' * 76}{MATCHED}": MATCHED,
+    f"AssertionError: {'x' * 1960} {MATCHED}": MATCHED,
+    f"AssertionError: {'step=0, ' * 120}{MATCHED}, {'then more ' * 90}": MATCHED,
+    # By its words, not by a signature.
+    "TypeError: " + "0, " * 300 + "BackendCompi1erFailed.__init__() missing 1 required positional argument:"
+    " 'inner_exception'": "required",
+}
+SEEN_MARKS = """line => [...line.querySelectorAll("mark")].filter(mark => {
+  const bottom = line.getBoundingClientRect().bottom;
+  return [...mark.getClientRects()].every(box => box.bottom <= bottom + 1);
+}).map(mark => mark.textContent)"""
+FIRST_ROW = """line => {
+  const range = document.createRange();
+  range.selectNodeContents(line);
+  const boxes = [...range.getClientRects()].filter(box => box.width);
+  const row = boxes.filter(box => box.top < boxes[0].top + 8);
+  const {left, width} = line.getBoundingClientRect();
+  return (Math.max(...row.map(box => box.right)) - left) / width;
+}"""
+
+
+def test_on_a_phone_no_long_word_takes_the_place_of_what_matched(open_page: OpenPage) -> None:
+    page = open_page("/en/diagnose", viewport={"width": 360, "height": 740}, java_script_enabled=False)
+    for line, matched in LONG.items():
+        page.locator("#log").fill(line)
+        page.locator("#log-form [type=submit]").click()
+        seen = page.locator(".best .line-text").evaluate(SEEN_MARKS)
+        assert matched in seen, (line[:60], seen)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TypeError: BackendCompilerFailed.__init__() missing 1 required positional argument: 'inner_exception'",
+        "assert self.lr_decay_steps > 0",
+    ],
+)
+def test_on_a_phone_a_name_begins_behind_the_word_before_it(open_page: OpenPage, line: str) -> None:
+    page = open_page("/en/diagnose", viewport={"width": 360, "height": 740}, java_script_enabled=False)
+    page.locator("#log").fill(line)
+    page.locator("#log-form [type=submit]").click()
+    assert page.locator(".best .line-text").first.evaluate(FIRST_ROW) > 0.6
+
+
 def test_a_tap_shows_the_whole_line_where_it_stands_in_the_log(open_page: OpenPage) -> None:
     page = open_page("/zh/diagnose", viewport={"width": 360, "height": 740}, has_touch=True)
     page.locator("#log").fill(Path(PREFIXED[0]).read_text(encoding="utf-8"))

@@ -106,7 +106,7 @@ class Diagnoser:
             if number not in lines:
                 found = line[place.start : place.end]
                 telling[number] = (found,) if found else self._shared(one)
-                text = _around(raw[number - 1], found)
+                text = _around(raw[number - 1], telling[number])
                 begins = max(0, text.find(line.strip()[:FIRST_WORDS]))
                 lines[number] = MatchedLine(number, text, reason, begins)
         matched = tuple(lines[number] for number in sorted(lines)[:MOST_LINES])
@@ -192,12 +192,12 @@ def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) 
     return Verdict.NEAR if near else Verdict.UNKNOWN
 
 
-def _around(raw: str, matched: str) -> str:
-    """The line as pasted, cut to SHOWN_LINE characters around what matched."""
+def _around(raw: str, telling: Iterable[str]) -> str:
+    """The line as pasted, cut to SHOWN_LINE characters around what tells most."""
     line = strip_codes(raw).rstrip("\r").expandtabs(4)
     if len(line) <= SHOWN_LINE:
         return line
-    at = max(0, line.find(matched[:SHOWN_LINE]) if matched else 0)
+    at = next((at for part in telling if (at := line.find(part[:SHOWN_LINE])) >= 0), 0)
     start = max(0, min(at - SHOWN_LINE // 4, len(line) - SHOWN_LINE))
     cut = line[start : start + SHOWN_LINE]
     return ("…" if start else "") + cut + ("…" if start + SHOWN_LINE < len(line) else "")

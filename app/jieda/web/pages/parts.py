@@ -183,12 +183,13 @@ def phrased(context: PageContext, text: str, lang: Language) -> Markup:
     for name in LONG_NAME.finditer(text):
         start, end = name.span()
         parts = {each.start() for each in NAME_PART.finditer(text, start + 1, end)}
-        html += _broken(text, place, start, words) + SET_NAME.format(_broken(text, start, end, parts))
+        html += broken(text, place, start, words) + SET_NAME.format(broken(text, start, end, parts))
         place = end
-    return html + _broken(text, place, len(text), words)
+    return html + broken(text, place, len(text), words)
 
 
-def _broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+def broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
+    """A stretch of a text as HTML, in which a line may end at the places of `breaks`."""
     places = [start, *sorted(each for each in breaks if start < each < end), end]
     return LINE_BREAK.join(text[left:right] for left, right in pairwise(places))
 

@@ -1,16 +1,25 @@
 """An entry that explains a log or an error line, and the ways on where none does."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from jieda.diagnosis.answers import Diagnosis, Match, MatchedLine, Near
 from jieda.presentation.urls import filled, issue_search, rewrite
 from jieda.search.show.snippet import merged, whole_name
 from jieda.web.pages.context import PageContext
-from jieda.web.pages.parts import ListedEntry, PageLink, doubt_of, entry_row, lang_attribute, name_of, phrased
+from jieda.web.pages.parts import (
+    ListedEntry,
+    PageLink,
+    broken,
+    doubt_of,
+    entry_row,
+    lang_attribute,
+    name_of,
+    phrased,
+)
 from jieda.web.templating import safe
 
 LINES = 6
@@ -22,6 +31,12 @@ LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">â
 """What is left out before a mark; its dots cling to the mark, so that they never stand alone in a row."""
 SHORT_LEAD, LONG_LEAD = 16, 90
 """Characters before a mark that leave it in the first row on a phone, and in the first two on a wide screen."""
+LONG_WORD = re.compile(r"\S{14,}")
+WORD_PART = re.compile(
+    r"(?<=[^\W_][._/=:,(\[])(?!(?<=_)_)(?=[^\W\d])|(?<=[a-z])(?=[A-Z])|(?<![a-z\d]{17})(?<=[a-z\d]{16})(?=\w{4})",
+    re.ASCII,
+)
+"""Where a part of a long word begins; one without parts may be broken once, and the style breaks its rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +147,34 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     prefix = whole[: len(whole) - len(text)].lstrip()
     html = PREFIX.format(prefix) if prefix else Markup("")
     parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
-    pattern = "|".join(rf"(?<![^\W_]){re.escape(part)}" for part in parts)
-    said = re.finditer(pattern, text, re.IGNORECASE) if parts else ()
-    found = merged(whole_name(text, *each.span()) for each in said)
+    pattern = "|".join(map(re.escape, parts)) or "(?!)"
+    # Where what tells begins inside of a word, it is that word.
+    tries = (re.finditer(start + f"(?:{pattern})", text, re.IGNORECASE) for start in (r"(?<![^\W_])", ""))
+    found = next(filter(None, ([_of_name(text, *each.span()) for each in said] for said in tries)), [])
+    breaks = set(_breaks(text))
     if not found:
-        return html + MARKED.format(text)
+        return html + MARKED.format(broken(text, 0, len(text), breaks))
+    found = merged(found)
     place, lead = 0, found[0][0]
     if lead > SHORT_LEAD:
-        html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", text[:lead])
+        html += LEAD.format("lead far" if lead > LONG_LEAD else "lead", broken(text, 0, lead, breaks))
         place = lead
     for start, end in found:
-        html += escape(text[place:start]) + MARKED.format(text[start:end])
+        html += broken(text, place, start, breaks) + MARKED.format(broken(text, start, end, breaks))
         place = end
-    return html + escape(text[place:])
+    return html + broken(text, place, len(text), breaks)
+
+
+def _of_name(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch with all of the name that it is in, but for a beginning that would take the rows of what matched."""
+    first, last = whole_name(text, start, end)
+    return first if start - first <= SHORT_LEAD else start, last
+
+
+def _breaks(text: str) -> Iterator[int]:
+    """Where a row may end inside of a long word, lest that leave the row before it empty."""
+    for word in LONG_WORD.finditer(text):
+        yield from (part.start() for part in WORD_PART.finditer(text, word.start() + 1, word.end()))
 
 
 def shortened(text: str) -> str:
