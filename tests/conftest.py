@@ -1,7 +1,7 @@
 """Servers for tests that talk HTTP, and their output under a test that fails."""
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import httpx
@@ -12,8 +12,8 @@ from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import server as servers
 from tests.support import shipped as shipped_content
-from tests.support.inside import serving
-from tests.support.server import Server, client_of
+from tests.support.inside import Inside, serving
+from tests.support.server import Server
 
 SLOW = {"agents", "cli", "importing", "snapshot"}
 """Folders all of whose tests build something or start processes."""
@@ -94,18 +94,33 @@ def plain_analyzers() -> Analyzers:
     return Analyzers()
 
 
+@pytest.fixture(scope="session")
+def inside(
+    tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers, plain_analyzers: Analyzers
+) -> Callable[..., AbstractContextManager[Inside]]:
+    """Serves content inside this process while a `with` lasts, `inside(content, **settings)`; without `content` the
+    shipped one. A quarter of what a process of its own costs: for tests that need neither its log, nor how it ends,
+    nor several workers."""
+
+    def served(content: str | Path = "", **settings: str) -> AbstractContextManager[Inside]:
+        folder = tmp_path_factory.mktemp("served")
+        if content:
+            return serving(folder, content, plain_analyzers, **settings)
+        shipped_content.copy_data(folder / "data")
+        return serving(folder, shipped_content.CONTENT, analyzers, **settings)
+
+    return served
+
+
 @pytest.fixture
 def serve(
-    tmp_path_factory: pytest.TempPathFactory, plain_analyzers: Analyzers
+    inside: Callable[..., AbstractContextManager[Inside]],
 ) -> Iterator[Callable[..., httpx.Client]]:
-    """Serves content inside this process, `serve(content, **settings)`; gives a client. A quarter of what a process
-    of its own costs: for tests that need neither its log, nor its end, nor several workers."""
+    """As `inside`, until the test is over: `serve(content, **settings)` gives a client."""
     with ExitStack() as stack:
 
-        def start(content: str | Path, **settings: str) -> httpx.Client:
-            folder = tmp_path_factory.mktemp("served")
-            base = stack.enter_context(serving(folder, content, plain_analyzers, **settings))
-            client = client_of(base)
+        def start(content: str | Path = "", **settings: str) -> httpx.Client:
+            client = stack.enter_context(inside(content, **settings)).client()
             stack.callback(client.close)
             return client
 

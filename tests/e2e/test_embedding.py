@@ -6,16 +6,15 @@ import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.support.inside import Inside
 from tests.support.server import ROOT
-
-CONTENT = ROOT / "content"
-
 
 DOCUSAURUS = """<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8"><title>Trainer</title>
 <script src="SCRIPT" type="module"></script>
@@ -50,27 +49,43 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def elsewhere(tmp_path: Path) -> Iterator[str]:
-    """The address of another site, which serves the files of `tmp_path`."""
-    handler = functools.partial(Quiet, directory=str(tmp_path))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of another site."""
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def elsewhere(folder: Path) -> Iterator[str]:
+    """The address of another site, which serves the files of `folder`."""
+    handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as site:
         threading.Thread(target=site.serve_forever, daemon=True).start()
         yield f"http://localhost:{site.server_port}"
         site.shutdown()
 
 
+@pytest.fixture(scope="module")
+def asked(elsewhere: str, inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[httpx.Client]:
+    """A client of the server that the other site may ask."""
+    with inside(cors_origins=elsewhere) as server, server.client() as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def base(asked: httpx.Client) -> str:
+    """The address of that server."""
+    return str(asked.base_url).rstrip("/")
+
+
 @pytest.fixture
-def embedded(
-    browser: Browser, elsewhere: str, tmp_path: Path, serve: Callable[..., httpx.Client]
-) -> Iterator[Callable[..., Page]]:
+def embedded(browser: Browser, elsewhere: str, folder: Path, base: str) -> Iterator[Callable[..., Page]]:
     """Opens a page of the other site with the element, `embedded(attributes)`."""
-    base = str(serve(CONTENT, cors_origins=elsewhere).base_url).rstrip("/")
     context = browser.new_context(viewport={"width": 360, "height": 740})
 
     def opened(attributes: str = "") -> Page:
         script = f'<script type="module" src="{base}/static/jieda-search.js"></script>'
-        (tmp_path / "index.html").write_text(
+        (folder / "index.html").write_text(
             f"<!doctype html><html lang=en><meta charset=utf-8>{script}<body>"
             f"<style>input {{ display: none }}</style><jieda-search {attributes}></jieda-search>"
         )
@@ -202,18 +217,15 @@ def built(*command: str | Path) -> None:
 
 @pytest.mark.parametrize("build", [mkdocs, sphinx, docusaurus])
 def test_it_works_on_the_pages_of_site_generators(
-    build: Callable[[Path, str], None],
-    browser: Browser,
-    elsewhere: str,
-    tmp_path: Path,
-    serve: Callable[..., httpx.Client],
+    build: Callable[[Path, str], None], browser: Browser, elsewhere: str, folder: Path, base: str
 ) -> None:
-    base = str(serve(CONTENT, cors_origins=elsewhere).base_url).rstrip("/")
-    build(tmp_path, base)
+    files = folder / build.__name__
+    files.mkdir()
+    build(files, base)
     page = browser.new_page()
     failed: list[str] = []
     page.on("pageerror", lambda error: failed.append(str(error)))
-    page.goto(f"{elsewhere}/site/index.html")
+    page.goto(f"{elsewhere}/{files.name}/site/index.html")
     if build is docusaurus:
         for name in ("Next", "Trainer"):
             page.get_by_role("link", name=name).click()
@@ -245,25 +257,25 @@ def test_a_server_that_does_not_answer_is_told(embedded: Callable[..., Page]) ->
     expect(page.locator("jieda-search [role=listbox]")).to_have_text("The search does not answer.")
 
 
-def test_only_the_sites_that_are_named_may_ask_and_only_the_api(serve: Callable[..., httpx.Client]) -> None:
-    open_to_one = serve(CONTENT, cors_origins="https://docs.example.com")
-    closed = serve(CONTENT)
-    theirs, others = {"Origin": "https://docs.example.com"}, {"Origin": "https://evil.example"}
+def test_only_the_sites_that_are_named_may_ask_and_only_the_api(
+    asked: httpx.Client, client: httpx.Client, elsewhere: str
+) -> None:
+    theirs, others = {"Origin": elsewhere}, {"Origin": "https://evil.example"}
     preflight = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
     search, diagnose = "/api/v1/search?q=oom", "/api/v1/diagnose"
     allowed = "access-control-allow-origin"
     for _ in range(2):  # the second time from the cache of answers
-        assert open_to_one.get(search, headers=theirs).headers[allowed] == theirs["Origin"]
-        assert allowed not in open_to_one.get(search, headers=others).headers
-        assert allowed not in open_to_one.get(search).headers
-    assert open_to_one.options(diagnose, headers=theirs | preflight).headers[allowed] == theirs["Origin"]
-    assert open_to_one.options(diagnose, headers=others | preflight).status_code == 400
-    answer = open_to_one.get(search, headers=theirs)
+        assert asked.get(search, headers=theirs).headers[allowed] == theirs["Origin"]
+        assert allowed not in asked.get(search, headers=others).headers
+        assert allowed not in asked.get(search).headers
+    assert asked.options(diagnose, headers=theirs | preflight).headers[allowed] == theirs["Origin"]
+    assert asked.options(diagnose, headers=others | preflight).status_code == 400
+    answer = asked.get(search, headers=theirs)
     assert "access-control-allow-credentials" not in answer.headers
     assert "etag" in answer.headers["access-control-expose-headers"].lower()
     for path in ("/en/", "/en/entries/slime/resume-training", "/static/app.js"):
-        assert allowed not in open_to_one.get(path, headers=theirs).headers
-    assert allowed not in closed.get(search, headers=theirs).headers
+        assert allowed not in asked.get(path, headers=theirs).headers
+    assert allowed not in client.get(search, headers=theirs).headers
 
 
 def test_the_element_is_small() -> None:

@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
-from tests.support.shipped import CONTENT
 
 FIRST = "#results :is(.best, .card:first-child) h2 a >> nth=0"
 
@@ -54,7 +53,7 @@ def test_somebody_finds_the_fix_from_a_symptom(
 def test_whoever_came_by_another_name_than_the_configured_one_stays_there(
     open_page: OpenPage, serve: Callable[..., httpx.Client]
 ) -> None:
-    base = str(serve(CONTENT, base_url="https://faq.example.com").base_url).rstrip("/")
+    base = str(serve(base_url="https://faq.example.com").base_url).rstrip("/")
     page = open_page(f"{base}/en/")
     page.locator("#q").press_sequentially("node2pg")
     page.locator("#options [data-type=title]").first.click()

@@ -24,7 +24,7 @@ from jieda.snapshot.snapshot import Analyzers, Snapshot
 from tests.support import shipped as shipped_content
 from tests.support.cluster import Line
 from tests.support.inside import serving
-from tests.support.server import client_of, until
+from tests.support.server import until
 from tests.support.small_content import edition, write
 
 URLS = tuple(os.environ.get("JIEDA_TEST_OPENSEARCH_URL", "").split())
@@ -194,7 +194,7 @@ def test_while_the_cluster_is_away_only_search_is(
     )
     assert engine
     ours = with_cluster(analyzers, engine)
-    with serving(tmp_path, content, ours, **options) as base, client_of(base) as client:
+    with serving(tmp_path, content, ours, **options) as server, server.client() as client:
         until(lambda: found_by(client) == ["roll/memory"])
         if how == "hangs":
             line.hanging = True
@@ -231,7 +231,7 @@ def test_what_was_answered_before_is_answered_while_the_cluster_is_away(
     content = write(tmp_path / "content", ENTRIES)
     ours = with_cluster(analyzers, engine_of(prefix, line.url, timeout=1.0))
     options = settings_of(prefix, line.url) | {"cache": "1"}
-    with serving(tmp_path, content, ours, **options) as base, client_of(base) as client:
+    with serving(tmp_path, content, ours, **options) as server, server.client() as client:
         until(lambda: found_by(client) == ["roll/memory"])
         line.stop()
         assert found_by(client) == ["roll/memory"]
@@ -249,7 +249,7 @@ def test_an_index_that_the_cluster_lost_is_loaded_again(
     content = write(tmp_path / "content", ENTRIES)
     options = settings_of(prefix, URLS[0])
     ours = with_cluster(analyzers, engine_of(prefix))
-    with serving(tmp_path, content, ours, **options) as base, client_of(base) as client:
+    with serving(tmp_path, content, ours, **options) as server, server.client() as client:
         until(lambda: found_by(client) == ["roll/memory"])
         asked("DELETE", f"/{current(prefix)[0]}")
         assert client.get("/api/v1/search", params={"q": "rollout"}).status_code == 503
@@ -261,13 +261,13 @@ def test_no_search_fails_while_generations_change(prefix: str, analyzers: Analyz
     ours = with_cluster(analyzers, engine_of(prefix))
     stop, codes = threading.Event(), []
     with (
-        serving(tmp_path, content, ours, reload_token="t", **settings_of(prefix, URLS[0])) as base,
-        client_of(base) as client,
+        serving(tmp_path, content, ours, reload_token="t", **settings_of(prefix, URLS[0])) as server,
+        server.client() as client,
     ):
         until(lambda: found_by(client) == ["roll/memory"])
 
         def ask() -> None:
-            with client_of(base) as other:
+            with server.client() as other:
                 while not stop.is_set():
                     codes.append(other.get("/api/v1/search", params={"q": "rollout memory"}).status_code)
 

@@ -4,8 +4,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import uvicorn
 from jieda.cli import server as door
 from jieda.settings import Settings
@@ -13,12 +15,25 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
 
-from tests.support.server import PATIENCE, free_port
+from tests.support.server import PATIENCE, client_of, free_port
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A server in this process."""
+
+    base: str
+    """Scheme, host and port."""
+    data: Path
+
+    def client(self, **options: object) -> httpx.Client:
+        """A client of this server."""
+        return client_of(self.base, **options)
 
 
 @contextmanager
-def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings: str) -> Iterator[str]:
-    """The address of a server over `content`, whose index is kept in `folder`; settings as for `server.start`.
+def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings: str) -> Iterator[Inside]:
+    """A server over `content`, whose index is kept in `folder`; settings as for `server.start`.
 
     It shares the imports and, for content without a dictionary of its own, the analyzer of this process: that is what
     starting one takes longest for.
@@ -36,7 +51,7 @@ def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings:
             assert thread.is_alive(), "the server ended"
             assert time.monotonic() < deadline, "the server is not ready"
             time.sleep(0.01)
-        yield f"http://127.0.0.1:{chosen.port}"
+        yield Inside(f"http://127.0.0.1:{chosen.port}", chosen.data)
     finally:
         server.should_exit = True
         thread.join(PATIENCE)

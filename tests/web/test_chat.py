@@ -1,24 +1,26 @@
 """`/v1/chat/completions`: what chat clients get who think that they talk to a model."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import httpx
 import pytest
 from jieda.web.machine.chat import MODEL
 
-from tests.support.server import ROOT
+from tests.support.inside import Inside
+from tests.support.shipped import CONTENT
 
-CONTENT = ROOT / "content"
 LOG = (CONTENT / "samples/chatlearn/resume-lr-error/torchrun-total-iterations.log").read_text(
     encoding="utf-8"
 )
 CHAT = "/v1/chat/completions"
 
 
-@pytest.fixture
-def chatting(serve: Callable[..., httpx.Client]) -> httpx.Client:
-    return serve(CONTENT, chat="1", base_url="https://faq.example.com")
+@pytest.fixture(scope="module")
+def chatting(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[httpx.Client]:
+    with inside(chat="1", base_url="https://faq.example.com") as server, server.client() as client:
+        yield client
 
 
 def said(client: httpx.Client, content: object, **more: object) -> httpx.Response:
@@ -74,10 +76,7 @@ def test_what_is_no_conversation_is_refused_as_clients_read_it(chatting: httpx.C
     assert "messages" in response.json()["error"]["message"]
 
 
-def test_it_is_off_by_default_and_offers_one_model(
-    chatting: httpx.Client, serve: Callable[..., httpx.Client]
-) -> None:
+def test_it_is_off_by_default_and_offers_one_model(chatting: httpx.Client, client: httpx.Client) -> None:
     assert [model["id"] for model in chatting.get("/v1/models").json()["data"]] == [MODEL]
-    closed = serve(CONTENT)
-    assert closed.post(CHAT, json={}).status_code == 404
-    assert closed.get("/v1/models").status_code == 404
+    assert client.post(CHAT, json={}).status_code == 404
+    assert client.get("/v1/models").status_code == 404

@@ -2,21 +2,20 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from jieda.snapshot.snapshot import Analyzers, Snapshot
+from jieda.snapshot.snapshot import Snapshot
 from jieda.web.http.respond import AnswerCache
 from jieda.web.pages import entry as entry_pages
 from jieda.web.pages.entry import entry_page
 
-from tests.support.inside import serving
-from tests.support.server import ROOT, client_of
-from tests.support.shipped import CONTENT, copy_data
+from tests.support.inside import Inside
+from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
 SEARCH = "/api/v1/search"
@@ -36,17 +35,12 @@ Serve = Callable[..., httpx.Client]
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Iterator[list[httpx.Client]]:
+def both(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[list[httpx.Client]]:
     """Clients of two servers over the shipped content: one keeps answers, the other works each out."""
     with ExitStack() as stack:
-        clients = []
-        for size in ("16", "0"):
-            folder = tmp_path_factory.mktemp("repeated")
-            copy_data(folder / "data")
-            settings = {"cache": size, "limits": "0", "base_url": "https://faq.example.com"}
-            base = stack.enter_context(serving(folder, CONTENT, analyzers, **settings))
-            clients.append(stack.enter_context(client_of(base)))
-        yield clients
+        settings = {"limits": "0", "base_url": "https://faq.example.com"}
+        servers = [stack.enter_context(inside(cache=size, **settings)) for size in ("16", "0")]
+        yield [stack.enter_context(each.client()) for each in servers]
 
 
 def said(client: httpx.Client, path: str, parameters: dict[str, Any], **headers: str) -> Any:
