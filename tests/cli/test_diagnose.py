@@ -7,11 +7,12 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.command import Done, jieda, process
 from tests.support.server import COMMAND, Server, environment
 from tests.support.shipped import copy_data
 
@@ -27,31 +28,23 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_data(tmp_path_factory.mktemp("cli-diagnose"))
 
 
-def run(
-    data: Path, *arguments: str, log: str | bytes = "", **variables: str
-) -> subprocess.CompletedProcess[bytes]:
+def run(data: Path, *arguments: str, log: str | bytes = "", **variables: str) -> Done:
     """Run the command with `log` on its standard input."""
-    settings = {"JIEDA_DATA": str(data), "LANG": "C.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""} | variables
-    given = log.encode() if isinstance(log, str) else log
-    return subprocess.run(
-        [*COMMAND, "diagnose", *arguments],
-        input=given,
-        env=environment(settings),
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
+    return jieda("diagnose", *arguments, given=log, **settings(data) | variables)
+
+
+def settings(data: Path) -> dict[str, str]:
+    return {"JIEDA_DATA": str(data), "LANG": "C.UTF-8", "LC_ALL": "", "LC_MESSAGES": ""}
 
 
 def on_a_terminal(data: Path, *arguments: str, log: str, **variables: str) -> str:
     """What the command writes to a terminal, its log coming from a pipe."""
     ours, theirs = pty.openpty()
     try:
-        settings: Mapping[str, str] = {"JIEDA_DATA": str(data), "TERM": "xterm"} | variables
         subprocess.run(
             [*COMMAND, "diagnose", *arguments],
             input=log.encode(),
-            env=environment(settings),
+            env=environment(settings(data) | {"TERM": "xterm"} | variables),
             stdout=theirs,
             stderr=subprocess.PIPE,
             check=False,
@@ -74,17 +67,14 @@ def chunks(descriptor: int) -> Iterator[bytes]:
         yield chunk
 
 
-Done = subprocess.CompletedProcess[bytes]
-
-
 @pytest.fixture(scope="module")
 def answers(data: Path) -> dict[str, Done]:
-    """What comes out for each of these logs through a pipe; starting a process takes a second."""
-    return {log: run(data, log=log) for log in (KNOWN, WEAK, UNKNOWN)}
+    """What comes out for each of these logs through a pipe."""
+    return {log: process("diagnose", given=log, **settings(data)) for log in (KNOWN, WEAK, UNKNOWN)}
 
 
 def test_a_pipe_gets_plain_text_with_the_fix(answers: dict[str, Done]) -> None:
-    out = answers[KNOWN].stdout.decode()
+    out = answers[KNOWN].stdout
     assert "roll/node2pg-keyerror" in out
     assert "device_mapping" in out
     assert "KeyError: 1" in out
@@ -96,7 +86,7 @@ def test_exit_code_tells_how_sure_the_answer_is(answers: dict[str, Done]) -> Non
 
 
 def test_nothing_of_the_log_goes_to_standard_error(answers: dict[str, Done]) -> None:
-    assert {done.stderr for done in answers.values()} == {b""}
+    assert {done.stderr for done in answers.values()} == {""}
 
 
 def test_a_terminal_gets_color_unless_it_says_no(data: Path) -> None:
@@ -113,7 +103,7 @@ def test_a_file_is_read_like_a_pipe(data: Path, tmp_path: Path, answers: dict[st
 def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
     missing = run(data, str(tmp_path / "no.log"))
     assert missing.returncode == 2
-    assert b"no.log" in missing.stderr
+    assert "no.log" in missing.stderr
     assert run(data, "--framework", "nosuch", log=KNOWN).returncode == 2
     assert run(data, "--url", "file:///etc", log=KNOWN).returncode == 2
 
@@ -121,13 +111,13 @@ def test_what_cannot_be_read_is_a_wrong_use(data: Path, tmp_path: Path) -> None:
 def test_an_empty_log_is_said_to_be_one(data: Path) -> None:
     done = run(data, log="")
     assert done.returncode == 2
-    assert b"2>&1" in done.stderr
+    assert "2>&1" in done.stderr
 
 
 def test_a_program_is_said_to_be_no_log(data: Path) -> None:
     done = run(data, sys.executable)
     assert done.returncode == 2
-    assert b"this is a binary file, not the text of a log" in done.stderr
+    assert "this is a binary file, not the text of a log" in done.stderr
     assert not done.stdout
 
 
@@ -136,14 +126,14 @@ def test_a_compressed_log_is_said_to_be_one(data: Path, tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(KNOWN.encode()))
     for done in (run(data, str(packed)), run(data, log=packed.read_bytes())):
         assert done.returncode == 2
-        assert b"zcat FILE | jieda diagnose" in done.stderr
+        assert "zcat FILE | jieda diagnose" in done.stderr
         assert not done.stdout
 
 
 def test_the_answer_is_in_the_language_asked_or_the_terminals(data: Path, answers: dict[str, Done]) -> None:
-    assert "分配" in run(data, "--lang", "zh", log=KNOWN).stdout.decode()
-    assert "分配" in run(data, log=KNOWN, LC_ALL="zh_CN.UTF-8").stdout.decode()
-    assert "分配" not in answers[KNOWN].stdout.decode()
+    assert "分配" in run(data, "--lang", "zh", log=KNOWN).stdout
+    assert "分配" in run(data, log=KNOWN, LC_ALL="zh_CN.UTF-8").stdout
+    assert "分配" not in answers[KNOWN].stdout
 
 
 def test_json_is_what_the_api_answers(data: Path, server: Server) -> None:
@@ -168,13 +158,13 @@ def test_a_server_gives_the_same_answer_and_exit_code(
 def test_a_server_that_is_not_there_is_said_so(data: Path) -> None:
     done = run(data, "--url", "http://127.0.0.1:9", log=KNOWN)
     assert done.returncode == 2
-    assert b"did not answer" in done.stderr
-    assert b"Traceback" not in done.stderr
+    assert "did not answer" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_of_an_endless_log_the_end_is_read_and_bytes_that_are_no_text_are_no_obstacle(data: Path) -> None:
     log = b"\xff\xfe\x00\n" + b"step done\n" * 300_000 + KNOWN.encode() + b"\xff"
     done = run(data, log=log)
     assert done.returncode == 0
-    assert b"300,006 were read" in done.stdout
-    assert b"line 300004:" in done.stdout
+    assert "300,006 were read" in done.stdout
+    assert "line 300004:" in done.stdout

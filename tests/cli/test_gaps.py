@@ -1,23 +1,22 @@
-"""`jieda gaps` as a process: what maintainers see of what nobody could answer."""
+"""`jieda gaps`: what maintainers see of what nobody could answer."""
 
 import json
-import subprocess
 from pathlib import Path
 
 from jieda.entry import Language
 from jieda.feedback import FeedbackStore, Gap, GapOutcome, GapSource
 
-from tests.support.server import COMMAND, environment
+from tests.support.command import Done, jieda, process
 from tests.support.small_content import edition, write
 
 
-def run(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str) -> Done:
     """The command over a content directory and a data directory in `folder`."""
-    given = {"JIEDA_CONTENT": str(folder / "content"), "JIEDA_DATA": str(folder / "data")}
-    given |= {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
-    return subprocess.run(
-        [*COMMAND, "gaps", *arguments], env=environment(given), capture_output=True, text=True, check=False
-    )
+    return jieda("gaps", *arguments, **settings(folder))
+
+
+def settings(folder: Path) -> dict[str, str]:
+    return {"JIEDA_CONTENT": str(folder / "content"), "JIEDA_DATA": str(folder / "data")}
 
 
 def asked(text: str, lang: Language, kind: str = "") -> Gap:
@@ -41,7 +40,7 @@ def prepare(folder: Path) -> Path:
 
 def test_the_most_frequent_question_comes_first_whatever_its_language(tmp_path: Path) -> None:
     prepare(tmp_path)
-    printed = run(tmp_path, gaps="1")
+    printed = process("gaps", JIEDA_GAPS="1", **settings(tmp_path))
     assert printed.returncode == 0, printed.stderr
     rows = [line.split() for line in printed.stdout.splitlines()[2:5]]
     assert [(row[0], row[2:]) for row in rows] == [

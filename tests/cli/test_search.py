@@ -1,18 +1,15 @@
 """`jieda search`, `jieda index`, `jieda eval` and `jieda read`: what they print and how they end."""
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import CliRunner
-from jieda.cli.main import main
 
-from tests.support.server import COMMAND, Server, environment
+from tests.support import command
+from tests.support.server import Server
 from tests.support.small_content import edition, write
 
 CONTENT = {
@@ -39,26 +36,13 @@ class Jieda:
         # Words only: what is found must not depend on which extras are installed.
         self._settings = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(data), "JIEDA_SEMANTIC": semantic}
 
-    def __call__(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
-        """In this process, which has imported everything already. What the command does not expect is raised here."""
-        ours: dict[str, str | None] = {name: None for name in os.environ if name.startswith("JIEDA_")}
-        given = [os.fsdecode(each) for each in arguments]
-        ended = CliRunner().invoke(main, given, env=ours | self._settings, prog_name="jieda")
-        if ended.exception is not None and not isinstance(ended.exception, SystemExit):
-            raise ended.exception
-        return subprocess.CompletedProcess(given, ended.exit_code, ended.stdout, ended.stderr)
+    def __call__(self, *arguments: str | bytes) -> command.Done:
+        """In this process."""
+        return command.jieda(*arguments, **self._settings)
 
-    def process(self, *arguments: str | bytes) -> subprocess.CompletedProcess[str]:
+    def process(self, *arguments: str | bytes) -> command.Done:
         """As a process of its own."""
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            env=environment(self._settings),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=120,
-            check=False,
-        )
+        return command.process(*arguments, **self._settings)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_votes import printed
+from tests.support.command import jieda
 from tests.web.test_maintainers import anyio_backend, visiting  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]
@@ -41,7 +41,7 @@ async def test_a_reader_whom_it_did_not_help_says_why_once(tmp_path: Path) -> No
     assert "planted" not in json.dumps(kept)
     assert "照做了，没有用" in page
     assert kept["text"].partition("{")[0].strip() in page
-    assert "1 no      0 yes  en  roll/first" in printed(tmp_path / "data")
+    assert "1 no      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
 
 
 async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
@@ -62,6 +62,6 @@ async def test_a_program_says_it_in_one_request(tmp_path: Path) -> None:
         await client.post(ADDRESS, data={"solved": "no"})
     assert kept == [True, True, False, False]
     assert other == {"id": "roll/first", "outcome": "outdated", "kept": False}
-    assert "3 no      0 yes  en  roll/first" in printed(tmp_path / "data")
+    assert "3 no      0 yes  en  roll/first" in jieda("votes", JIEDA_DATA=str(tmp_path / "data")).stdout
     assert len(reports(tmp_path)) == 3
     assert "planted" not in json.dumps(reports(tmp_path))
