@@ -22,10 +22,12 @@ def content(tmp_path: Path) -> Path:
     return write(tmp_path / "content", FILES)
 
 
-@pytest.fixture
-def knowledge(content: Path, data: Path, plain_analyzers: Analyzers) -> Iterator[Knowledge]:
+@pytest.fixture(params=["events"])
+def knowledge(
+    request: pytest.FixtureRequest, content: Path, data: Path, plain_analyzers: Analyzers
+) -> Iterator[Knowledge]:
     """What follows the content by events alone: what no event tells of is never noticed."""
-    given = {"CONTENT": str(content), "DATA": str(data), "RELOAD_CONTENT": "1", "WATCH": "events"}
+    given = {"CONTENT": str(content), "DATA": str(data), "RELOAD_CONTENT": "1", "WATCH": request.param}
     settings = Settings.load({f"JIEDA_{name}": value for name, value in given.items()})
     knows = Knowledge(settings, analyzers=plain_analyzers)
     knows.open()
@@ -37,6 +39,17 @@ def knowledge(content: Path, data: Path, plain_analyzers: Analyzers) -> Iterator
 def titles(knowledge: Knowledge) -> set[str]:
     entries = knowledge.snapshot.library.entries.values()
     return {edition.title for entry in entries for edition in entry.editions.values()}
+
+
+@pytest.mark.parametrize("knowledge", ["auto", "events", "poll"], indirect=True)
+def test_a_folder_that_is_new_is_watched_like_the_others(knowledge: Knowledge, content: Path) -> None:
+    shutil.rmtree(content / "zh")
+    until(lambda: titles(knowledge) == {"A"})
+    (content / "zh/roll").mkdir(parents=True)
+    (content / "zh/roll/new.md").write_text(edition("新", "## 回答\n\n是。\n"), encoding="utf-8")
+    until(lambda: titles(knowledge) == {"A", "新"})
+    (content / "zh/roll/later.md").write_text(edition("后", "## 回答\n\n是。\n"), encoding="utf-8")
+    until(lambda: titles(knowledge) == {"A", "新", "后"})
 
 
 Missed = Callable[[], None]

@@ -13,7 +13,7 @@ from tests.support import server as servers
 from tests.support.server import PATIENCE, Server, until
 from tests.support.small_content import TAXONOMY, edition, write
 
-WORKERS = 3
+WORKERS = 2
 TOKEN = "s3cret-token"
 
 Shared = tuple[Server, Path]
@@ -34,10 +34,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     running.stop()
 
 
-@pytest.fixture
-def server(start_server: Callable[..., Server], content: Path) -> Server:
-    """A server that builds when it is asked to."""
-    return ready(start_server(content, workers=str(WORKERS), reload_token=TOKEN))
+@pytest.fixture(scope="module")
+def watching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """A server that builds when its content changes, for tests that leave it well, and its content."""
+    folder = tmp_path_factory.mktemp("watching-workers")
+    content = write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
+    running = servers.start(folder, content, workers=str(WORKERS), reload_content="1")
+    yield ready(running), content
+    running.stop()
 
 
 def ready(server: Server) -> Server:
@@ -115,34 +119,29 @@ def test_many_reloads_at_once_share_builds(shared: Shared) -> None:
     assert server.log().count("built generation") == before + 1
 
 
-@pytest.mark.parametrize("mode", ["auto", "events", "poll"])
-def test_an_edit_is_noticed_and_served_by_all(
-    start_server: Callable[..., Server], content: Path, mode: str
-) -> None:
-    server = ready(start_server(content, workers=str(WORKERS), reload_content="1", watch=mode))
+def test_an_edit_is_noticed_and_served_by_all(watching: Shared) -> None:
+    server, content = watching
     before = generations(server)
     (content / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
     (content / "zh/roll").mkdir(parents=True)
     (content / "zh/roll/new.md").write_text(edition("新", "## 回答\n\n是。\n"), encoding="utf-8")
     until(lambda: {answer["entries"] for answer in answers(server)} == {3})
-    # A folder that is new is watched like the others.
-    (content / "zh/roll/a.md").write_text(edition("甲", "## 回答\n\n是。\n"), encoding="utf-8")
-    until(lambda: all("zh" in str(each) for each in answers(server, "/api/v1/entries/roll/a?lang=zh")))
     assert generations(server).isdisjoint(before)
 
 
-def test_a_build_that_failed_is_tried_again_until_it_succeeds(
-    start_server: Callable[..., Server], content: Path
-) -> None:
-    server = ready(start_server(content, workers=str(WORKERS), reload_content="1"))
+def test_a_build_that_failed_is_tried_again_until_it_succeeds(watching: Shared) -> None:
+    server, content = watching
+    entries = len(list((content / "en/roll").iterdir()))
     away = content.rename(content.with_name("away"))
     until(lambda: {answer["status"] for answer in answers(server)} == {"degraded"})
-    (away / "en/roll/new.md").write_text(edition("New"), encoding="utf-8")
+    (away / "en/roll/later.md").write_text(edition("Later"), encoding="utf-8")
     away.rename(content)
-    until(lambda: {(each["status"], each["entries"]) for each in answers(server)} == {("ready", 3)})
+    well = {("ready", entries + 1)}
+    until(lambda: {(each["status"], each["entries"]) for each in answers(server)} == well)
 
 
-def test_a_generation_damaged_under_running_workers_is_made_anew(server: Server, content: Path) -> None:
+def test_a_generation_damaged_under_running_workers_is_made_anew(shared: Shared) -> None:
+    server, _ = shared
     before = generations(server)
     for path in (server.data / "generations").rglob("*.sqlite"):
         path.write_bytes(b"noise")
@@ -166,9 +165,10 @@ def cut(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [noise, cut])
 def test_an_index_damaged_in_place_under_running_workers_is_made_anew(
-    server: Server, damage: Callable[[Path], None]
+    shared: Shared, damage: Callable[[Path], None]
 ) -> None:
     """The workers have it mapped into memory: they read noise at once, and die of what is not there any more."""
+    server, _ = shared
     path = "/api/v1/search?q=A&lang=en"
     before = [hit["id"] for hit in next(answers(server, path, 1))["hits"]]  # type: ignore[attr-defined] # JSON
     for file in (server.data / "generations").rglob("*.seg"):
@@ -197,27 +197,31 @@ def test_what_is_the_same_in_two_generations_is_not_sent_again(shared: Shared) -
         assert (again.status_code, again.headers["ETag"]) == (304, tag)
 
 
-def test_a_worker_that_hangs_keeps_no_other_from_being_replaced(server: Server) -> None:
-    hanging, victim, *_ = children(server.process.pid)
+def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_from_stopping(
+    start_server: Callable[..., Server], content: Path
+) -> None:
+    server = ready(start_server(content, workers=str(WORKERS)))
+    hanging, victim = children(server.process.pid)
     os.kill(hanging, signal.SIGSTOP)
-    try:
-        os.kill(victim, signal.SIGKILL)
-        until(lambda: len(children(server.process.pid)) == WORKERS and not is_alive(victim))
-        assert is_alive(hanging)
-    finally:
-        os.kill(hanging, signal.SIGCONT)
-
-
-def test_a_worker_that_hangs_does_not_keep_the_server_from_stopping(server: Server) -> None:
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: len(children(server.process.pid)) == WORKERS and not is_alive(victim))
+    assert is_alive(hanging)
     workers = children(server.process.pid)
-    os.kill(workers[0], signal.SIGSTOP)
     server.process.terminate()
     server.process.wait(PATIENCE)
     until(lambda: not any(map(is_alive, workers)))
 
 
-def test_workers_end_with_their_parent(server: Server) -> None:
+def test_workers_end_with_their_parent_whose_figures_go_with_the_next_start(
+    start_server: Callable[..., Server], content: Path, tmp_path: Path
+) -> None:
     """Those that it started at first, and one that it put in the place of another."""
+    data = tmp_path / "kept"
+    left = data / "metrics-left"
+    left.mkdir(parents=True)
+    server = ready(start_server(content, workers=str(WORKERS), data=str(data)))
+    (ours,) = data.glob("metrics-*")
+    assert ours != left
     first = children(server.process.pid)
     assert len(first) == WORKERS
     os.kill(first[0], signal.SIGKILL)
@@ -225,6 +229,9 @@ def test_workers_end_with_their_parent(server: Server) -> None:
     workers = children(server.process.pid)
     server.process.kill()
     until(lambda: not any(map(is_alive, workers)))
+    assert ours.exists()
+    start_server(content, workers="1", data=str(data))
+    assert not list(data.glob("metrics-*"))
 
 
 HINDER = """
@@ -243,7 +250,7 @@ if "--multiprocessing-fork" in sys.orig_argv:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("module", ["uvicorn", "jieda.snapshot.knowledge", "jieda.web.app"])
+@pytest.mark.parametrize("module", ["uvicorn", "jieda.web.app"])
 def test_workers_that_still_import_end_with_their_parent(content: Path, tmp_path: Path, module: str) -> None:
     hindered, told = tmp_path / "hindered", tmp_path / "told"
     hindered.mkdir()
@@ -268,23 +275,10 @@ def test_workers_that_still_import_end_with_their_parent(content: Path, tmp_path
             os.kill(pid, signal.SIGKILL)
 
 
-def test_what_a_killed_server_left_of_its_figures_goes_with_the_next_start(
-    start_server: Callable[..., Server], content: Path, tmp_path: Path
-) -> None:
-    data = tmp_path / "kept"
-    start_server(content, workers="2", data=str(data)).stop(signal.SIGKILL)
-    (left,) = data.glob("metrics-*")
-    first = start_server(content, workers="2", data=str(data))
-    (ours,) = data.glob("metrics-*")
-    assert ours != left
-    first.stop(signal.SIGKILL)
-    start_server(content, workers="1", data=str(data)).stop()
-    assert not list(data.glob("metrics-*"))
-
-
 @pytest.mark.server
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_second_server_on_a_data_directory_is_refused(server: Server, content: Path, workers: str) -> None:
+def test_a_second_server_on_a_data_directory_is_refused(shared: Shared, workers: str) -> None:
+    server, content = shared
     given = {"content": content, "data": server.data, "port": servers.free_port(), "workers": workers}
     settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
     refused = subprocess.run(

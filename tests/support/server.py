@@ -87,7 +87,7 @@ def start(folder: Path, content: str | Path, **settings: str) -> Server:
             stdout=sink,
             stderr=subprocess.STDOUT,
         )
-    server = Server(process, f"http://127.0.0.1:{chosen['port']}", output, data)
+    server = Server(process, f"http://127.0.0.1:{chosen['port']}", output, Path(chosen["data"]))
     try:
         wait_until_ready(server)
     except BaseException:
