@@ -45,6 +45,15 @@ def test_by_name_in_the_question_then_by_what_the_reader_works_with(two: Snapsho
     assert scores[1] > 0
 
 
+def test_a_frameworks_own_entry_comes_before_what_applies_anywhere(small: MakeSnapshot) -> None:
+    general = concept("Watchdog timeout", "A watchdog timeout. " * 9, applies_anywhere="true")
+    own = concept("When the watchdog ends a run", "It ends after a timeout.")
+    snapshot = small({"en/slime/general": general, "en/roll/own": own})
+    assert found(snapshot, "watchdog timeout") == ["general", "own"]
+    assert found(snapshot, "watchdog timeout in ROLL") == ["own", "general"]
+    assert found(snapshot, "watchdog timeout in slime") == ["general", "own"]
+
+
 def test_what_applies_anywhere_is_of_every_framework(small: MakeSnapshot) -> None:
     anywhere = concept("Choose a port", "The server listens.", applies_anywhere="true")
     snapshot = small({"en/roll/here": concept("Ports", "A port is free."), "en/slime/anywhere": anywhere})

@@ -17,6 +17,7 @@ from jieda.search.weights import (
     CODE_OVER_PROSE,
     CODE_WORDS,
     FUNCTION_WORD_WEIGHT,
+    HYPHENATED,
     LONE_CHARACTER_WEIGHT,
     LOOSE_BIGRAM_WEIGHT,
     NUMBER_WEIGHT,
@@ -138,6 +139,7 @@ ASSIGNMENT = re.compile(r"(?<=\w)=(?=[^=])")
 ASSIGNED = re.compile(r"[`\"']?\s*[:=：]\s*[`\"']?")
 """What stands between a name and its value."""
 ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
+WORDS_WITH_HYPHENS = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,8 @@ def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord
     varies = NUMBER_WEIGHT if ADDRESS.fullmatch(exact.text) else 1.0
     weight = number if NUMBER.fullmatch(exact.text) else varies
     whole = WeightedTerm((exact.term, *(by_name[0].variants if by_name else ())), exact.text, weight)
-    alternatives = [Alternative((whole,), *WHOLE_CODE, source=MatchKind.IDENTIFIER)]
+    written = HYPHENATED if WORDS_WITH_HYPHENS.fullmatch(exact.text) else WHOLE_CODE
+    alternatives = [Alternative((whole,), *written, source=MatchKind.IDENTIFIER)]
     if len(by_name) > 1:
         alternatives.append(Alternative(tuple(by_name[1:]), *CODE_NAMES, source=MatchKind.IDENTIFIER))
     stems = tuple(

@@ -28,14 +28,15 @@ from jieda.search.index.protocol import (
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.words import Alternative, Clause, ClauseKind, MatchKind, Query, WeightedTerm
 from jieda.search.rank.scoring import (
+    ANYWHERE_KEYS,
     FRAMEWORK_KEYS,
     QueryScorer,
     Variants,
-    below,
     fits,
     lift_of,
     pools_of,
     prose_in,
+    put_behind,
     tiers_of,
     weighed,
 )
@@ -53,6 +54,8 @@ from jieda.search.weights import (
     LATEST,
     MEANING_WEIGHT,
     NEAR_MISSES,
+    OWN_BEFORE_ANY,
+    OWN_SHARE,
     PHRASE_BONUS,
     TIER_STEP,
     UNLIKE,
@@ -299,9 +302,8 @@ class Ranker:
             keys=(
                 query.keys,
                 query.writing.spans if query.literal else (),
-                tuple(map(TokenKind.FRAMEWORK.term, (*query.frameworks, ANYWHERE)))
-                if query.frameworks
-                else (),
+                tuple(map(TokenKind.FRAMEWORK.term, query.frameworks)),
+                (TokenKind.FRAMEWORK.term(ANYWHERE),) if query.frameworks else (),
             ),
             phrase=phrase,
             writing=query.writing.separators if query.literal else (),
@@ -334,15 +336,17 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
         everything = np.ones(columns.size, np.bool_)
         latest = score + LATEST * columns.recency
         return Standings(latest, scored.coverage, tiers, everything, ~everything, np.zeros(columns.size))
-    owned = columns.keyed[FRAMEWORK_KEYS]
+    own, anywhere = columns.keyed[FRAMEWORK_KEYS], columns.keyed[ANYWHERE_KEYS]
+    owned = np.union1d(own, anywhere)
     lift = lift_of(query, columns, score, tiers[owned] if len(owned) else tiers)
-    fitting = owned[fits(scored.coverage[owned], lift[owned], tiers[owned], best, lift.max(initial=0.0))]
+    fit = partial(fits, coverage=scored.coverage, lift=lift.copy(), tiers=tiers.copy())
+    fitting = fit(owned, OWN_SHARE * best)
     if len(fitting):
         others = np.delete(np.arange(columns.size), fitting)
         tiers[others] = 0
-        behind = below(score + lift, fitting, others)
-        score[others] *= behind
-        lift[others] *= behind
+        put_behind(fitting, others, score, lift)
+        general = np.setdiff1d(anywhere, own)
+        put_behind(fit(own, OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
     elif tiers.any():
         lift = np.zeros(columns.size)
     answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)

@@ -40,7 +40,6 @@ from jieda.search.weights import (
     IN_TITLE_TIER,
     INSIDE_TIER,
     MEANING_WEIGHT,
-    OWN_SHARE,
     SAME_QUESTION,
     TITLE_MEANING_WEIGHT,
     UNRELATED,
@@ -198,8 +197,8 @@ def _weighed(way: Alternative, share: float) -> Alternative:
 
 Tiers = NDArray[np.int64]
 
-TITLE_KEYS, SPAN_KEYS, FRAMEWORK_KEYS = range(3)
-"""The groups of `Wanted.keys`."""
+TITLE_KEYS, SPAN_KEYS, FRAMEWORK_KEYS, ANYWHERE_KEYS = range(4)
+"""The groups of `Lookup.keys`."""
 
 
 def tiers_of(query: Query, columns: Columns) -> Tiers:
@@ -271,17 +270,22 @@ def prose_in(query: Query, columns: Columns) -> float:
     return 0.0 if columns.likeness is None or held else query.prose
 
 
-def fits(coverage: Scores, lift: Scores, tiers: Tiers, covered: float, lifted: float) -> Mask:
-    """Which documents of the frameworks that are asked for come before all others: an exact form puts them there, or
-    they account for OWN_SHARE of what any document does (`covered`), or none is more alike (`lifted`)."""
-    enough: Mask = coverage >= max(ANSWER_COVERAGE, OWN_SHARE * covered)
-    return enough | (tiers > 0) | ((lift > 0) & (lift >= lifted))
+def fits(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers: Tiers) -> Numbers:
+    """Which of some documents of the frameworks that are asked for come before others: an exact form puts them there,
+    or they account for `least` of the query, or none of all is more alike."""
+    enough = coverage[documents] >= max(ANSWER_COVERAGE, least)
+    alike = (lift[documents] > 0) & (lift[documents] >= lift.max(initial=0.0))
+    fitting: Numbers = documents[enough | (tiers[documents] > 0) | alike]
+    return fitting
 
 
-def below(score: Scores, first: Numbers, others: Numbers) -> float:
-    """What scales the scores of the `others` below those of the `first`."""
-    least, most = float(score[first].min()), float(score[others].max(initial=0.0))
-    return 1.0 if most < least else BEHIND * least / most
+def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> None:
+    """Scales what the `others` score and are lifted by, in place, so that they come behind all of the `first`."""
+    whole = score + lift
+    if len(first) and whole[others].max(initial=0.0) > (least := whole[first].min()):
+        behind = BEHIND * least / whole[others].max()
+        score[others] *= behind
+        lift[others] *= behind
 
 
 def answering(lift: Scores) -> Mask:
