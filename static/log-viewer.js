@@ -169,14 +169,14 @@ class Viewer {
     this.sheet = make("div", { className: "viewer-sheet" });
     this.scroller = make("div", { className: "viewer-lines", tabIndex: 0 }, this.sheet);
     this.scroller.setAttribute("role", "listbox");
-    this.scroller.setAttribute("aria-label", `${this.say("label")}, ${this.say("lines", { count: log.lines.length })}`);
+    this.scroller.setAttribute("aria-label", this.say("label"));
     this.sheet.setAttribute("role", "presentation");
     this.strip = make("div", { className: "viewer-strip" });
     this.strip.setAttribute("aria-hidden", "true");
     this.chosen = make("p", { className: "viewer-chosen", hidden: true });
     const given = (...all) => all.filter(Boolean);
     this.element = make("section", { id: "viewer", className: "viewer" },
-      make("div", { className: "viewer-head" }, make("h2", { textContent: this.say("label") }), make("span", { className: "count", textContent: this.say("lines", { count: log.lines.length.toLocaleString(document.documentElement.lang) }) }), this.button("edit", edit)),
+      make("div", { className: "viewer-head" }, make("h2", { textContent: this.say("label") }), make("span", { className: "count", hidden: log.lines.length < 2, textContent: this.say("lines", { count: log.lines.length.toLocaleString(document.documentElement.lang) }) }), this.button("edit", edit)),
       make("div", { className: "viewer-tools" }, make("span", { className: "viewer-search" }, this.search, this.count, this.back, this.on), ...given(this.jump, this.who, this.fold)),
       make("div", { className: "viewer-body" }, this.scroller, this.strip),
       make("p", { className: "viewer-foot" }, make("a", { href: "#answer", className: "viewer-up", textContent: this.say("up") })),

@@ -42,10 +42,38 @@ def test_a_line_of_code_is_broken_on_request_only(open_page: OpenPage) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/entries/slime/oom-max-tokens-per-gpu", viewport=PHONE)
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("slime/oom-max-tokens-per-gpu", "max_tokens_per_gpu"),
+        ("roll/node2pg-keyerror", "self.node2pg[node_rank]"),
+    ],
+)
+def test_a_name_in_a_title_is_whole_where_a_line_can_hold_it(
+    open_page: OpenPage, lang: str, entry: str, name: str
+) -> None:
+    page = open_page(f"/{lang}/entries/{entry}", viewport=PHONE)
     assert rows(page.locator("h1 .name")) == [1]
-    assert "max_tokens_per_gpu" in page.locator("h1").inner_text()
+    assert name in page.locator("h1 .name").inner_text()
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_flag_in_a_listed_title_is_broken_behind_its_dashes(open_page: OpenPage, lang: str) -> None:
+    page = open_page(f"/{lang}/frameworks/slime", viewport=PHONE)
+    flags = page.locator(".row-title .flag, .row-title .long-flag")
+    assert flags.count() > 1
+    assert set(rows(flags)) == {1}
+
+
+def test_what_an_entry_applies_to_begins_beside_its_kind(open_page: OpenPage) -> None:
+    page = open_page("/zh/frameworks/slime", viewport={"width": 768, "height": 1024})
+    apart = page.locator(".row-meta").evaluate_all(
+        """all => all.filter((each) => {
+          const [kind, rest] = [each.querySelector(".kind"), each.querySelector(".applies-to")];
+          return rest && rest.getClientRects()[0].top > kind.getBoundingClientRect().bottom;
+        }).map((each) => each.textContent)"""
+    )
+    assert apart == []
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

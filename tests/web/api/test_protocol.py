@@ -1,6 +1,7 @@
 """What holds for every route: HEAD, ETags, headers, and the shape and language of refusals."""
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -232,6 +233,15 @@ def test_the_documentation_needs_no_other_host_and_nothing_inline(client: httpx.
                 assert client.get(address).status_code == 200, address
         assert not tag.startswith("script") or "src=" in tag
     assert "validatorUrl: null" in client.get("/static/docs.js").text
+
+
+def test_the_documentation_says_what_each_route_does_in_the_readers_language(client: httpx.Client) -> None:
+    said = {
+        lang: re.findall(r"</th><td>(.*?)</td>", client.get("/docs", headers={"Accept-Language": lang}).text)
+        for lang in ("en", "zh")
+    }
+    assert len(said["en"]) == len(said["zh"]) > 10
+    assert all(re.search("[\u4e00-\u9fff]", each) for each in said["zh"])
 
 
 def test_static_files_may_be_kept_for_good_under_the_address_of_their_content(client: httpx.Client) -> None:

@@ -103,6 +103,13 @@ def test_in_a_line_that_matched_what_tells_is_marked_and_what_stands_around_it_i
     assert "pid" not in "".join(marked)
 
 
+def test_a_search_for_a_healthy_log_has_its_words_and_not_its_rulers(client: httpx.Client) -> None:
+    lines = (f"iteration {n}/ 500 | lr: 1.0E-06 | lm loss: 1.2{n} | grad norm: 0.3{n}" for n in range(40))
+    page = parse(client.post("/en/diagnose", data={"text": "\n".join(lines)}).text)
+    (field,) = (each for each in page.iter("input") if each.get("id") == "again")
+    assert field.get("value") == "iteration lr: lm loss: grad norm:"
+
+
 def test_a_link_holds_lines_that_are_diagnosed_alike(client: httpx.Client) -> None:
     log = "\n".join(["step 1", *(f"INFO worker {n} ready" for n in range(200)), *LOG.splitlines(), "exit 1"])
     page = parse(client.post("/en/diagnose", data={"text": log}).text)

@@ -6,7 +6,7 @@ and until somebody wants to try them out, the routes are a list.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from shlex import quote
 
 from fastapi import FastAPI
@@ -59,7 +59,7 @@ async def docs(request: Request) -> Response:
     urls = site.urls
     view = DocsView(
         lines=tuple(_lines(context)),
-        routes=ROUTES,
+        routes=tuple(replace(each, summary=context.t(f"docs.route.{each.operation}")) for each in ROUTES),
         openapi=urls.openapi(),
         bundle=urls.docs("swagger-ui-bundle.js"),
         start=urls.static("docs.js"),

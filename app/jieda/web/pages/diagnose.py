@@ -1,6 +1,7 @@
 """The page that takes a log and answers with the entries that explain it, their fix at once."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
+from jieda.han import HAN
 from jieda.presentation.diagnosis_text import as_markdown
 from jieda.usecases.diagnose import diagnose as diagnose_for
 from jieda.usecases.diagnose import excerpt, kept_lines, telling_lines
@@ -33,6 +35,7 @@ from jieda.web.site import asker_of
 
 FORM = "log-form"
 BY_BROWSER = "private, no-cache"
+WORD = re.compile(rf"[^\W\d_]{{2}}|[{HAN}]")
 ERRORS = 6
 VIEWER_WORDS = (
     "all copy_address copy_line edit failure fold folded frames hits jump label line lines match next none previous "
@@ -185,9 +188,14 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
         exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
         ask=context.urls.asked(context.lang) if unsure and not asks and context.site.settings.gaps else "",
         workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
-        search="" if diagnosis.verdict is Verdict.KNOWN else " ".join(dict.fromkeys(diagnosis.query.split())),
+        search="" if diagnosis.verdict is Verdict.KNOWN else " ".join(_words(diagnosis.query)),
         layout=Markup("") if answered.kept else _layout(context, diagnosis),
     )
+
+
+def _words(query: str) -> Iterator[str]:
+    """The words of a search, each once; figures and rulers of a log are none."""
+    yield from (word for word in dict.fromkeys(query.split()) if WORD.search(word))
 
 
 def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> FrameworkChoice | None:

@@ -167,9 +167,12 @@ def words_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
 
 LINE_BREAK = Markup("<wbr>")
 SET_NAME = Markup('<span class="name">{}</span>')
-LONG_NAME = re.compile(r"[(（\[「]*[\w.:/=-]{18,}(?:\(\))?[)）\]」,，:：;；、。?？]*", re.ASCII)
-"""A name that may be wider than a phone, set large, with the punctuation that clings to it."""
-NAME_PART = re.compile(r"(?<=[._/=:])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
+LONG_NAME = re.compile(
+    r"[(（\[「]*(?:[\w.:/=-][\w.:/=\[\]-]{17,}|(?<![\w-])--[A-Za-z][\w-]*)(?:\(\))?[)）\]」,，:：;；、。?？]*",
+    re.ASCII,
+)
+"""A name that may be wider than a phone, set large, or a flag, with the punctuation that clings to it."""
+NAME_PART = re.compile(r"(?<=[._/=:\[])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
 """Where a part of such a name begins."""
 
 

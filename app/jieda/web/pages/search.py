@@ -50,12 +50,13 @@ from jieda.web.pages.verdict import (
     unanswered_query,
 )
 from jieda.web.site import asker_of
-from jieda.web.templating import safe, whole_flags
+from jieda.web.templating import whole_flags
 
 PAGE_SIZE = 10
 MARKED = re.compile("<mark>(.*?)</mark>")
 NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
 """Where a line of a title may end inside of a name."""
+LONG_NAME = re.compile(r"[\w.]{20,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,11 +234,15 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
     )
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
-        title=safe(NAME_PART.sub("<wbr>", hit.title)),
-        snippet=whole_flags(hit.snippet.html_with_code),
+        title=whole_flags(NAME_PART.sub("<wbr>", hit.title)),
+        snippet=whole_flags(LONG_NAME.sub(_breakable, hit.snippet.html_with_code)),
         snippet_lang=lang_attribute(context, hit.edition.lang),
         reasons=reason_views(context, answer.query, replace(hit, reasons=unseen), all_texts),
     )
+
+
+def _breakable(name: re.Match[str]) -> str:
+    return NAME_PART.sub("<wbr>", name[0])
 
 
 def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:
