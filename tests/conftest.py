@@ -12,7 +12,7 @@ from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support import server as servers
 from tests.support import shipped as shipped_content
-from tests.support.inside import Inside, serving
+from tests.support.inside import PLAIN, Inside, serving
 from tests.support.server import Server
 
 SLOW = {"agents", "cli", "importing", "snapshot"}
@@ -91,7 +91,7 @@ def start_server(
 @pytest.fixture(scope="session")
 def plain_analyzers() -> Analyzers:
     """The analyzer of content without a dictionary of its own."""
-    return Analyzers()
+    return PLAIN
 
 
 @pytest.fixture(scope="session")

@@ -6,46 +6,44 @@ import sqlite3
 import subprocess
 import tarfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pytest
 from jieda.feedback import GAPS, VOTES
 from jieda.version import VERSION
 
-from tests.support.server import COMMAND, ROOT, Server, environment
+from tests.support.command import jieda
+from tests.support.inside import Inside
+from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
 VERSIONS = ROOT / "tests" / "fixtures" / "versions"
-pytestmark = pytest.mark.server
 
 
-def jieda(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environ = environment({f"JIEDA_{name.upper()}": value for name, value in settings.items()})
-    return subprocess.run([*COMMAND, *arguments], env=environ, capture_output=True, text=True, check=False)
+Serving = Callable[..., AbstractContextManager[Inside]]
 
 
 @pytest.mark.parametrize("archive", sorted(VERSIONS.glob("*.tar.gz")), ids=lambda path: path.name)
 def test_content_and_data_of_an_earlier_version_open_in_this_one(
-    start_server: Callable[..., Server], tmp_path: Path, archive: Path
+    inside: Serving, tmp_path: Path, archive: Path
 ) -> None:
     with tarfile.open(archive) as opened:
         opened.extractall(tmp_path, filter="data")
     # Gaps are forgotten after 90 days unless somebody says otherwise.
     chosen = {"data": str(tmp_path / "data"), "gaps": "1", "gaps_days": "3650"}
-    server = start_server(tmp_path / "content", **chosen)
-    with server.client() as client:
+    with inside(tmp_path / "content", **chosen) as server, server.client() as client:
         ready = client.get("/readyz").json()
         assert (ready["status"], ready["entries"], ready["version"]) == ("ready", 2, VERSION)
         log = "Traceback (most recent call last):\n  f()\ntorch.OutOfMemoryError: Tried to allocate 7 MiB\n"
         found = client.post("/api/v1/diagnose", json={"text": log}).json()
         assert [match["id"] for match in found["matches"]] == ["roll/oom"]
         assert "采样" in client.get("/zh/search", params={"q": "采样"}).text
-    server.stop()
-    given = {"content": str(tmp_path / "content"), **chosen}
+    settings = {"content": str(tmp_path / "content"), **chosen}
+    given = {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
     assert re.search(r"^ *0 no +1 yes +en +roll/oom$", jieda("votes", **given).stdout, re.MULTILINE)
     assert "how to change the learning rate" in jieda("gaps", **given).stdout
-    checked = jieda("check", "--content", given["content"])
+    checked = jieda("check", "--content", settings["content"])
     assert (checked.returncode, checked.stdout) == (0, "")
 
 
@@ -63,14 +61,14 @@ def counts(data: Path) -> dict[str, list[tuple[object, ...]]]:
     return told
 
 
-@pytest.mark.parametrize("page", ["upgrading.md", "upgrading.zh-CN.md"])
-def test_the_recipes_bring_votes_and_gaps_back(
-    start_server: Callable[..., Server], tmp_path: Path, page: str
-) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.DOTALL)
+def test_the_recipes_bring_votes_and_gaps_back(inside: Serving, tmp_path: Path) -> None:
+    blocks, chinese = (
+        re.findall(r"```sh\n(.*?)```", (ROOT / f"docs/upgrading{each}.md").read_text("utf-8"), re.DOTALL)
+        for each in ("", ".zh-CN")
+    )
+    assert blocks == chinese
     content = write(tmp_path / "content", {"en/roll/one.md": edition("One")})
-    server = start_server(content, gaps="1")
-    with server.client() as client:
+    with inside(content, gaps="1") as server, server.client() as client:
         client.post("/en/entries/roll/one", data={"solved": "yes"})
         client.get("/en/search", params={"q": "how to change the learning rate"})
 
@@ -79,19 +77,15 @@ def test_the_recipes_bring_votes_and_gaps_back(
         subprocess.run(["sh", "-eu", "-c", recipe], cwd=tmp_path, env=environ, check=True)
 
     # While it serves. What was asked in vain is written a moment later, by and by.
-    server.stop()
-    again = start_server(content, data=str(server.data), gaps="1")
-    follow(blocks[0], server.data)
+    with inside(content, data=str(server.data), gaps="1"):
+        follow(blocks[0], server.data)
     kept = counts(tmp_path / "backup")
     assert all(kept.values())
-    again.stop()
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     # As a server that was killed leaves it.
     (fresh / f"{GAPS}-wal").write_bytes(b"of another database")
     follow(blocks[1], fresh)
-    restored = start_server(content, data=str(fresh), gaps="1")
-    with restored.client() as client:
+    with inside(content, data=str(fresh), gaps="1") as restored, restored.client() as client:
         assert client.get("/readyz").json()["status"] == "ready"
-    restored.stop()
     assert counts(fresh) == kept

@@ -1,10 +1,12 @@
 """A week of questions in a minute: four workers, one killed, five gaps planted among what is found and what is rare.
 
     python -m trials.week [--requests 10000] [--workers 4] [--clients 8] [--seed 1] [--megabytes 1]
+                          [--built DIRECTORY]
 
 Readers of both languages ask. Each of the planted gaps is asked in several wordings, or pasted as a log, with other
 secrets each time. Prints the figures, and ends with 1 where the report does not name the five first, the file is larger
-than its bound, or a secret is in anything that was written.
+than its bound, or a secret is in anything that was written. `--built` names a data directory of the shipped content to
+begin with.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import string
 import subprocess
@@ -236,6 +239,8 @@ def run(folder: Path, arguments: argparse.Namespace) -> bool:
     """The week; whether all was well."""
     week, rng, port = Week(), random.Random(arguments.seed), arguments.port
     asked_for = list(requests(arguments.requests, rng, week))
+    if arguments.built:
+        shutil.copytree(arguments.built, folder / "data", symlinks=True)
     process = serve(folder, port, arguments)
     cut = int(len(asked_for) * BEFORE_THE_KILL)
     send_all(port, asked_for[:cut], week, arguments.clients)
@@ -270,6 +275,7 @@ def main() -> None:
     for name, value in (("requests", 10_000), ("workers", 4), ("clients", 8), ("seed", 1), ("megabytes", 1)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--port", type=int, default=8120)
+    parser.add_argument("--built", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jieda-week-") as folder:
         sys.exit(0 if run(Path(folder), arguments) else 1)

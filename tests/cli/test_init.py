@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import yaml
 from jieda.snapshot.snapshot import Analyzers
 from jieda.usecases.gaps.redact import Redactor
 
-from tests.support.server import COMMAND, ROOT, Server, environment
+from tests.support.command import jieda
+from tests.support.inside import Inside
+from tests.support.server import COMMAND, ROOT, environment
 from tests.support.shipped import open_snapshot
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -30,11 +33,15 @@ def run(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.parametrize("page", ["docs/your-own-faq.md", "docs/your-own-faq.zh-CN.md"])
 def test_the_page_about_a_faq_of_ones_own_holds(
-    page: str, tmp_path: Path, start_server: Callable[..., Server]
+    tmp_path: Path, inside: Callable[..., AbstractContextManager[Inside]]
 ) -> None:
-    *blocks, serve = SHELL.findall((ROOT / page).read_text(encoding="utf-8"))
+    english, chinese = (
+        SHELL.findall((ROOT / f"docs/your-own-faq{each}.md").read_text(encoding="utf-8"))
+        for each in ("", ".zh-CN")
+    )
+    assert english == chinese
+    *blocks, serve = english
     assert serve == "jieda serve --content faq/content\n"
     said = [run(block, tmp_path) for block in blocks]
     assert [each.returncode for each in said] == [0] * len(blocks), [each.stderr for each in said]
@@ -42,20 +49,22 @@ def test_the_page_about_a_faq_of_ones_own_holds(
     assert "1 entry in 2 editions: no problems" in check
     assert "password authentication failed for user  [exact]" in diagnosed
     assert "How do I see which queries are slow?" in diagnosed
-    with start_server(tmp_path / "faq" / "content").client() as client:
+    with inside(tmp_path / "faq" / "content") as server, server.client() as client:
         assert "<title>PG Answers" in client.get("/en/").text
         assert client.get("/en/entries").text.count("/en/entries/postgresql/") >= 3
 
 
-def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(tmp_path: Path) -> None:
+def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "faq.md").write_text(
         "# FAQ\n\n## Why is vacuum slow?\n\nIt waits.\n\n## Can I stop it?\n\nYes.\n", encoding="utf-8"
     )
-    made = run(
-        "jieda init faq --field PostgreSQL --from faq.md && jieda search --content faq/content port", tmp_path
-    )
+    made = jieda("init", "faq", "--field", "PostgreSQL", "--from", "faq.md")
     assert made.returncode == 0, made.stderr
-    assert "Connection refused" in made.stdout
+    data = str(tmp_path / "data")
+    assert "Connection refused" in jieda("search", "--content", "faq/content", "port", JIEDA_DATA=data).stdout
     assert len(list(tmp_path.glob("faq/content/en/postgresql/*.md"))) == 3
     files = {path: path.read_text(encoding="utf-8") for path in tmp_path.glob("faq/**/*") if path.is_file()}
     ours = {path for path, text in files.items() if re.search(r"\$(field|name|title|about|today)", text)}
@@ -64,20 +73,20 @@ def test_what_is_written_serves_checks_and_has_nothing_left_to_fill_in(tmp_path:
     for name in ("compose.yaml", ".pre-commit-config.yaml", ".github/workflows/entries.yaml"):
         commands = re.findall(r"jieda (check|fmt)", str(yaml.safe_load(files[tmp_path / "faq" / name])))
         assert commands or name == "compose.yaml"
-    nothing = run("echo text > none.md; jieda init other --from none.md", tmp_path)
+    (tmp_path / "none.md").write_text("text\n", encoding="utf-8")
+    nothing = jieda("init", "other", "--from", "none.md")
     assert (nothing.returncode, "none.md: no questions were found" in nothing.stdout) == (1, True)
 
 
-def test_one_language_and_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
-    assert (
-        run(
-            "jieda init faq --lang zh --field 数据库 && jieda check --content faq/content", tmp_path
-        ).returncode
-        == 0
-    )
+def test_one_language_and_nothing_that_is_there_is_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert jieda("init", "faq", "--lang", "zh", "--field", "数据库").returncode == 0
+    assert jieda("check", "--content", "faq/content").returncode == 0
     assert not (tmp_path / "faq" / "content" / "en").exists()
     assert (tmp_path / "faq" / "README.md").read_text(encoding="utf-8").startswith("# 数据库 问答\n")
-    again = run("jieda init faq", tmp_path)
+    again = jieda("init", "faq")
     assert (again.returncode, again.stderr) == (2, "Error: faq is not empty\n")
 
 
@@ -93,18 +102,20 @@ def test_one_language_and_nothing_that_is_there_is_overwritten(tmp_path: Path) -
         ("thread 'main' panicked at src/main.rs:4:5", "thread {quoted} panicked at src/main.rs:4:5"),
     ],
 )
-def test_errors_of_any_program_make_a_signature(log: str, signature: str, tmp_path: Path) -> None:
-    (tmp_path / "run.log").write_text(f"{log}\n", encoding="utf-8")
-    done = run(
-        "jieda init faq --field db >out && jieda new db/it --from-log run.log --content faq/content", tmp_path
-    )
+def test_errors_of_any_program_make_a_signature(
+    log: str, signature: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.log").write_text(f"{log}\n", encoding="utf-8")
+    assert jieda("init", "faq", "--field", "db").returncode == 0
+    done = jieda("new", "db/it", "--from-log", "run.log", "--content", "faq/content")
     assert done.returncode == 0, done.stderr
-    draft = (tmp_path / "faq/content/en/db/it.md").read_text(encoding="utf-8")
+    draft = Path("faq/content/en/db/it.md").read_text(encoding="utf-8")
     assert f"  - '{signature.replace(chr(39), chr(39) * 2)}'\n" in draft
 
 
 def test_a_question_of_a_field_without_entries_can_be_read(tmp_path: Path, analyzers: Analyzers) -> None:
-    run("jieda init faq --field db", tmp_path)
+    assert jieda("init", tmp_path / "faq", "--field", "db").returncode == 0
     redactor = Redactor(open_snapshot(tmp_path / "data", analyzers, tmp_path / "faq" / "content"))
     assert (
         redactor.message('FATAL: password authentication failed for user "app"')

@@ -7,15 +7,26 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support.shipped import copy_data
 
 JIEDA = [sys.executable, "-P", "-c", "from jieda.cli.launch import main; main()"]
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.28 GiB."
 FAILING = f"import sys; print('step 1', flush=True); print({OOM!r}, file=sys.stderr); sys.exit(3)"
 
 pytestmark = pytest.mark.server
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What explains a failure is there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JIEDA_DATA", str(copy_data(tmp_path_factory.mktemp("run"))))
+        yield
 
 
 def run(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:

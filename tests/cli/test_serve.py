@@ -5,6 +5,7 @@ import socket
 import stat
 import subprocess
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -14,23 +15,26 @@ from jieda.setting_forms import RESERVED
 from jieda.settings import OPTIONS, Settings
 from jieda.web.app import create_app
 
+from tests.support.command import Done, jieda, process
+from tests.support.inside import Inside
 from tests.support.server import COMMAND, Server, environment, free_port, wait_until_ready
-from tests.support.shipped import ENTRIES
+from tests.support.shipped import ENTRIES, copy_data
 from tests.support.small_content import edition, write
 
 ONE = {"en/roll/one.md": edition("One")}
 
 
-def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    named = environment({f"JIEDA_{name.upper()}": value for name, value in settings.items()})
-    return subprocess.run(
-        [*COMMAND, *arguments], env=named, capture_output=True, text=True, timeout=60, check=False
-    )
+def run(*arguments: str, **settings: str) -> Done:
+    return process(*arguments, **variables(settings))
+
+
+def variables(settings: dict[str, str]) -> dict[str, str]:
+    return {f"JIEDA_{name.upper()}": value for name, value in settings.items()}
 
 
 @pytest.mark.quick
 def test_every_setting_is_an_option_named_with_its_variable() -> None:
-    shown = run("serve", "--help").stdout
+    shown = jieda("serve", "--help").stdout
     for option in OPTIONS:
         assert option.flag in shown
         assert option.env in shown.replace("\n", "").replace(" " * 26, "")
@@ -61,7 +65,8 @@ def test_all_wrong_settings_are_told_at_once_with_2() -> None:
 
 
 def test_an_option_wins_over_the_environment(tmp_path: Path) -> None:
-    ended = run("serve", "--port", "x", port="8000", content=str(write(tmp_path, ONE)))
+    given = variables({"port": "8000", "content": str(write(tmp_path, ONE))})
+    ended = jieda("serve", "--port", "x", **given)
     assert ended.returncode == 2
     assert "'x'" in ended.stderr
 
@@ -129,15 +134,15 @@ def test_content_directories_are_repeated_as_for_every_command(tmp_path: Path) -
     """The shipped entries are served beside them where they are asked for, and the options win over the environment."""
     ours = [write(tmp_path / name, {f"en/roll/{name}.md": edition(name)}) for name in ("one", "two")]
     given = [word for path in ours for word in ("--content", str(path))]
-    environ = environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(tmp_path / "data")})
-    for more, count in (([], 2), (["--shipped"], ENTRIES + 2)):
-        port = free_port()
+    built = copy_data(tmp_path / "built")
+    for more, count, data in (([], 2, tmp_path / "data"), (["--shipped"], ENTRIES + 2, built)):
+        port, environ = free_port(), environment({"JIEDA_SHIPPED": "1", "JIEDA_DATA": str(data)})
         command = [*COMMAND, "serve", "--port", str(port), *given, *more]
         with (
             (tmp_path / "output").open("ab") as sink,
-            subprocess.Popen(command, env=environ, stderr=sink) as process,
+            subprocess.Popen(command, env=environ, stderr=sink) as started,
         ):
-            server = Server(process, f"http://127.0.0.1:{port}", tmp_path / "output", tmp_path)
+            server = Server(started, f"http://127.0.0.1:{port}", tmp_path / "output", tmp_path)
             try:
                 wait_until_ready(server)
                 with server.client() as client:
@@ -147,19 +152,18 @@ def test_content_directories_are_repeated_as_for_every_command(tmp_path: Path) -
 
 
 def test_a_broken_second_directory_is_not_answered_with_an_index_of_other_content(
-    start_server: Callable[..., Server], tmp_path: Path
+    inside: Callable[..., AbstractContextManager[Inside]], tmp_path: Path
 ) -> None:
     """What was built from the same directories is served, degraded; what was built from others, nobody asked for."""
     one = write(tmp_path / "one", ONE)
     two = write(tmp_path / "two", {"taxonomy.yaml": "frameworks:\n  roll: [unclosed\n"})
-    data, both = tmp_path / "data", f"{one}{os.pathsep}{two}"
-    first = run("serve", port=str(free_port()), content=both, data=str(data))
-    assert first.returncode == 2
-    start_server(one, data=str(data)).stop()
-    second = run("serve", port=str(free_port()), content=both, data=str(data))
-    assert (second.returncode, "taxonomy.yaml:" in second.stderr) == (2, True)
+    data, both = str(tmp_path / "data"), f"{one}{os.pathsep}{two}"
+    with inside(one, data=data):
+        pass
+    ended = run("serve", port=str(free_port()), content=both, data=data)
+    assert (ended.returncode, "taxonomy.yaml:" in ended.stderr) == (2, True)
     (one / "taxonomy.yaml").write_text("frameworks: [unclosed\n", encoding="utf-8")
-    with start_server(one, data=str(data)).client() as client:
+    with inside(one, data=data) as server, server.client() as client:
         assert client.get("/readyz").json()["status"] == "degraded"
 
 
@@ -196,16 +200,15 @@ def test_a_search_that_cannot_use_the_data_directory_leaves_nothing_behind(
 
 
 def test_health_is_0_where_a_server_is_ready_and_1_where_none_is(
-    start_server: Callable[..., Server], tmp_path: Path
+    inside: Callable[..., AbstractContextManager[Inside]], tmp_path: Path
 ) -> None:
-    server = start_server(write(tmp_path, ONE), allowed_hosts="faq.example.com")
-    assert run("health", "--url", server.base).returncode == 0
-    port = server.base.rpartition(":")[2]
-    by_settings = run(
-        "health", port=port, host="0.0.0.0", content=str(tmp_path), http_proxy="http://127.0.0.1:1"
-    )
-    assert by_settings.returncode == 0, by_settings.stderr
-    server.stop()
+    with inside(write(tmp_path, ONE), allowed_hosts="faq.example.com") as server:
+        assert run("health", "--url", server.base).returncode == 0
+        port = server.base.rpartition(":")[2]
+        by_settings = run(
+            "health", port=port, host="0.0.0.0", content=str(tmp_path), http_proxy="http://127.0.0.1:1"
+        )
+        assert by_settings.returncode == 0, by_settings.stderr
     ended = run("health", "--url", server.base)
     assert ended.returncode == 1
     assert "not ready" in ended.stderr

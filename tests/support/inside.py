@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import uvicorn
+from fastapi import FastAPI
 from jieda.cli import server as door
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
@@ -16,6 +17,9 @@ from jieda.snapshot.snapshot import Analyzers
 from jieda.web.app import create_app
 
 from tests.support.server import PATIENCE, client_of, free_port
+
+PLAIN = Analyzers()
+"""The analyzer of content without a dictionary of its own."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,15 @@ class Inside:
     def client(self, **options: object) -> httpx.Client:
         """A client of this server."""
         return client_of(self.base, **options)
+
+
+def application(folder: Path, content: Path, **settings: str) -> FastAPI:
+    """What answers requests to a server over `content`, without the server; settings as for `server.start`."""
+    given = {"content": str(content), "data": str(folder / "data")} | settings
+    chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})
+    knowledge = Knowledge(chosen, analyzers=PLAIN)
+    knowledge.open()
+    return create_app(chosen, knowledge)
 
 
 @contextmanager

@@ -13,11 +13,10 @@ from urllib.parse import quote
 import httpx
 import pytest
 from fastapi import FastAPI
-from jieda.settings import Settings
-from jieda.web.app import create_app
 
 from bench.content import write_content
 from bench.loop import REQUESTS
+from tests.support import inside
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
@@ -56,11 +55,7 @@ def counted() -> Iterator[Steps]:
 
 
 def application(folder: Path, count: int) -> FastAPI:
-    content = write_content(folder / "content", count)
-    given = {"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data"), "JIEDA_SEMANTIC": "0"}
-    app = create_app(Settings.load(given))
-    app.state.site.knowledge.open()
-    return app
+    return inside.application(folder, write_content(folder / "content", count), semantic="0")
 
 
 async def steps_on_the_loop(app: FastAPI) -> dict[str, int]:

@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import httpx
@@ -15,6 +15,7 @@ from jieda.metrics import Metrics
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import MOST_NOTES, NOBODY, Keeping, Recorder, Searched
 
+from tests.support.inside import Inside
 from tests.support.server import PATIENCE, Server, until
 from tests.support.small_content import edition, write
 
@@ -29,17 +30,18 @@ LOG = (
     "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n"
 )
 
+Serving = Callable[..., AbstractContextManager[Inside]]
+
 
 def asks(client: httpx.Client, query: str, who: int = 1, path: str = "/api/v1/search") -> None:
     answer = client.get(path, params={"q": query}, headers={"X-Forwarded-For": f"192.0.2.{who}"})
     assert answer.status_code == 200
 
 
-def kept(server: Server) -> dict[str, int]:
+def kept(data: Path) -> dict[str, int]:
     """What a server that was stopped has kept: texts with how often."""
-    assert server.stop() == 0
     counts: dict[str, int] = {}
-    for each in FeedbackStore(server.data).asked(1):
+    for each in FeedbackStore(data).asked(1):
         counts[each.gap.text] = counts.get(each.gap.text, 0) + each.times
     return counts
 
@@ -50,11 +52,10 @@ def everything_written(server: Server) -> Iterator[tuple[Path, bytes]]:
             yield path, path.read_bytes()
 
 
-def test_nothing_is_kept_unless_it_is_switched_on(start_server: Callable[..., Server]) -> None:
-    server = start_server()
-    with server.client() as client:
+def test_nothing_is_kept_unless_it_is_switched_on(inside: Serving) -> None:
+    with inside() as server, server.client() as client:
         asks(client, QUESTION)
-    assert kept(server) == {}
+    assert kept(server.data) == {}
     assert not (server.data / GAPS).exists()
 
 
@@ -70,7 +71,8 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
         client.post("/en/diagnose", data={"text": LOG})
         until((server.data / GAPS).exists)
         metrics = client.get("/metrics").text
-    assert kept(server) == {
+    assert server.stop() == 0
+    assert kept(server.data) == {
         "how do I quantize the policy for {addr} on {word} {addr} in {path} with {word} {num}": 3,
         "{word} {num} of {addr} at {addr} on {word} did not answer {word}": 2,
     }
@@ -81,11 +83,8 @@ def test_questions_are_kept_without_what_is_nobody_elses_business(
         assert [path for path, content in everything_written(server) if secret.encode() in content] == []
 
 
-def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(
-    start_server: Callable[..., Server],
-) -> None:
-    server = start_server(gaps="1")
-    with server.client() as client:
+def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(inside: Serving) -> None:
+    with inside(gaps="1") as server, server.client() as client:
         asks(client, "quantize the vision tower", 1)
         asks(client, "node2pg KeyError", 1)
         asks(client, "freeze the vision tower", 2)
@@ -95,43 +94,41 @@ def test_what_was_refined_or_is_still_typed_or_filtered_is_no_gap(
         asks(client, "train the projector only", 3)
         asks(client, "train the projector only", 3)
         asks(client, "node2pg KeyError", 4)
-    assert kept(server) == {"train the projector only": 1}
+    assert kept(server.data) == {"train the projector only": 1}
     assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 1}
 
 
-def test_whoever_asks_what_others_asked_before_is_counted_as_well(
-    start_server: Callable[..., Server],
-) -> None:
-    server = start_server(gaps="1", cache="16")
-    with server.client() as client:
+def test_whoever_asks_what_others_asked_before_is_counted_as_well(inside: Serving) -> None:
+    with inside(gaps="1", cache="16") as server, server.client() as client:
         for who in (1, 2, 3):
             asks(client, "train the projector only", who)
             client.get("/en/entries/roll/node2pg-keyerror", headers={"X-Forwarded-For": f"192.0.3.{who}"})
-    assert kept(server) == {"train the projector only": 3}
+    assert kept(server.data) == {"train the projector only": 3}
     assert FeedbackStore(server.data).reads(1) == {"roll/node2pg-keyerror": 3}
 
 
-def test_a_damaged_file_costs_what_it_had_and_one_line(start_server: Callable[..., Server]) -> None:
-    server = start_server(gaps="1")
-    (server.data / GAPS).write_bytes(b"this is no database " * 1000)
-    with server.client() as client:
+def test_a_damaged_file_costs_what_it_had_and_one_line(
+    inside: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    with inside(gaps="1") as server, server.client() as client:
+        (server.data / GAPS).write_bytes(b"this is no database " * 1000)
         asks(client, "train the projector only")
         until((server.data / f"{GAPS}.damaged").exists)
-    assert kept(server) == {"train the projector only": 1}
-    assert server.log().count("is damaged: it is set aside") == 1
-    assert "cannot be kept" not in server.log()
+    assert kept(server.data) == {"train the projector only": 1}
+    assert caplog.text.count("is damaged: it is set aside") == 1
+    assert "cannot be kept" not in caplog.text
 
 
-def test_where_the_disk_takes_nothing_that_is_said_once(start_server: Callable[..., Server]) -> None:
-    server = start_server(gaps="1")
-    (server.data / GAPS).mkdir()
-    with server.client() as client:
+def test_where_the_disk_takes_nothing_that_is_said_once(
+    inside: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    with inside(gaps="1") as server, server.client() as client:
+        (server.data / GAPS).mkdir()
         for number in range(30):
             asks(client, f"train the projector only {'again ' * number}", number)
-        until(lambda: "cannot be kept" in server.log())
+        until(lambda: "cannot be kept" in caplog.text)
         client.get("/en/entries/roll/node2pg-keyerror")
-    server.stop()
-    assert server.log().count("cannot be kept") == 1
+    assert caplog.text.count("cannot be kept") == 1
 
 
 def test_a_killed_server_leaves_a_file_that_can_be_read(start_server: Callable[..., Server]) -> None:

@@ -11,18 +11,17 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from jieda.feedback import VOTES, FeedbackStore
-from jieda.settings import Settings
-from jieda.web.app import create_app
 from jieda.web.http.limits import MOST_AT_ONCE, Buckets, kind_of
 from jieda.web.site import MOST_VOTES
 
+from tests.support import inside
 from tests.support.server import PATIENCE, Server
 from tests.support.small_content import edition, write
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]
 
 CONTENT = {"en/roll/first.md": edition("Out of memory in node2pg")}
-FEW = {"JIEDA_SEARCHES_PER_MINUTE": "5", "JIEDA_DIAGNOSES_PER_MINUTE": "3", "JIEDA_PAGES_PER_MINUTE": "8"}
+FEW = {"searches_per_minute": "5", "diagnoses_per_minute": "3", "pages_per_minute": "8"}
 SEARCH = "/api/v1/search?q=oom"
 
 
@@ -33,12 +32,7 @@ def anyio_backend() -> str:
 
 
 def application(folder: Path, **settings: str) -> FastAPI:
-    content = write(folder / "content", CONTENT)
-    app = create_app(
-        Settings.load({"JIEDA_CONTENT": str(content), "JIEDA_DATA": str(folder / "data"), **settings})
-    )
-    app.state.site.knowledge.open()
-    return app
+    return inside.application(folder, write(folder / "content", CONTENT), **settings)
 
 
 def client_at(app: FastAPI, address: str) -> httpx.AsyncClient:
@@ -106,7 +100,7 @@ async def test_a_client_is_an_address_or_a_prefix(tmp_path: Path) -> None:
 
 
 async def test_limits_are_switched_off_by_one_setting(tmp_path: Path) -> None:
-    app = application(tmp_path, JIEDA_LIMITS="0", **FEW)
+    app = application(tmp_path, limits="0", **FEW)
     async with client_at(app, "203.0.113.5") as client:
         assert await statuses(client, 12) == [200] * 12
 
@@ -231,12 +225,10 @@ async def test_one_address_votes_on_an_entry_a_few_times_and_nobody_else_reads_t
 
 @pytest.mark.parametrize("forwarded", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "127.0.0.1, 10.1.2.3"])
 def test_nobody_is_this_machine_because_a_header_says_so(
-    start_server: Callable[..., Server], tmp_path: Path, forwarded: str
+    serve: Callable[..., httpx.Client], tmp_path: Path, forwarded: str
 ) -> None:
-    server = start_server(
-        write(tmp_path, CONTENT), searches_per_minute="3", trusted_proxies="127.0.0.1 10.0.0.0/8"
-    )
-    with server.client() as client:
+    trusted = "127.0.0.1 10.0.0.0/8"
+    with serve(write(tmp_path, CONTENT), searches_per_minute="3", trusted_proxies=trusted) as client:
         assert client.get("/metrics").status_code == 200
         assert [client.get(SEARCH).status_code for _ in range(5)] == [200] * 5
         client.headers["X-Forwarded-For"] = forwarded

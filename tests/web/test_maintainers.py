@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from jieda.cli.serve import command
 from jieda.errors import SettingsError
 from jieda.settings import Settings
+from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 from jieda.web.http.maintainers import for_maintainers
 from jieda.web.http.respond import respond
@@ -19,7 +20,7 @@ from jieda.web.http.routing import Route, add_routes
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.support.server import Server
+from tests.support.inside import PLAIN
 from tests.support.small_content import edition, write
 
 pytestmark = [pytest.mark.quick, pytest.mark.anyio]
@@ -49,8 +50,9 @@ async def visiting(folder: Path, **settings: str) -> AsyncIterator[httpx.AsyncCl
         **settings,
     }
     loaded = Settings.load(given)
-    app = create_app(loaded)
-    app.state.site.knowledge.open()
+    knowledge = Knowledge(loaded, analyzers=PLAIN)
+    knowledge.open()
+    app = create_app(loaded, knowledge)
     add_routes(app, for_maintainers(loaded, [Route("/{lang}/desk", desk)]))
     transport = httpx.ASGITransport(app, client=("203.0.113.5", 4321))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
@@ -121,12 +123,12 @@ async def test_whom_a_trusted_proxy_names_needs_no_token(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("trusted", "status"), [("127.0.0.1", 200), ("10.0.0.7", 403)])
-async def test_only_a_trusted_proxy_says_who_somebody_is(
-    tmp_path: Path, start_server: Callable[..., Server], trusted: str, status: int
+def test_only_a_trusted_proxy_says_who_somebody_is(
+    tmp_path: Path, serve: Callable[..., httpx.Client], trusted: str, status: int
 ) -> None:
     content = write(tmp_path, {"en/roll/first.md": edition("Out of memory")})
     options = {"workbench": "1", "user_header": "Remote-User", "trusted_proxies": trusted}
-    with start_server(content, **options).client() as client:
+    with serve(content, **options) as client:
         assert client.get("/en/workbench", headers={"remote-user": "alice"}).status_code == status
 
 
