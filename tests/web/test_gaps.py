@@ -293,6 +293,40 @@ def test_what_is_asked_for_is_kept_redacted_under_a_link_that_only_its_asker_has
     assert not [path for path, content in everything_written(server) if key.encode() in content]
 
 
+ODD = "acme.WidgetError: frobnicator lost its gizmo while waiting for tray 4"
+SIGNED = {
+    "'WidgetError: frobnicator lost its gizmo while waiting for tray {int}'": "There may be an answer",
+    # What a draft suggests, where only the redacted words are known: it is the error as it was kept.
+    "'WidgetError: {any} lost its {any} while waiting for {any} {num}'": "There is an answer",
+    "'WidgetError: frobnicator lost its gizmo while waiting for the tray'": "No answer yet",
+    "'WidgetError: frobnicator and its gizmo lost while waiting for tray {int}'": "No answer yet",
+    "'WidgetError: frobnicator of the gizmo broke'": "No answer yet",
+    "'frobnicator lost its gizmo'": "No answer yet",
+}
+
+
+def test_an_answer_is_found_by_words_that_were_not_kept_and_called_no_more_than_possible(
+    tmp_path: Path, start_server: Callable[..., Server]
+) -> None:
+    content = write(tmp_path / "content", {"en/roll/a.md": edition("How much memory is lost while waiting")})
+    before = start_server(content, gaps="1")
+    with before.client() as client:
+        address = client.post("/en/asked", data={"text": ODD}).headers["location"]
+        assert "frobnicator" not in client.get(address).text
+    before.stop()
+    told = {}
+    for number, signature in enumerate(SIGNED):
+        entry = edition("WidgetError", kind="error", signatures=f"[{signature}]")
+        write(content, {f"en/roll/{'a' * number}b.md": entry})
+        after = start_server(content, data=str(before.data), gaps="1")
+        with after.client() as client:
+            page = client.get(address).text
+        after.stop()
+        (content / f"en/roll/{'a' * number}b.md").unlink()
+        told[signature] = next(iter(re.findall("<h1[^>]*>(.*?)</h1>", page)))
+    assert told == SIGNED
+
+
 def test_without_gaps_nobody_is_asked_for_an_answer(client: httpx.Client) -> None:
     assert "/en/asked" not in client.post("/en/diagnose", data={"text": LOG}).text
     assert client.post("/en/asked", data={"text": LOG}).status_code == 404

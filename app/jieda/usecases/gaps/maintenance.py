@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from jieda.content.library import Library
+from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.words import WordReader
 from jieda.entry import Language, Problem, Summary
 from jieda.feedback import (
@@ -96,7 +97,8 @@ def _looked_at(snapshot: Snapshot, group: GapGroup) -> GapGroup:
         return group
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
     found = explained(snapshot, Awaited(group.last, lang, "", group.kind, group.text))
-    return replace(group, answered=found.entry.id) if found else group
+    sure = found is not None and found.confidence is not Confidence.POSSIBLE
+    return replace(group, answered=found.entry.id) if found and sure else group
 
 
 def _counts(service: Service, days: int) -> _Counts:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from jieda.diagnosis.answers import Confidence
 from jieda.feedback import FeedbackUnusable
 from jieda.usecases.diagnose import excerpt, explain, turn
 from jieda.usecases.gaps.awaited import AwaitedAnswer, answer_to, line_of, withdraw
@@ -25,12 +26,14 @@ from jieda.web.pages.verdict import MatchView, match_view
 @dataclass(frozen=True, slots=True)
 class AskedView:
     """What `asked.html` shows. `words` are what is kept, empty where nothing is; `told` says since when and until when,
-    or why nothing is; `best` is the answer; `key` sent to `address` takes the question back."""
+    or why nothing is; `best` is the answer, or where not `sure` may be; `key` sent to `address` takes the question
+    back."""
 
     status: str
     told: str
     words: tuple[Fragment, ...]
     best: MatchView | None
+    sure: bool
     address: str
     key: str
 
@@ -96,14 +99,16 @@ def _view(context: PageContext, key: str, found: AwaitedAnswer | None) -> AskedV
     t, days = context.t, context.site.settings.gaps_days
     address = context.urls.asked(context.lang)
     if found is None:
-        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, address, key)
+        return AskedView(t("asked.gone"), t("asked.gone_text", count=days), (), None, False, address, key)
     since = date.fromisoformat(found.asked.day)
     until = since + timedelta(days=days)
+    sure = found.match is not None and found.match.confidence is not Confidence.POSSIBLE
     return AskedView(
-        status=t("asked.answered" if found.match else "asked.waiting"),
+        status=t("asked.answered" if sure else "asked.maybe" if found.match else "asked.waiting"),
         told=t("asked.kept", day=context.day(since), end=context.day(until)),
         words=words_of(line_of(context.served, found.asked.kind, found.asked.text), t),
         best=match_view(context, found.match) if found.match else None,
+        sure=sure,
         address=address,
         key=key,
     )
