@@ -559,7 +559,7 @@ def test_words_that_only_serve_a_sentence_weigh_next_to_nothing(small: MakeSnaps
     assert found(snapshot, "what is the") == ["served"]
 
 
-@pytest.mark.parametrize("name", ["owl-4", "Owl-Large-4b", "night-owl"])
+@pytest.mark.parametrize("name", ["owl-4", "Owl2.5-Large-4b", "night-owl"])
 def test_words_joined_by_hyphens_outweigh_no_word_that_is_as_rare(small: MakeSnapshot, name: str) -> None:
     more = {f"en/more{number}": concept(f"More {number}", "Rain and tea.") for number in range(8)}
     named = {f"en/named{number}": concept(f"Zoo {number}", f"There is {name} to see.") for number in range(2)}

@@ -139,7 +139,7 @@ ASSIGNMENT = re.compile(r"(?<=\w)=(?=[^=])")
 ASSIGNED = re.compile(r"[`\"']?\s*[:=：]\s*[`\"']?")
 """What stands between a name and its value."""
 ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
-WORDS_WITH_HYPHENS = re.compile(r"[^\W_]+(?:-[^\W_]+)+")
+WORDS_WITH_HYPHENS = re.compile(r"[^\W_]+(?:\.\d+)?(?:-[^\W_]+(?:\.\d+)?)+")
 
 
 @dataclass(frozen=True, slots=True)
