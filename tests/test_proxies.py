@@ -5,13 +5,14 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.support.server import PATIENCE, ROOT, Server, client_of, free_port, until
+from tests.support.inside import Inside
+from tests.support.server import PATIENCE, ROOT, client_of, free_port, until
 from tests.support.small_content import edition, write
 
 DEPLOY = ROOT / "deploy"
@@ -59,36 +60,38 @@ def caddy(folder: Path, port: int, behind: int) -> tuple[list[str], dict[str, st
     return command, settings | {"HOME": str(folder)}
 
 
-@pytest.fixture(params=[nginx, caddy])
+@pytest.fixture(params=[nginx, caddy], scope="module")
 def proxied(
-    request: pytest.FixtureRequest, start_server: Callable[..., Server], tmp_path: Path
+    request: pytest.FixtureRequest,
+    inside: Callable[..., AbstractContextManager[Inside]],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[str]:
     """The address of a proxy before a server."""
     name = request.param.__name__
     if not shutil.which(name):
         pytest.skip(f"{name} is not installed")
-    server = start_server(write(tmp_path / "content", {"en/roll/a.md": edition("显存 memory")}))
-    port, folder = free_port(), tmp_path / name
-    folder.mkdir()
-    command, settings = request.param(folder, port, int(server.base.rpartition(":")[2]))
-    with (folder / "output").open("wb") as sink:
-        process = subprocess.Popen(command, env=os.environ | settings, stdout=sink, stderr=sink)
-    base = f"http://127.0.0.1:{port}"
-    try:
-        with client_of(base) as client:
+    port, folder = free_port(), tmp_path_factory.mktemp(name)
+    content = write(folder / "content", {"en/roll/a.md": edition("显存 memory")})
+    with inside(content) as server:
+        command, settings = request.param(folder, port, int(server.base.rpartition(":")[2]))
+        with (folder / "output").open("wb") as sink:
+            process = subprocess.Popen(command, env=os.environ | settings, stdout=sink, stderr=sink)
+        base = f"http://127.0.0.1:{port}"
+        try:
+            with client_of(base) as client:
 
-            def is_up() -> bool:
-                assert process.poll() is None, (folder / "output").read_text(encoding="utf-8")
-                try:
-                    return client.get("/healthz").status_code == 200
-                except httpx.TransportError:
-                    return False
+                def is_up() -> bool:
+                    assert process.poll() is None, (folder / "output").read_text(encoding="utf-8")
+                    try:
+                        return client.get("/healthz").status_code == 200
+                    except httpx.TransportError:
+                        return False
 
-            until(is_up)
-        yield base
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
+                until(is_up)
+            yield base
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
 
 
 def test_a_proxy_hands_on_what_readers_need_and_keeps_the_rest(proxied: str) -> None:

@@ -96,7 +96,8 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     python = folder / "env" / "bin" / "python"
     (wheel,) = built.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "install"]
-    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", "--no-compile", wheel], check=True)
+    # Compiled here: nothing that runs afterwards may write.
+    subprocess.run([*pip, "--quiet", "--no-index", "--no-deps", wheel], check=True)
     # The dependencies are those of this environment; a line in a .pth file of theirs, which names this checkout, is
     # not read in a directory that is added this way.
     (packages,) = (folder / "env").glob("lib/python*/site-packages")

@@ -19,7 +19,8 @@ from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING
 from jieda.client.remote import Remote
 from jieda.locales.translations import Translations
 
-from tests.support.server import COMMAND, ROOT, environment
+from tests.support.server import COMMAND, environment
+from tests.support.shipped import CONTENT, copy_data
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 CLIENT = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -82,7 +83,7 @@ def test_the_fixed_text_is_what_the_sdk_would_answer() -> None:
 @pytest.mark.server
 @pytest.mark.parametrize("url", [(), ("--url", "http://127.0.0.1:9")])
 def test_a_client_goes_on_where_the_fixed_text_ends(tmp_path: Path, url: tuple[str, ...]) -> None:
-    environ = environment({"JIEDA_DATA": str(tmp_path), "JIEDA_CONTENT": str(ROOT / "content")})
+    environ = environment({"JIEDA_DATA": str(copy_data(tmp_path)), "JIEDA_CONTENT": str(CONTENT)})
     command = [*COMMAND, "mcp", *url]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True, env=environ) as started:
         assert started.stdin

@@ -66,15 +66,15 @@ def content(tmp_path: Path) -> Path:
     return small_content.write(tmp_path / "content", files_of(ENTRY))
 
 
-@pytest.mark.parametrize("query", ["保存模型时卡住", "my run stalls while writing weights"])
 def test_as_it_comes_a_server_finds_what_is_asked_in_other_words(
-    tmp_path: Path, start_server: Callable[..., Server], query: str
+    tmp_path: Path, start_server: Callable[..., Server]
 ) -> None:
     server = start_server(small_content.write(tmp_path / "content", files_of(OTHER_WORDS)))
     with server.client() as client:
-        hit = client.get("/api/v1/search", params={"q": query}).json()["hits"][0]
-    assert hit["id"] == "roll/checkpoint"
-    assert [reason["type"] for reason in hit["reasons"]] == ["meaning"]
+        for query in ("保存模型时卡住", "my run stalls while writing weights"):
+            hit = client.get("/api/v1/search", params={"q": query}).json()["hits"][0]
+            assert hit["id"] == "roll/checkpoint", query
+            assert [reason["type"] for reason in hit["reasons"]] == ["meaning"]
 
 
 def test_all_works_where_it_is_not_installed(
