@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from tests.support.server import ROOT, Server, free_port, wait_until_ready
-from tests.support.shipped import ENTRIES
+from tests.support.shipped import ENTRIES, copy_data
 from tests.support.small_content import edition, write
 
 pytestmark = pytest.mark.server
@@ -102,7 +102,8 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     # not read in a directory that is added this way.
     (packages,) = (folder / "env").glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()), encoding="utf-8")
-    (folder / "home").mkdir()
+    # What has been worked out of the entries is there, an index is not.
+    (copy_data(folder / "home" / ".local" / "share" / "jieda") / "current").unlink()
     return Installed(python, folder / "home")
 
 

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Request, Route, expect
 
 from tests.e2e.conftest import OpenPage
+from tests.support.inside import Inside
 from tests.support.proxy import proxied
 from tests.support.server import Server
 
@@ -49,10 +51,9 @@ def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Ser
 
 @pytest.mark.parametrize("strips", [True, False])
 def test_the_script_works_under_a_path(
-    open_page: OpenPage, start_server: Callable[..., Server], strips: bool
+    open_page: OpenPage, inside: Callable[..., AbstractContextManager[Inside]], strips: bool
 ) -> None:
-    running = start_server(root_path="/kb")
-    with proxied(running.base, "/kb", strips=strips) as base:
+    with inside(root_path="/kb") as running, proxied(running.base, "/kb", strips=strips) as base:
         failed: list[str] = []
         page = open_page(f"{base}/kb/")
         page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)

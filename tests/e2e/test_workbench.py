@@ -5,12 +5,13 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
-from tests.e2e.test_accessibility import violations
+from tests.e2e.test_accessibility import EACH_THEME, violations
 from tests.support import server as servers
 from tests.support.server import Server
 from tests.support.small_content import edition, write
@@ -275,10 +276,9 @@ def test_of_two_who_write_one_entry_the_later_sees_word_by_word_what_differs(
     file.write_text(before, encoding="utf-8")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@EACH_THEME
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    open_bench: Callable[..., Page], lang: str, theme: str
+    open_bench: Callable[..., Page], lang: str, theme: str, rules: tuple[dict[str, Any], ...]
 ) -> None:
     page = open_bench(f"/{lang}/workbench", color_scheme=theme, locale=lang)
     found = {}
@@ -293,9 +293,9 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
             page.locator("button[value=log]").click()
             page.wait_for_selector("#tried-after")
         page.evaluate("for (const each of document.querySelectorAll('main details')) each.open = true")
-        for width in (1440, 320):
+        for width, chosen in zip((1440, 320)[-len(rules) :], rules, strict=True):
             page.set_viewport_size({"width": width, "height": 900})
-            if problems := violations(page, theme):
+            if problems := violations(page, chosen):
                 found[name, width] = problems
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
     assert found == {}
