@@ -161,6 +161,24 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "FAQ\n===\n\n | **Q**: Is it safe?\n\nYes, with ``one\ntwo``.\n\n | **Q**: Is it fast?\n\nNo.\n",
             [("Is it safe?", 4), ("Is it fast?", 9)],
         ),
+        (
+            "a.rst",
+            "FAQ\n===\n\n.. dropdown:: Is it safe?\n   :open:\n\n   Yes.\n\n   Very.\n\n"
+            ".. dropdown:: Is it fast?\n\n   No.\n",
+            [("Is it safe?", 4), ("Is it fast?", 11)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\nDomes. Help me.\n---------------\n\n   [Q] **Is it a dome?**\n\n   [A] It is.\n\n"
+            "   [Q] **Can it turn?**\n\n   [A] No.\n",
+            [("Is it a dome?", 7), ("Can it turn?", 11)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## Content overview\n\n* [Disk](#disk)\n* [Net](#net)\n\n## Disk full\n\nFree it.\n\n"
+            "## No net\n\nPlug it.\n\n## Still having issues?\n\nAsk.\n",
+            [("Disk full", 8), ("No net", 12)],
+        ),
         ("a.md", f"{API}## FAQ\n\nIs it safe?\n:   Yes.\n", [("Is it safe?", 21)]),
         ("a.md", "# 磁盘写满\n\n**现象**\n\n只读。\n\n**解决办法**\n\n清理。\n", [("磁盘写满", 1)]),
     ],
@@ -180,7 +198,7 @@ def imported(tmp_path: Path) -> Callable[..., Result]:
     def run(named: list[str], **files: str) -> Result:
         for name, text in files.items():
             path = tmp_path / name.replace("_DOT_", ".").replace("__", "/")
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         pages = [str(tmp_path / each) for each in named]
         arguments = ["--framework", "roll", "--content", str(tmp_path / "content"), "--lang", "en", *pages]
@@ -218,6 +236,13 @@ def test_a_directory_of_files_with_a_question_each_is_imported(imported: Callabl
     assert "guide.md: passed over" in done.output
 
 
+def test_a_page_in_a_folder_of_questions_is_one_of_questions(imported: Callable[..., Result]) -> None:
+    page = "# Disk quota\n\n## Raise it\n\nAsk.\n\n## Free some\n\nDelete.\n"
+    done = imported(["kb"], kb__FAQ__disk_DOT_md=page, kb__guide__disk_DOT_md=page)
+    assert "1 pages, 2 questions" in done.output
+    assert "guide/disk.md: passed over" in done.output
+
+
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
     page = (
         "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n:::\n\n"
@@ -241,6 +266,11 @@ def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signat
         '# FAQ\n\n## The server crashes at start\n\n> FATAL: could not map shared segment: "main"\n\n'
         "Give it memory.\n\n## Is it ok?\n\nYes.\n"
     )
-    assert imported(["faq.rst", "q.md"], faq_DOT_rst=text, q_DOT_md=page).exit_code == 0
+    marked = "FAQ\n===\n\n  [Q] **Is it a dome?**\n\n  [A] It is.\n\n  [Q] **Can it turn?**\n\n  [A] No.\n"
+    folded = "FAQ\n===\n\n.. dropdown:: Is it safe?\n\n   Yes, it *is*.\n\nEnd.\n"
+    pages = {"faq_DOT_rst": text, "q_DOT_md": page, "dome_DOT_rst": marked, "safe_DOT_rst": folded}
+    assert imported([name.replace("_DOT_", ".") for name in pages], **pages).exit_code == 0
+    assert "\nIt is.\n" in draft(tmp_path, "dome")
+    assert "\nYes, it *is*.\n" in draft(tmp_path, "safe")
     assert "Because of\n\nthe disk." in draft(tmp_path, "stop")
     assert "'FATAL: could not map shared segment: {quoted}'" in draft(tmp_path, "server-crashes-start")

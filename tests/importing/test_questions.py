@@ -275,6 +275,138 @@ Read this first.
 
 Run pip.
 """,
+    "counted headings, others belong to their answers": """\
+# FAQ
+
+## Start
+
+### Q1: Why is it stuck?
+
+It waits.
+
+### Cause 1: no port
+
+Open it.
+
+### How much does that matter?
+
+Little.
+
+## Speed
+
+### Q2: Is it slow?
+
+No.
+
+### Q3: Can I stop it?
+
+Yes.
+
+## Best practice
+
+### Sizes
+
+Small ones.
+""",
+    "a section of questions called by two names": """\
+# Toolkit
+
+## Install
+
+Run pip.
+
+## Usage
+
+Call it.
+
+## 🚨 Help (FAQ)
+
+### Can it run offline?
+
+Yes.
+""",
+    "a section of questions on a page whose title asks": """\
+# 如何使用角色
+
+## 文件在哪
+
+当前目录。
+
+## 格式
+
+文本。
+
+## 十、使用常见问题
+
+**Q: 要重启吗？**
+A: 不用。
+
+**Q: 能停用吗？**
+A: 能。
+""",
+    "numbered steps of a page that is one answer": """\
+# Moving the store
+
+It takes a minute.
+
+## Step 1: stop it
+
+Stop.
+
+## Step 2: copy it
+
+Copy.
+""",
+    "boxes below a heading that surrounds elsewhere": """\
+# FAQ
+
+## Setup
+
+<details><summary>How do I install it?</summary>
+
+Run pip.
+
+</details>
+
+## License
+
+<details><summary>Do I need a license?</summary>
+
+No.
+
+</details>
+""",
+    "numbered questions, lists of another kind in their answers": """\
+## FAQ
+
+1. **How do I read it? **
+
+```sh
+cat it
+```
+
+* With the viewer.
+* With the converter.
+
+2. **What are the units? **
+
+Seconds.
+""",
+    "questions marked inside an item of a list": """\
+# FAQ
+
+1. Q: Nothing starts?
+
+    A: Install the runtime.
+
+    Q: And still nothing?
+
+    A: Remove it first.
+
+2. Q: Is it free?
+
+    A: It is.
+""",
 }
 """By structure. The questions, with the lines from the question to the end of its answer."""
 
@@ -316,6 +448,27 @@ EXPECTED = {
     "definitions": [("How do I install it?", 3, 5), ("Where are the logs?", 6, 10)],
     "a table": [("连接超时", 5, 5), ("CUDA out of memory", 6, 11)],
     "front matter, comments and imports": [("How do I install it?", 16, 19)],
+    "counted headings, others belong to their answers": [
+        ("Why is it stuck?", 5, 16),
+        ("Is it slow?", 19, 22),
+        ("Can I stop it?", 23, 26),
+    ],
+    "a section of questions called by two names": [("Can it run offline?", 13, 16)],
+    "a section of questions on a page whose title asks": [("要重启吗？", 13, 15), ("能停用吗？", 16, 18)],
+    "numbered steps of a page that is one answer": [("Moving the store", 1, 12)],
+    "boxes below a heading that surrounds elsewhere": [
+        ("How do I install it?", 5, 10),
+        ("Do I need a license?", 13, 18),
+    ],
+    "numbered questions, lists of another kind in their answers": [
+        ("How do I read it?", 3, 11),
+        ("What are the units?", 12, 15),
+    ],
+    "questions marked inside an item of a list": [
+        ("Nothing starts?", 3, 6),
+        ("And still nothing?", 7, 10),
+        ("Is it free?", 11, 14),
+    ],
 }
 
 

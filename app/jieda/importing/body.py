@@ -65,7 +65,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -
     lines = trim(lines)
     if page.origin and lines and all(line.startswith(">") for line in lines):
         # An answer that is set in from its question is no quotation.
-        lines = [line.removeprefix(">").removeprefix(" ") for line in lines]
+        lines = trim([line.removeprefix(">").removeprefix(" ") for line in lines])
     if lines and question.style == "definition":
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
     if lines and (mark := wording.answer_mark.match(lines[0])):

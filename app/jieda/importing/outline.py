@@ -225,8 +225,8 @@ def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wordin
 def _divides(section: HeadedSection, wording: Wording) -> float:
     """How much one section with parts looks like a category: what its parts, its text and its title say."""
     titles = [child.title for child in section.children]
-    named = sum(bool(wording.part(title)) for title in titles)
-    if named * 2 >= len(titles):
+    named = sum(wording.is_part(title) for title in titles)
+    if named * 2 >= len(titles) and not any(map(wording.marked, titles)):
         return -4.0
     asked = fmean(wording.likeness(title) for title in titles)
     title = wording.likeness(section.title)

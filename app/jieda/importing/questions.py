@@ -1,7 +1,7 @@
 """The third stage: the questions of a page, from its headings and the styles of writing that it really uses."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -23,6 +23,8 @@ from jieda.importing.wording import Wording, fold_title
 
 CERTAIN = frozenset({"marked", "table"})
 """Styles that say of themselves that they are questions."""
+BOXED = frozenset({"marked", "details"})
+"""Styles that no heading above makes what surrounds the questions of a page."""
 
 Written = tuple[str, tuple[Unit, ...]]
 """The style that the questions of a host are written in, and the questions."""
@@ -41,7 +43,7 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             for at, host in enumerate(hosts)
             if at not in chosen
             and not (style == "table" and marking)
-            and fold_title(host.section.title) not in wording.around - wording.sections
+            and (style in BOXED or fold_title(host.section.title) not in wording.around - wording.sections)
             and (style == "marked" or host.section.rank not in asking)
         }
         found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
@@ -67,7 +69,7 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     """Whether what a style finds are questions, judged by all it finds on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
-    if sum(bool(wording.part(title)) for title in titles) * 2 >= len(titles):
+    if sum(wording.is_part(title) for title in titles) * 2 >= len(titles):
         return False
     if style == "table" or (style in CERTAIN and len(units) > 1):
         return True
@@ -131,9 +133,10 @@ def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, 
     """The questions of a page, in order."""
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
-    if whole := _whole_page(page, root, wording):
+    parts = _asking_parts(page, root, wording)
+    if parts == (root,) and (whole := _whole_page(page, root, wording)):
         return (whole,)
-    return tuple(each for part in _asking_parts(page, root, wording) for each in _questions_of(part, wording))
+    return tuple(each for part in parts for each in _questions_of(part, wording))
 
 
 def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, ...]:
@@ -147,12 +150,12 @@ def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, 
 def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
     """The one question that a page is, with the parts of its answer below it; its title may stand in front matter."""
     top = root.children[0] if len(root.children) == 1 else None
-    if page.titled and any(wording.part(each.title) for each in root.children):
+    if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
     if top is None or top.leaf or fold_title(top.title) in wording.around:
         return None
     titles = [child.title for child in top.children]
-    named = sum(bool(wording.part(title)) for title in titles)
+    named = sum(wording.is_part(title) for title in titles)
     asked = fmean(wording.likeness(title) for title in titles)
     if named * 2 < len(titles) and not (wording.likeness(top.title) == 1 and asked < 0.5):
         return None
@@ -163,11 +166,9 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
 
 def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> tuple[HeadedSection, ...]:
     """The sections of questions of a page that is about something else, otherwise the page."""
-    names = {fold_title(page.title), fold_title(page.path.stem)} | {
-        fold_title(each.title) for each in root.children if len(root.children) == 1
-    }
-    found = [each for each in root.walk() if each.rank and fold_title(each.title) in wording.sections]
-    if not found or names & wording.sections:
+    names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
+    found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
+    if not found or any(map(wording.holds_questions, names)):
         return (root,)
     inside = [
         each for each in found if not any(other is not each and each in other.walk() for other in found)
@@ -219,28 +220,36 @@ def _without_strays(
     headed = {host.section.first: host.section for host in hosts}
     marked = [each for each in found if _is_marked(each, headed, wording)]
     ranks = {section.rank for each in marked if (section := headed.get(each.first))}
-    marks = len(marked) >= 3 and len(marked) >= 0.6 * len(found)
+    counts = [wording.count(each.written) for each in marked if each.style == "heading"]
+    counted = len(counts) >= 3 and counts == list(range(1, len(marked) + 1))
+    marks = len(marked) >= 3 and (counted or len(marked) >= 0.6 * len(found))
+    starts = {each.first for each in marked}
     units = sum(len(units) for _, units in inner.values())
-    for question in _with_parts(found, wording):
-        if question.style == "heading" and question not in marked:
+    for question in _with_parts(found, starts if counted else None, wording):
+        if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
             around = fold_title(question.title) in wording.around
             odd = marks and likeness < 1 and headed[question.first].rank not in ranks
-            if around or odd or (units > len(found) / 2 and likeness < ASKING):
+            if counted or around or odd or (units > len(found) / 2 and likeness < ASKING):
                 continue
         yield question
 
 
-def _with_parts(found: Sequence[PageQuestion], wording: Wording) -> Iterator[PageQuestion]:
-    """The questions, with what has the level of one but is titled as a part of an answer put to the one above it."""
+def _with_parts(
+    found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
+) -> Sequence[PageQuestion]:
+    """The questions, with what has the level of one but is titled as a part of an answer put to the one above it; so
+    is all else in its section where questions are counted, on lines `counted`."""
     kept: list[PageQuestion] = []
     for question in found:
-        part = wording.part(question.title) and fold_title(question.title) not in wording.around
+        part = wording.is_part(question.title) and fold_title(question.title) not in wording.around
+        if kept and counted is not None and question.first not in counted:
+            part = kept[-1].categories == question.categories
         if kept and question.style == "heading" and part:
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)
-    yield from kept
+    return kept
 
 
 def _is_marked(question: PageQuestion, headed: Mapping[int, HeadedSection], wording: Wording) -> bool:

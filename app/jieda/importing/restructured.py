@@ -35,6 +35,8 @@ SETTINGS = {
 
 SILENT = frozenset({"toctree", "contents", "index", "only", "meta", "raw", "include", "highlight", "sectnum"})
 """Directives whose content is not text."""
+FOLDED = frozenset({"dropdown", "collapse", "details", "toggle"})
+"""Directives that fold their content away below their title, as `<details>` does."""
 
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
@@ -60,8 +62,10 @@ class Writer:
     def blocks(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
         """The lines of all blocks in a node, a blank one behind each."""
         for child in node.children:
-            write = BLOCKS.get(type(child).__name__, Writer.plain)
-            yield from write(self, child, level)
+            yield from self._block(child, level)
+
+    def _block(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
+        return BLOCKS.get(type(node).__name__, Writer.plain)(self, node, level)
 
     def section(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
         """A title with the anchor that is set in front of it, and what stands below."""
@@ -72,7 +76,8 @@ class Writer:
                 line = self._line(child)
                 yield f"{'#' * min(level + 1, 6)} {inline(child)}{anchor}", line
                 yield "", line
-        yield from self.blocks(_without_title(node), level + 1)
+            else:
+                yield from self._block(child, level + 1)
 
     def paragraph(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
         yield inline(node), self._line(node)
@@ -144,10 +149,12 @@ class Writer:
         for block in node.findall(lambda each: _is(each, "literal_block")):
             match = _DIRECTIVE.match(block.astext())
             if match and match["name"] not in SILENT:
-                argument = match["argument"].strip()
-                text = "\n\n".join(filter(None, [argument, _OPTION.sub("", dedent(match["content"]))]))
-                for written, _ in _document(text):
-                    yield written, self._line(node)
+                argument, text = match["argument"].strip(), _OPTION.sub("", dedent(match["content"]))
+                title = argument if match["name"] in FOLDED else ""
+                body = [line for line, _ in _document(text if title else f"{argument}\n\n{text}")]
+                if title:
+                    body = [f"<details><summary>{title}</summary>", "", *body, "</details>", ""]
+                yield from ((line, self._line(node)) for line in body)
 
     def nothing(self, _node: Any, _level: int) -> Iterator[tuple[str, int]]:
         """Comments, targets and the like."""
@@ -167,23 +174,18 @@ class Writer:
             yield indent(text, " " * max(len(mark), 2)), line
 
     def _line(self, node: Any) -> int:
-        """The line of a node: its own, or that of what holds it. A title is reported by its underline."""
+        """The line of a node: its own, or that of what holds it. A title is reported by its underline, a
+        complaint by where what it is about ends, unless it says where that starts."""
         at = node
         while at is not None and at.line is None:
             at = at.parent
-        line = at.line if at is not None else 1
+        line = node["line"] if _is(node, "system_message") else at.line if at is not None else 1
         return self._origin[max(min(line, len(self._origin)) - (2 if _is(node, "title") else 1), 0)]
 
 
 def _is(node: Any, name: str) -> bool:
     """Whether docutils calls a node by this name."""
     return type(node).__name__ == name
-
-
-def _without_title(node: Any) -> Any:
-    kept = node.deepcopy()
-    kept.children = [child for child in node.children if not _is(child, "title")]
-    return kept
 
 
 def _cell(entry: Any) -> str:

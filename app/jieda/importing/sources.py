@@ -177,9 +177,11 @@ def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording:
 
 
 def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
-    """Whether a file's name says that it holds questions; one that was given by itself is always meant."""
+    """Whether the name of a file or of its folder says that it holds questions; one that was given by itself is
+    always meant."""
     stem = _SUFFIX.sub("", file.path.stem).casefold()
-    return not file.below or "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
+    named = "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
+    return not file.below or named or wording.holds_questions(file.path.parent.name)
 
 
 def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:

@@ -106,13 +106,14 @@ def _strong(block: SourceBlock, wording: Wording) -> Iterator[Unit]:
 
 
 def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Items of lists, by their first paragraph; the answer stands in the item or between the lists."""
+    """Items of lists of one kind, by their first paragraph; the answer stands in the item or between the lists."""
+    kind = next((each.kind for each in blocks if "list" in each.kind), "")
     for index, block in enumerate(blocks):
-        if block.kind not in {"bullet_list", "ordered_list", "list_item"}:
+        if block.kind != kind:
             continue
         items = block.children if block.kind != "list_item" else (block,)
         following = next((each for each in blocks[index + 1 :] if not is_noise(each)), None)
-        outside = following is not None and following.kind not in {"bullet_list", "ordered_list"}
+        outside = following is not None and following.kind != kind
         for item in items:
             if item.children and item.children[0].kind == "paragraph":
                 yield _item(item, wording, last=item is items[-1] and outside)
@@ -186,14 +187,9 @@ def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator
 
 
 def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    """Paragraphs of a section and those that list items start with."""
+    """Paragraphs of a section, of the items of its lists and of its quotations."""
     for block in blocks:
-        if block.kind == "paragraph":
-            yield block
-        elif block.kind in {"bullet_list", "ordered_list"}:
-            for item in block.children:
-                if item.children and item.children[0].kind == "paragraph":
-                    yield item.children[0]
+        yield from (block,) if block.kind == "paragraph" else _paragraphs(block.children)
 
 
 def _until_answer(line: str, wording: Wording) -> tuple[str, str]:

@@ -14,6 +14,8 @@ FILE = Path(__file__).with_name("wording.toml")
 _ENGLISH_WORD = re.compile(r"[a-z][a-z0-9']*")
 _ERROR_NAME = re.compile(r"\b\w*(?:Error|Exception|Failure|Fault|Warning)\b|\b(?:SIG[A-Z]{2,5}|E[A-Z]{4,})\b")
 _NUMBER = r"(?:\d{1,3}|[一二三四五六七八九十]{1,3})"
+_COUNTED = re.compile(rf"^\W*([^\W\d]+)\s*{_NUMBER}\s*(?:[:：.、)）-]|$)")
+_PIECES = re.compile(r"[（()）：:/|,，]|\s(?:and|[&–—-])\s|与|和|及")
 _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
 
 
@@ -74,6 +76,11 @@ class Wording:
         """Whether the text says of itself that it is a question: `Q:`, `Q12.`, `问：`."""
         return self.question_mark.match(title) is not None
 
+    def count(self, title: str) -> int:
+        """The number in the mark of a question, `Q12:`, or 0."""
+        mark = self.question_mark.match(title)
+        return int("".join(filter(str.isdigit, mark[0] if mark else "")) or 0)
+
     def asks(self, title: str) -> bool:
         """Whether the text is worded as a question."""
         folded = self.without_mark(title).casefold().replace("’", "'")
@@ -97,7 +104,7 @@ class Wording:
 
     def likeness(self, title: str) -> float:
         """How much a title reads like a question, 0 to 1."""
-        if self.part(title) or fold_title(title) in self.around:
+        if self.is_part(title) or fold_title(title) in self.around:
             return 0.0
         if title.rstrip().endswith((":", "：", "...", "…")):
             return 0.2
@@ -108,6 +115,19 @@ class Wording:
     def part(self, title: str) -> str:
         """The key of the section that a title such as `Solution:` names, or nothing."""
         return self.parts.get(fold_title(title), "")
+
+    def is_part(self, title: str) -> bool:
+        """Whether a title names a part of an answer, alone or counted and with words of its own: `Step 2: copy it`."""
+        counted = _COUNTED.match(title)
+        # Problems that are counted are questions each.
+        key = self.part(counted[1]) if counted else ""
+        return bool(self.part(title)) or key in {"cause", "fix", "steps", "example"}
+
+    def holds_questions(self, title: str) -> bool:
+        """Whether a section or a page is called one of questions: `FAQ`, `Known issues (FAQ)`, `安装常见问题`."""
+        pieces = [fold_title(piece) for piece in (title, *_PIECES.split(title))]
+        endings = tuple(name for name in self.sections if not name.isascii())
+        return any(piece in self.sections or piece.endswith(endings) for piece in pieces)
 
     def sorts_of(self, title: str) -> frozenset[str]:
         """What the question is about in the most general words, the same for both languages."""
