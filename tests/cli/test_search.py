@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import httpx
 import pytest
 
 from tests.support import command
-from tests.support.server import Server
+from tests.support.server import Server, until
 from tests.support.small_content import edition, write
 
 CONTENT = {
@@ -60,6 +61,12 @@ def test_what_is_found_is_printed_with_its_reason_and_ends_with_0(jieda: Jieda) 
     assert first == "1. The job is stuck"
     assert reason.strip() == "roll/stuck [In code: ray_head]"
     assert snippet.strip() == "Restart ray_head & wait."
+
+
+def test_nothing_runs_on_when_the_command_has_ended(jieda: Jieda) -> None:
+    before = set(threading.enumerate())
+    assert jieda("search", "ray_head").returncode == 0
+    until(lambda: before.issuperset(threading.enumerate()))
 
 
 def test_a_reason_that_is_of_no_word_stands_by_itself(content: Path, tmp_path: Path) -> None:

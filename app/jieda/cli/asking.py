@@ -24,8 +24,11 @@ def client_of(url: str, directories: tuple[Path, ...]) -> Client:
 
 
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
-    """The content of these directories, or of the settings. Raises JiedaError."""
-    return api.local_client(settings_of(directories, **given))
+    """The content of these directories, or of the settings, for as long as the command runs. Raises JiedaError."""
+    client = api.local_client(settings_of(directories, **given))
+    if command := click.get_current_context(silent=True):
+        command.call_on_close(client.service.knowledge.stop)
+    return client
 
 
 def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
