@@ -23,7 +23,7 @@ from jieda.analysis.token import (
     terms_of,
     word_spans,
 )
-from jieda.analysis.words import ChineseTokenizer, EnglishWords, Folder, Stemmer
+from jieda.analysis.words import ChineseTokenizer, Folder, Stemmer, english_words
 from jieda.han import has_han
 from jieda.taxonomy import GlossaryGroup
 
@@ -49,7 +49,7 @@ class Analyzer:
         self._folder = Folder()
         self._stemmer = Stemmer()
         self._chinese = ChineseTokenizer(dictionary)
-        self._english = EnglishWords()
+        self._english = english_words()
         self._kept_words = lru_cache(CACHED_WORDS)(self._word_or_code)
         self._kept = lru_cache(CACHED_TEXTS)(self._analyze)
 

@@ -110,6 +110,12 @@ class EnglishWords:
         return place < len(self._hashes) and bool(self._hashes[place] == hash(word))
 
 
+@cache
+def english_words() -> EnglishWords:
+    """The same for every analyzer of a process: reading them takes a quarter of a second."""
+    return EnglishWords()
+
+
 # Words a question is made of rather than what it is about. They are indexed like all others and weigh little
 # in a query. `not`, `is not`, `no`, `none` and `without` carry meaning here and are not among them.
 FUNCTION_WORDS = frozenset(
