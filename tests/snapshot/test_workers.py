@@ -140,8 +140,10 @@ def test_a_build_that_failed_is_tried_again_until_it_succeeds(watching: Shared) 
     until(lambda: {(each["status"], each["entries"]) for each in answers(server)} == well)
 
 
-def test_a_generation_damaged_under_running_workers_is_made_anew(shared: Shared) -> None:
-    server, _ = shared
+def test_a_generation_damaged_under_running_workers_is_made_anew(
+    start_server: Callable[..., Server], content: Path
+) -> None:
+    server = ready(start_server(content, workers=str(WORKERS)))
     before = generations(server)
     for path in (server.data / "generations").rglob("*.sqlite"):
         path.write_bytes(b"noise")
@@ -165,10 +167,10 @@ def cut(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [noise, cut])
 def test_an_index_damaged_in_place_under_running_workers_is_made_anew(
-    shared: Shared, damage: Callable[[Path], None]
+    start_server: Callable[..., Server], content: Path, damage: Callable[[Path], None]
 ) -> None:
     """The workers have it mapped into memory: they read noise at once, and die of what is not there any more."""
-    server, _ = shared
+    server = ready(start_server(content, workers=str(WORKERS)))
     path = "/api/v1/search?q=A&lang=en"
     before = [hit["id"] for hit in next(answers(server, path, 1))["hits"]]  # type: ignore[attr-defined] # JSON
     for file in (server.data / "generations").rglob("*.seg"):
