@@ -1,6 +1,8 @@
 """A question that names a framework gets that one's entries first; where it has none that fit, the answer says so."""
 
+import numpy as np
 import pytest
+from jieda.search.rank.scoring import put_behind
 from jieda.snapshot.snapshot import Snapshot
 
 from tests.search.small import MakeSnapshot, ask, concept, found
@@ -52,6 +54,19 @@ def test_a_frameworks_own_entry_comes_before_what_applies_anywhere(small: MakeSn
     assert found(snapshot, "watchdog timeout") == ["general", "own"]
     assert found(snapshot, "watchdog timeout in ROLL") == ["own", "general"]
     assert found(snapshot, "watchdog timeout in slime") == ["general", "own"]
+
+
+@pytest.mark.parametrize("others", [0.5, 1.0, 3.0])
+def test_whatever_the_others_score_they_come_behind(others: float) -> None:
+    score, lift = np.array([1.0, others, 0.0]), np.array([0.2, 0.2, 0.0])
+    put_behind(np.array([0]), np.array([1, 2]), score, lift)
+    assert list(np.argsort(-(score + lift))) == [0, 1, 2]
+    assert (score + lift)[1] < (score + lift)[0] == 1.2
+    nobody = np.array([], np.intp)
+    for first, rest in ((nobody, np.array([1])), (np.array([0]), nobody), (np.array([2]), np.array([2]))):
+        before = score.copy()
+        put_behind(first, rest, score, lift)
+        assert np.array_equal(score, before)
 
 
 def test_what_applies_anywhere_is_of_every_framework(small: MakeSnapshot) -> None:

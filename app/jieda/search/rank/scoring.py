@@ -282,8 +282,9 @@ def fits(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers
 def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> None:
     """Scales what the `others` score and are lifted by, in place, so that they come behind all of the `first`."""
     whole = score + lift
-    if len(first) and whole[others].max(initial=0.0) > (least := whole[first].min()):
-        behind = BEHIND * least / whole[others].max()
+    least, most = float(whole[first].min(initial=math.inf)), float(whole[others].max(initial=0.0))
+    if 0 < most >= least:
+        behind = BEHIND * least / most
         score[others] *= behind
         lift[others] *= behind
 
