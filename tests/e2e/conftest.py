@@ -11,7 +11,14 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, e
 
 from tests.support.server import ROOT, Server
 
-CANDIDATES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+CANDIDATES = (
+    "chromium-headless-shell",  # two thirds of the processor time of the others
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 FLAGS = (
     "--no-sandbox",  # the sandbox cannot be set up by root inside a container
     "--disable-dev-shm-usage",
@@ -31,7 +38,7 @@ OpenPage = Callable[..., Page]
 
 
 def installed_browser() -> str:
-    """The path of Chromium or Chrome; the environment variable CHROME goes before what is on the PATH."""
+    """The path of Chromium, its shell without windows first, or Chrome; the environment variable CHROME goes before what is on the PATH."""
     named = os.environ.get("CHROME", "")
     return named or next((path for name in CANDIDATES if (path := shutil.which(name))), "")
 
