@@ -181,6 +181,57 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
         ),
         ("a.md", f"{API}## FAQ\n\nIs it safe?\n:   Yes.\n", [("Is it safe?", 21)]),
         ("a.md", "# 磁盘写满\n\n**现象**\n\n只读。\n\n**解决办法**\n\n清理。\n", [("磁盘写满", 1)]),
+        (
+            "a.rst",
+            f"FAQ\n===\n\nIs it safe?\n-----------\n\n.. raw:: html\n\n   <p>{'x' * 20_000}</p>\n\nYes.\n\n"
+            "Is it fast?\n-----------\n\nNo.\n",
+            [("Is it safe?", 4), ("Is it fast?", 13)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\n1. Is it safe?\n\nA. Yes.\n\n2. Is it fast?\n\nA. No, it is\n   slow.\n",
+            [("Is it safe?", 4), ("Is it fast?", 8)],
+        ),
+        ("a.rst", "FAQ\n===\n\n**Is it safe?**\n\nYes.\n", [("Is it safe?", 4)]),
+        (
+            "a.rst",
+            "FAQ\n===\n\nIt does not build\n-----------------\n\nQuestion:\n  It stops. Why?\n\nAnswer:\n  Disk.\n\n"
+            "Why is it slow?\n---------------\n\nQuestion:\n  It takes hours.\n\nAnswer:\n  Net.\n",
+            [("It does not build", 4), ("Why is it slow?", 13)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## Setup\n\n**Q:** Is it safe?\n\n**A:** Yes.\n\n## Money\n\n**Q.** Is it free?\n\n**A:** Yes.\n"
+            "\n**Q:** **A:**\n",
+            [("Is it safe?", 5), ("Is it free?", 11)],
+        ),
+        (
+            "a.md",
+            "# 磁盘\n\n## 问题1 写满\n\n清理。\n\n## 问题2 变慢\n\n换盘。\n\n# 网络\n\n## 问题1 断开\n\n重连。\n\n"
+            "# 附录\n\n## 如何抓包\n\n用工具。\n",
+            [("写满", 3), ("变慢", 7), ("断开", 13)],
+        ),
+        (
+            "a.md",
+            "# Troubleshooting\n\n## Disk full\n\n### Cause\n\nLogs.\n\n### Solution\n\nDelete.\n\n"
+            "## TLS errors\n\nMany causes.\n\n### Old certificate\n\n#### Cause\n\nAge.\n\n#### Solution\n\nRenew.\n\n"
+            "### Wrong host\n\n#### Cause\n\nName.\n\n#### Solution\n\nRename.\n\n"
+            "## No net\n\n### Cause\n\nCable.\n\n### Solution\n\nPlug it.\n",
+            [("Disk full", 3), ("Old certificate", 17), ("Wrong host", 27), ("No net", 37)],
+        ),
+        (
+            "a.md",
+            "# 常见问题速查\n\n## 登录\n\n| 现象 | 先看哪里 | 常见原因 |\n| --- | --- | --- |\n"
+            "| 反复掉线 | 会话 | 时钟 |\n"
+            "| 起不来 | 端口 | 占用 |\n\n## 还没解决怎么办\n\n提 issue。\n",
+            [("反复掉线", 7), ("起不来", 8)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n**Q:** Is it safe?\n\n**A:** Yes.\n\n**Q:** Is it fast?\n\n**A:** No.\n\n## Troubleshooting\n\n"
+            "Some linkers print a warning that can be ignored.\n",
+            [("Is it safe?", 3), ("Is it fast?", 7)],
+        ),
     ],
 )
 def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:

@@ -198,6 +198,8 @@ def find_hosts(
 def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], wording: Wording) -> bool:
     """Whether what stands below the section are questions rather than parts of its answer."""
     usual = divided[section.rank] if section.rank else 0.0
+    if all(_has_parts(child, wording) for child in section.children):
+        return True
     return _divides(section, wording) + usual > 0
 
 
@@ -224,16 +226,22 @@ def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wordin
 
 def _divides(section: HeadedSection, wording: Wording) -> float:
     """How much one section with parts looks like a category: what its parts, its text and its title say."""
-    titles = [child.title for child in section.children]
-    named = sum(wording.is_part(title) for title in titles)
-    if named * 2 >= len(titles) and not any(map(wording.marked, titles)):
+    if _has_parts(section, wording):
         return -4.0
+    titles = [child.title for child in section.children]
     asked = fmean(wording.likeness(title) for title in titles)
     title = wording.likeness(section.title)
     own = weight(section.own)
     parts = 1.5 if asked >= 0.6 else -0.5
     text = 1.0 if own == 0 else 0.3 if own < 200 else -1.0
     return parts + text + (-1.5 if title == 1 else -0.3 if title >= ASKING else 0.5)
+
+
+def _has_parts(section: HeadedSection, wording: Wording) -> bool:
+    """Whether most of what stands below a heading are parts of an answer, so that it is a question."""
+    titles = [child.title for child in section.children]
+    named = sum(wording.is_part(title) for title in titles)
+    return bool(titles) and named * 2 >= len(titles) and not any(map(wording.marked, titles))
 
 
 def weight(blocks: Sequence[SourceBlock]) -> int:

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import fmean
 
 from jieda.content.markdown.body import parse_page
 from jieda.importing.outline import (
-    ASKING,
     HeadedSection,
     HeadingRank,
     Host,
@@ -71,13 +71,17 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     titles = [unit.title for unit in units]
     if sum(wording.is_part(title) for title in titles) * 2 >= len(titles):
         return False
-    if style == "table" or (style in CERTAIN and len(units) > 1):
-        return True
     hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
+    if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
+        return True
     distinct = len({fold_title(title) for title in titles}) >= 0.7 * len(titles)
     answered = fmean(unit.answered for unit in units) >= 0.7
     asked = fmean(wording.likeness(title) for title in titles)
-    if style == "details" and asked == 1 and all(_replaces_no_question(host, wording) for host, _ in found):
+    if (
+        style in {"details", "strong"}
+        and asked == 1
+        and all(_replaces_no_question(host, wording) for host, _ in found)
+    ):
         return True
     if len(units) < 2 or not distinct or not answered or hosted >= 0.6:
         return False
@@ -144,7 +148,7 @@ def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, 
     hosts = tuple(find_hosts(root, (), divided, wording))
     inner = inner_units(hosts, wording)
     found = [each for at, host in enumerate(hosts) for each in _of_host(host, inner.get(at), wording)]
-    return tuple(_without_strays(found, hosts, inner, wording))
+    return tuple(_without_strays(found, hosts, wording))
 
 
 def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
@@ -214,23 +218,23 @@ def _headed(host: Host, wording: Wording) -> PageQuestion:
 
 
 def _without_strays(
-    found: Sequence[PageQuestion], hosts: Sequence[Host], inner: Inner, wording: Wording
+    found: Sequence[PageQuestion], hosts: Sequence[Host], wording: Wording
 ) -> Iterator[PageQuestion]:
     """Leaves out what surrounds the questions: links, introductions, and what does not fit a page that marks them."""
     headed = {host.section.first: host.section for host in hosts}
     marked = [each for each in found if _is_marked(each, headed, wording)]
     ranks = {section.rank for each in marked if (section := headed.get(each.first))}
     counts = [wording.count(each.written) for each in marked if each.style == "heading"]
-    counted = len(counts) >= 3 and counts == list(range(1, len(marked) + 1))
+    follows = all(count in {1, before + 1} for before, count in pairwise((0, *counts)))
+    counted = 3 <= len(counts) == len(marked) and follows
     marks = len(marked) >= 3 and (counted or len(marked) >= 0.6 * len(found))
     starts = {each.first for each in marked}
-    units = sum(len(units) for _, units in inner.values())
     for question in _with_parts(found, starts if counted else None, wording):
         if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
-            around = fold_title(question.title) in wording.around
+            around = fold_title(question.title) in wording.around | wording.sections
             odd = marks and likeness < 1 and headed[question.first].rank not in ranks
-            if counted or around or odd or (units > len(found) / 2 and likeness < ASKING):
+            if counted or around or odd:
                 continue
         yield question
 

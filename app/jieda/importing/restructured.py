@@ -4,6 +4,7 @@ docutils is an optional extra. Roles and directives that only Sphinx knows are r
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from textwrap import dedent, indent
@@ -29,6 +30,7 @@ SETTINGS = {
     "sectsubtitle_xform": False,
     "syntax_highlight": "none",
     "input_encoding": "unicode",
+    "line_length_limit": sys.maxsize,
     "_disable_config": True,
 }
 """Nothing is included from elsewhere, nothing is printed, and every title stays a section."""
@@ -94,11 +96,12 @@ class Writer:
         yield "", line
 
     def items(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """A list; its items hang under their marks."""
+        """A list; its items hang under their marks. `A. …` alone is no list: it answers, and `Q. …` asks."""
         ordered = _is(node, "enumerated_list")
         start = node.get("start", 1) if ordered else 0
+        lettered = ordered and node["enumtype"] == "upperalpha" and len(node.children) == 1
         for number, item in enumerate(node.children):
-            mark = f"{start + number}. " if ordered else "- "
+            mark = f"{chr(64 + start)}. " if lettered else f"{start + number}. " if ordered else "- "
             yield from self._hung(mark, item, level)
 
     def definitions(self, node: Any, level: int) -> Iterator[tuple[str, int]]:

@@ -78,7 +78,7 @@ def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[U
         lines = block.content.split("\n")
         for offset, written in enumerate(lines):
             line = TAG.sub("", written).strip() if "<" in written else written
-            if wording.marked(line):
+            if wording.marked(line) and not wording.answer_mark.match(wording.without_mark(line)):
                 title, rest = _until_answer(line, wording)
                 first = block.first + offset
                 yield Unit(plain(title), first, first + 1, answered=True, lead=rest)
@@ -195,7 +195,8 @@ def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
 def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
     """A marked line as question and answer, where both stand in it: `Q: … A: …`, `**Q: …?** …`."""
     strong = _STRONG.match(line.strip())
-    if strong and strong["rest"].strip(" :：") and not wording.question_mark.fullmatch(f"{strong['title']}:"):
+    only_mark = strong and wording.question_mark.fullmatch(f"{strong['title'].rstrip(' .:：')}:")
+    if strong and strong["rest"].strip(" :：") and not only_mark:
         return strong["title"], strong["rest"].strip()
     for match in re.finditer(r"[?？]\s*", line):
         if wording.answer_mark.match(line[match.end() :]):
