@@ -511,6 +511,17 @@ def test_a_filter_is_not_blamed_for_what_would_be_found_nowhere(tagged: Snapshot
     assert (answer.total, answer.suggestions) == (0, ())
 
 
+def test_below_an_entry_that_holds_a_whole_line_stands_nothing_that_shares_its_small_words(
+    small: MakeSnapshot,
+) -> None:
+    line = "return self.node2pg[node_rank]"
+    held = {f"en/held{number}": concept(f"Held {number}", f"`return self.x{number}`") for number in range(2)}
+    named = {"en/named": concept("The map of nodes", "`self.node2pg[node_rank]` will return it.")}
+    without, whole = FILLERS | held | named, {"en/whole": concept("A lookup", f"```python\n{line}\n```")}
+    assert set(found(small(without), line)) == {"named", "held0", "held1"}
+    assert found(small(without | whole), line) == ["whole", "named"]
+
+
 def test_near_misses_are_kept_apart_from_hits(small: MakeSnapshot) -> None:
     snapshot = small(FILLERS | {"en/zebra": concept("Zebra")})
     answer = ask(snapshot, "quantum flux capacitor overheats whenever rain falls upon mars")

@@ -49,6 +49,7 @@ from jieda.search.weights import (
     BY_LIKENESS,
     BY_SCORE,
     BY_UNKNOWN,
+    HELD_SHARE,
     HIGHEST,
     K1,
     LATEST,
@@ -321,8 +322,8 @@ class Ranker:
 def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
     """Where each document of some columns stands in the answer to a query.
 
-    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's,
-    and those that mean nearly the same; where operators list documents, all of them.
+    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's (less far where one
+    is exact), and those that mean nearly the same; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns, pools)
     scored = scorer.combine(weighed(query.clauses, scorer))
@@ -331,7 +332,6 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
         score[columns.phrase] *= 1 + PHRASE_BONUS
     tiers = tiers_of(query, columns)
     best = max(columns.best_coverage, float(scored.coverage.max(initial=0.0)))
-    enough = scored.coverage >= max(ANSWER_COVERAGE, ANSWER_SHARE * best)
     if columns.recency is not None:
         everything = np.ones(columns.size, np.bool_)
         latest = score + LATEST * columns.recency
@@ -349,6 +349,8 @@ def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Stan
         put_behind(fit(own, OWN_BEFORE_ANY * best), general[tiers[general] == 0], score, lift)
     elif tiers.any():
         lift = np.zeros(columns.size)
+    share = HELD_SHARE if query.writing.is_code and tiers.any() else ANSWER_SHARE
+    enough = scored.coverage >= max(ANSWER_COVERAGE, share * best)
     answering = ((score > 0) & enough) | (tiers > 0) | answering_alike(lift)
     near = (score > 0) & ~answering
     return Standings(score + lift, scored.coverage, tiers, answering, near, lift)
