@@ -38,7 +38,7 @@ OpenPage = Callable[..., Page]
 
 
 def installed_browser() -> str:
-    """The path of Chromium, its shell without windows first, or Chrome; the environment variable CHROME goes before what is on the PATH."""
+    """The path of Chromium, its shell without windows first, or Chrome; CHROME in the environment names another."""
     named = os.environ.get("CHROME", "")
     return named or next((path for name in CANDIDATES if (path := shutil.which(name))), "")
 
