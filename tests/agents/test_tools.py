@@ -154,14 +154,14 @@ def test_the_oldest_version_is_spoken_with_whoever_asks_for_it(agents_server: Se
         assert "node2pg" in called["result"]["content"][0]["text"]
 
 
-def test_hundreds_of_calls_at_once_are_all_answered(agents_server: Server) -> None:
+def test_a_hundred_calls_at_once_are_all_answered(agents_server: Server) -> None:
     async def work(client: Client) -> list[CallToolResult]:
-        names = [name for _ in range(40) for name in CALLS]
+        names = [name for _ in range(20) for name in CALLS]
         calls = (client.call_tool(name, CALLS[name]) for name in names)
         return list(await asyncio.gather(*calls))
 
     answers = over_http(agents_server, work)
-    assert len(answers) == 40 * len(CALLS)
+    assert len(answers) == 20 * len(CALLS)
     assert not [answer for answer in answers if answer.is_error]
 
 

@@ -46,10 +46,8 @@ def test_both_words_of_a_query_side_by_side_beat_a_title_that_has_the_commoner_o
     assert ids(field, "hopper valve")[:2] == ["rank/both-words", "rank/one-word"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("shelf", ["field", "client"])
-def test_a_title_typed_in_any_style_finds_its_entry_first(shelf: str, request: pytest.FixtureRequest) -> None:
-    client: httpx.Client = request.getfixturevalue(shelf)
+def test_a_title_typed_in_any_style_finds_its_entry_first(field: httpx.Client) -> None:
+    """The shipped titles are typed in `tests/search/test_shipped.py`, without a server."""
     styles: dict[str, Callable[[str], str]] = {
         "as it is": str,
         "upper case": str.upper,
@@ -61,11 +59,11 @@ def test_a_title_typed_in_any_style_finds_its_entry_first(shelf: str, request: p
         ),
     }
     titles: dict[str, set[str]] = {}
-    for entry in entries(client):
+    for entry in entries(field):
         for edition in entry["editions"]:
             titles.setdefault(edition["title"], set()).add(entry["id"])
     found = {
-        (title, style): first(client, restyle(title)) for title in titles for style, restyle in styles.items()
+        (title, style): first(field, restyle(title)) for title in titles for style, restyle in styles.items()
     }
     assert {asked: got for asked, got in found.items() if got not in titles[asked[0]]} == {}
 

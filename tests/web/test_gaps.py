@@ -306,22 +306,18 @@ SIGNED = {
 
 
 def test_an_answer_is_found_by_words_that_were_not_kept_and_called_no_more_than_possible(
-    tmp_path: Path, start_server: Callable[..., Server]
+    tmp_path: Path, inside: Serving
 ) -> None:
     content = write(tmp_path / "content", {"en/roll/a.md": edition("How much memory is lost while waiting")})
-    before = start_server(content, gaps="1")
-    with before.client() as client:
+    with inside(content, gaps="1") as before, before.client() as client:
         address = client.post("/en/asked", data={"text": ODD}).headers["location"]
         assert "frobnicator" not in client.get(address).text
-    before.stop()
     told = {}
     for number, signature in enumerate(SIGNED):
         entry = edition("WidgetError", kind="error", signatures=f"[{signature}]")
         write(content, {f"en/roll/{'a' * number}b.md": entry})
-        after = start_server(content, data=str(before.data), gaps="1")
-        with after.client() as client:
+        with inside(content, data=str(before.data), gaps="1") as after, after.client() as client:
             page = client.get(address).text
-        after.stop()
         (content / f"en/roll/{'a' * number}b.md").unlink()
         told[signature] = next(iter(re.findall("<h1[^>]*>(.*?)</h1>", page)))
     assert told == SIGNED
