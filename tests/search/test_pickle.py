@@ -21,18 +21,20 @@ pickle.Unpickler = pickle._Unpickler = Refusing
 
 import pytest
 
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[1:]]))
+sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[1:]]))
 """
 """Before anything else is imported, so that `from pickle import loads` has it as well."""
 
 TESTS = (
-    "tests/search/test_embedded.py",
+    "tests/search/test_embedded.py::TestIndexOfSegments",
     "tests/search/test_writer.py",
     "tests/search/test_store.py",
-    "tests/search/test_searcher.py",
+    "tests/search/test_searcher.py::test_a_slip_is_corrected_and_said_so",
+    "tests/search/test_searcher.py::test_a_chinese_phrase_is_a_phrase",
     "tests/search/test_whoosh.py::test_queries_are_answered_by_our_columns_alone",
     "tests/snapshot/test_incremental.py",
 )
+"""What indexes, finds and reloads in every way that there is, and no more."""
 
 
 @pytest.mark.slow

@@ -182,7 +182,7 @@ def test_an_entry_is_html_to_who_takes_html_and_markdown_to_who_asks(client: htt
 
 
 def test_a_page_leads_to_where_its_own_file_is_edited(
-    tmp_path: Path, start_server: Callable[..., Server]
+    tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
     shipped = write(tmp_path / "a", {"en/roll/shipped.md": edition("Shipped")})
     team = write(tmp_path / "b", {"en/roll/ours.md": edition("Ours")})
@@ -190,13 +190,12 @@ def test_a_page_leads_to_where_its_own_file_is_edited(
     of_shipped = "https://code.example.org/{path}"
 
     def edit_links(addresses: str) -> list[list[str]]:
-        running = start_server(f"{shipped}:{team}", edit_url=addresses)
+        client = serve(f"{shipped}:{team}", edit_url=addresses)
         found = []
-        with running.client() as client:
-            for name in ("shipped", "ours"):
-                page = parse(client.get(f"/en/entries/roll/{name}").text)
-                hrefs = [link.get("href") for link in page.iter("a")]
-                found.append([each for each in hrefs if re.match(r"https://(git|code)\.example", each)])
+        for name in ("shipped", "ours"):
+            page = parse(client.get(f"/en/entries/roll/{name}").text)
+            hrefs = [link.get("href") for link in page.iter("a")]
+            found.append([each for each in hrefs if re.match(r"https://(git|code)\.example", each)])
         return found
 
     at_team = "https://git.example.com/edit/main/content/en/roll/ours.md?a=1&b=2"
@@ -222,11 +221,10 @@ def test_structured_data_cannot_end_its_script(tmp_path: Path, serve: Callable[.
 
 
 def test_an_entry_in_one_language_is_shown_in_it_with_a_notice(
-    tmp_path: Path, start_server: Callable[..., Server]
+    tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
     content = write(tmp_path, {"en/roll/only.md": edition("Only English", applies_to="'ROLL 1'")})
-    running = start_server(content, base_url="https://faq.example.com")
-    with running.client() as client:
+    with serve(content, base_url="https://faq.example.com") as client:
         response = client.get("/zh/entries/roll/only")
         page = parse(response.text)
         assert response.status_code == 200
@@ -262,11 +260,11 @@ def test_a_stale_entry_says_so_and_leads_to_the_newer_text(
 
 
 def test_alternates_name_both_languages_and_a_default(
-    tmp_path: Path, start_server: Callable[..., Server]
+    tmp_path: Path, serve: Callable[..., httpx.Client]
 ) -> None:
     content = write(tmp_path, {"en/roll/two.md": edition("Two"), "zh/roll/two.md": edition("二")})
     base = "https://faq.example.com"
-    with start_server(content, base_url=base).client() as client:
+    with serve(content, base_url=base) as client:
         for path in ("/", "/entries/roll/two", "/frameworks/roll", "/diagnose"):
             page = parse(client.get(f"/zh{path}").text)
             alternates = {
