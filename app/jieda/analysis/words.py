@@ -5,6 +5,8 @@ Traditional to Simplified character by character. Case is left alone, because se
 (`OutOfMemoryError`).
 """
 
+import gzip
+import json
 import logging
 import re
 import threading
@@ -12,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import chain
 from math import inf, log
 from pathlib import Path
@@ -19,7 +22,7 @@ from pathlib import Path
 import jieba
 import numpy as np
 import snowballstemmer
-from spellchecker import SpellChecker
+import spellchecker
 
 SIMPLIFIED = Path(__file__).with_name("simplified.txt")
 
@@ -102,7 +105,8 @@ class EnglishWords:
     """
 
     def __init__(self) -> None:
-        words = SpellChecker(language="en").word_frequency.dictionary
+        # The file alone: what the package makes of it takes as long again, in every process that starts.
+        words = json.loads(gzip.decompress((files(spellchecker) / "resources/en.json.gz").read_bytes()))
         self._hashes = np.sort(np.fromiter((hash(word) for word in words), dtype=np.int64, count=len(words)))
 
     def __contains__(self, word: str) -> bool:
