@@ -198,7 +198,7 @@ async function show(log, step, told) {
     const response = await fetch(form.action, { method: "POST", body: new URLSearchParams({ text: log.text, framework: log.framework, ...(told !== undefined && { told }) }), headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("answer");
-    if (!fresh) throw new Error(page.title);
+    if (!fresh) throw new Error(page.querySelector(".error-page .lead")?.textContent ?? page.title);
     const context = page.getElementById("context");
     if (context) document.getElementById("context")?.replaceWith(document.adoptNode(context));
     if (area.value !== log.text) area.value = log.text;

@@ -64,14 +64,15 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     """Opens an address of the shared server in a fresh profile; options are those of a browser context.
 
-    Whatever a page reports to the console as an error fails the test, but for requests that it cut off and for a
-    page that is missing on purpose.
+    Whatever a page reports to the console as an error fails the test, but for requests that it cut off or that came
+    too often, and for a page that is missing on purpose.
     """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        wanted = "net::ERR_FAILED" in message.text or message.location["url"].endswith(MISSING)
+        refused = "net::ERR_FAILED" in message.text or "status of 429" in message.text
+        wanted = refused or message.location["url"].endswith(MISSING)
         if message.type == "error" and not wanted:
             errors.append(message.text)
 

@@ -199,6 +199,23 @@ def test_narrow_paper_holds_all_of_a_page(open_page: OpenPage, path: str) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_wide_paper_is_one_column(open_page: OpenPage) -> None:
+    page = open_page(CODE)
+    page.emulate_media(media="print")
+    article, beside = (page.locator(name).bounding_box() for name in (".article", ".beside"))
+    assert article
+    assert beside
+    assert beside["y"] >= article["y"] + article["height"]
+    page = open_page("/en/diagnose")
+    page.locator("#log").fill("KeyError: 1 at self.node2pg[node_rank]\nexit")
+    page.locator("#log-form [type=submit]").click()
+    page.wait_for_selector("#viewer")
+    page.emulate_media(media="print")
+    answer = page.locator("#answer").bounding_box()
+    assert answer
+    assert answer["width"] > 700
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_paper_is_white_and_says_where_the_page_is_from(open_page: OpenPage, theme: str) -> None:
     page = open_page(f"{ENTRY}?theme#fix", color_scheme=theme)

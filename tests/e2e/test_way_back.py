@@ -1,10 +1,15 @@
 """A log and its answer: kept on every way back, shared without a server that stores it, shown on a phone."""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
 from tests.e2e.conftest import OpenPage, until
-from tests.support.server import ROOT
+from tests.support.server import ROOT, Server
+from tests.support.small_content import edition, write
 
 LOG = "step 3\nTraceback (most recent call last):\n    assert self.lr_decay_steps > 0\nAssertionError\n"
 ENTRY = "roll/lr-decay-steps-assertion"
@@ -100,6 +105,20 @@ def test_a_log_that_could_not_be_sent_is_still_there(open_page: OpenPage) -> Non
     page.unroute("**/en/diagnose")
     page.locator("#log-form [type=submit]").click()
     diagnosed(page)
+
+
+def test_who_asks_too_often_reads_when_to_try_again_and_keeps_the_log(
+    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+) -> None:
+    content = write(tmp_path, {"en/roll/memory.md": edition("Out of memory in node2pg")})
+    server = start_server(content, diagnoses_per_minute="1", trusted_proxies="127.0.0.1")
+    page = open_page(f"{server.base}/en/diagnose", extra_http_headers={"X-Forwarded-For": "203.0.113.9"})
+    page.locator("#log").fill(LOG)
+    page.locator("#log-form [type=submit]").click()
+    page.get_by_role("button", name="Edit or paste another").click()
+    page.locator("#log-form [type=submit]").click()
+    expect(page.locator(".said[role=alert]")).to_have_text(re.compile(r"Try again in \d+ s\."))
+    expect(page.locator("#log")).to_have_value(LOG)
 
 
 def test_a_copied_link_opens_the_same_verdict_elsewhere(open_page: OpenPage) -> None:
