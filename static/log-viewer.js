@@ -159,8 +159,8 @@ class Viewer {
     this.search = make("input", { type: "search", autocomplete: "off", spellcheck: false, enterKeyHint: "next", placeholder: this.say("search") });
     this.search.setAttribute("aria-label", this.say("search"));
     this.count = make("output", { className: "viewer-count" });
-    this.back = this.button("previous", () => this.step(-1));
-    this.on = this.button("next", () => this.step(1));
+    this.back = this.button("previous", () => this.step(-1), "↑");
+    this.on = this.button("next", () => this.step(1), "↓");
     this.back.hidden = this.on.hidden = true;
     const listed = this.listed();
     this.jump = this.marked.length > 0 && this.choice("jump", listed, (value) => this.go(Number(value)));
@@ -185,8 +185,13 @@ class Viewer {
     this.listen();
   }
 
-  button(word, act) {
-    const button = make("button", { type: "button", textContent: this.say(word) });
+  /** `sign` stands for the word where there is little room. */
+  button(word, act, sign = "") {
+    const button = make("button", { type: "button", textContent: sign || this.say(word) });
+    if (sign) {
+      button.title = this.say(word);
+      button.setAttribute("aria-label", button.title);
+    }
     button.addEventListener("click", act);
     return button;
   }
