@@ -67,7 +67,7 @@ def test_a_second_server_is_refused_each_time() -> None:
 @pytest.mark.server
 def test_a_short_week_names_the_gaps_and_leaks_nothing(tmp_path: Path) -> None:
     built = str(copy_data(tmp_path / "built"))
-    arguments = ("--requests", "1000", "--workers", "2", "--port", str(free_port()), "--built", built)
+    arguments = ("--requests", "500", "--workers", "2", "--port", str(free_port()), "--built", built)
     said = figures("week", *arguments)
     assert "named first 5 of 5" in said
     assert re.search(r"secrets planted [1-9]\d*, found in files, log or metrics 0", said)
