@@ -172,9 +172,9 @@ ANSWER_SHARE = 0.25
 """So is one that accounts for less than this part of what the best does. Nothing found is an empty answer with near
 misses, never random hits (tests/search/contract.py, tests/search/test_searcher.py)."""
 HELD_SHARE = 0.6
-"""The same of code that an entry has as it stands: below the entry of a line stood others that share its `return` and
-`self`. Of 760 judged queries over our entries, shipped and stripped, and 274 over
-imported pages the first five stay as they are with any from 0.25 to 0.6."""
+"""The same where an entry holds the query word for word, and that is code: below the entry of a line stood others that
+share its `return` and `self`. Of 760 judged queries over our entries, shipped and stripped, and of 274 over imported
+pages the first five stay the same with any from 0.25 to 0.6."""
 NEAR_MISSES = 5
 """Shown where nothing is found: more of them would look like results."""
 

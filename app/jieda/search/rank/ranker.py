@@ -322,8 +322,8 @@ class Ranker:
 def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
     """Where each document of some columns stands in the answer to a query.
 
-    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's (less far where one
-    is exact), and those that mean nearly the same; where operators list documents, all of them.
+    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's (by HELD_SHARE
+    where code is held as it stands), and those that mean nearly the same; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns, pools)
     scored = scorer.combine(weighed(query.clauses, scorer))
