@@ -224,7 +224,7 @@ class IndexContract:
         with self.index(held) as index:
             for query in asked:
                 standings = reference.standings(query)
-                threshold = answer_threshold(standings)
+                threshold = answer_threshold(query, standings)
                 assume(all(abs(one.coverage - threshold) > CLOSE for one in standings))
                 assert_same(search(index, query), reference.search(query))
 
@@ -249,7 +249,7 @@ class IndexContract:
         recency = np.linspace(0, 1, len(held))
         within = Within(mask, recency, listed)
         standings = ListScan(held).standings(query)
-        threshold = answer_threshold(standings)
+        threshold = answer_threshold(query, standings)
         assume(all(abs(one.coverage - threshold) > CLOSE for one in standings))
         with self.index(held) as index:
             found = search(index, query, within=within)

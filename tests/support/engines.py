@@ -86,7 +86,7 @@ class ListScan:
         required = [one for one in standings if all(holds(one.document, p) for p in query.required)]
         dropped = bool(query.required) and not required
         allowed = standings if dropped else required
-        threshold = answer_threshold(standings)
+        threshold = answer_threshold(query, standings)
         answering = [one for one in allowed if one.tier > 0 or (one.score > 0 and one.coverage >= threshold)]
         near = [one for one in allowed if one.score > 0 and one not in answering]
         return Results(
@@ -178,10 +178,11 @@ class ListScan:
                 yield FacetCount(value, counts[value])
 
 
-def answer_threshold(standings: Iterable[Standing]) -> float:
+def answer_threshold(query: Query, standings: Sequence[Standing]) -> float:
     """The coverage from which a document is an answer."""
     best = max((one.coverage for one in standings), default=0.0)
-    return max(weights.ANSWER_COVERAGE, weights.ANSWER_SHARE * best)
+    held = query.writing.is_code and any(one.tier for one in standings)
+    return max(weights.ANSWER_COVERAGE, (weights.HELD_SHARE if held else weights.ANSWER_SHARE) * best)
 
 
 def holds(document: Document, phrase: Sequence[str]) -> bool:
