@@ -5,8 +5,6 @@ Traditional to Simplified character by character. Case is left alone, because se
 (`OutOfMemoryError`).
 """
 
-import gzip
-import json
 import logging
 import re
 import threading
@@ -14,7 +12,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import chain
 from math import inf, log
 from pathlib import Path
@@ -22,7 +19,7 @@ from pathlib import Path
 import jieba
 import numpy as np
 import snowballstemmer
-import spellchecker
+from spellchecker import SpellChecker
 
 SIMPLIFIED = Path(__file__).with_name("simplified.txt")
 
@@ -105,8 +102,7 @@ class EnglishWords:
     """
 
     def __init__(self) -> None:
-        # The file alone: what the package makes of it takes as long again, in every process that starts.
-        words = json.loads(gzip.decompress((files(spellchecker) / "resources/en.json.gz").read_bytes()))
+        words = SpellChecker(language="en").word_frequency.dictionary
         self._hashes = np.sort(np.fromiter((hash(word) for word in words), dtype=np.int64, count=len(words)))
 
     def __contains__(self, word: str) -> bool:
