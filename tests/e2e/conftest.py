@@ -65,19 +65,21 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
     """Opens an address of the shared server in a fresh profile; options are those of a browser context.
 
-    Whatever a page reports to the console as an error fails the test, but for requests that it cut off or that came
-    too often, and for a page that is missing on purpose.
+    Whatever a page reports to the console as an error fails the test, but for requests that it cut off, for a page
+    that is missing on purpose, and for what has `refused` in it.
     """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
+    expected: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        refused = "net::ERR_FAILED" in message.text or "status of 429" in message.text
-        wanted = refused or message.location["url"].endswith(MISSING)
+        wanted = "net::ERR_FAILED" in message.text or message.location["url"].endswith(MISSING)
+        wanted = wanted or any(each in message.text for each in expected)
         if message.type == "error" and not wanted:
             errors.append(message.text)
 
-    def opened(address: str, **options: object) -> Page:
+    def opened(address: str, refused: str = "", **options: object) -> Page:
+        expected.extend([refused] if refused else [])
         settings = {"locale": "en-US", "viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(base_url=server.base, **settings)  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE_MS)

@@ -148,8 +148,13 @@ def test_the_strip_shows_where_it_failed_and_leads_there(open_page: OpenPage) ->
     expect(strip.locator(".at-hit").first).to_be_visible()
 
 
-@pytest.mark.parametrize(("lang", "label"), [("en", "Find in the log"), ("zh", "在日志中查找")])
-def test_the_ways_to_the_next_hit_stand_in_one_row(open_page: OpenPage, lang: str, label: str) -> None:
+@pytest.mark.parametrize(
+    ("lang", "label", "names"),
+    [("en", "Find in the log", ["Previous", "Next"]), ("zh", "在日志中查找", ["上一处", "下一处"])],
+)
+def test_the_ways_to_the_next_hit_stand_in_one_row(
+    open_page: OpenPage, lang: str, label: str, names: list[str]
+) -> None:
     page = open_page(f"/{lang}/diagnose", viewport={"width": 1280, "height": 800})
     show(page, log_of_ranks(10))
     page.get_by_label(label).fill("stage3.py")
@@ -163,7 +168,7 @@ def test_the_ways_to_the_next_hit_stand_in_one_row(open_page: OpenPage, lang: st
         assert all(box["x"] + box["width"] <= field["x"] + field["width"] + 1 <= width for box in others)
     ways.last.click()
     expect(page.locator(".viewer-count")).to_contain_text("2")
-    assert ways.last.get_attribute("aria-label") in {"Next", "下一处"}
+    assert [each.get_attribute("aria-label") for each in ways.all()] == names
 
 
 def test_what_is_searched_is_found_inside_folds(open_page: OpenPage) -> None:

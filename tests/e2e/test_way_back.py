@@ -112,7 +112,8 @@ def test_who_asks_too_often_reads_when_to_try_again_and_keeps_the_log(
 ) -> None:
     content = write(tmp_path, {"en/roll/memory.md": edition("Out of memory in node2pg")})
     server = start_server(content, diagnoses_per_minute="1", trusted_proxies="127.0.0.1")
-    page = open_page(f"{server.base}/en/diagnose", extra_http_headers={"X-Forwarded-For": "203.0.113.9"})
+    client = {"X-Forwarded-For": "203.0.113.9"}
+    page = open_page(f"{server.base}/en/diagnose", refused="status of 429", extra_http_headers=client)
     page.locator("#log").fill(LOG)
     page.locator("#log-form [type=submit]").click()
     page.get_by_role("button", name="Edit or paste another").click()

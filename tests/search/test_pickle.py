@@ -34,7 +34,7 @@ TESTS = (
     "tests/search/test_whoosh.py::test_queries_are_answered_by_our_columns_alone",
     "tests/snapshot/test_incremental.py",
 )
-"""What indexes, finds and reloads in every way that there is, and no more."""
+"""Some of what indexes, finds and reloads: each door to the disk, and not every case behind it."""
 
 
 @pytest.mark.slow
