@@ -232,6 +232,77 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             "Some linkers print a warning that can be ignored.\n",
             [("Is it safe?", 3), ("Is it fast?", 7)],
         ),
+        (
+            "a.md",
+            "# FAQ\n\n## Use\n\n/// details | Why is it slow?\n    type: note\n\nDisk.\n///\n\n"
+            "/// details | Can I stop it?\nYes.\n///\n\n## Data\n\n/// details | 能备份吗？\n能。\n///\n",
+            [("Why is it slow?", 5), ("Can I stop it?", 11), ("能备份吗？", 17)],
+        ),
+        (
+            "a.mdx",
+            '# FAQ\n\n## Use\n\n<AccordionGroup>\n  <Accordion title="Why is it slow?">\n    <CodeGroup>\n'
+            "    ```sh\n    # Look first\n    top\n    ```\n    </CodeGroup>\n  </Accordion>\n\n"
+            "  <Accordion icon='x' title='Can I stop it?'>\n    Yes.\n  </Accordion>\n</AccordionGroup>\n\n"
+            '## Data\n\n<Details summary="能备份吗？">\n能。\n</Details>\n',
+            [("Why is it slow?", 6), ("Can I stop it?", 15), ("能备份吗？", 22)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n```{rubric} Why is it slow?\n```\n\nDisk.\n\n```{rubric} Can I stop it?\n```\n\nYes.\n\n"
+            ":::{dropdown} 能备份吗？\n能。\n:::\n",
+            [("Why is it slow?", 3), ("Can I stop it?", 8), ("能备份吗？", 13)],
+        ),
+        (
+            "a.rst",
+            "FAQ\n===\n\n**The pump cannot start** - Plug it in.\n\n**The pipe drips** - Turn the nut.\n\n"
+            "**Empty tank after a night** - Close it.\n",
+            [("The pump cannot start", 4), ("The pipe drips", 6), ("Empty tank after a night", 8)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n➤ **Is it free?**\n\nYes.\n\n➤ **Is it fast?**\n\nYes.\n\n**On a slow disk:**\n\n- wait\n",
+            [("Is it free?", 3), ("Is it fast?", 7)],
+        ),
+        (
+            "a.md",
+            "# Troubleshooting\n\n## First of all\n\n### Run the doctor\n\nRun it.\n\n## The net\n\n"
+            "### Issue: the port is taken\n\nStop it.\n\n### Issue: peers hide\n\nWait.\n\n"
+            "## The disk\n\n### Issue: writes stall\n\nFree some.\n",
+            [("the port is taken", 11), ("peers hide", 15), ("writes stall", 21)],
+        ),
+        (
+            "a.rst",
+            "Questions\n=========\n\nIs it free?\n-----------\n\nYes.\n\nIs it fast?\n-----------\n\nNo.\n\n"
+            "Glossary\n========\n\nNode\n    A machine.\n\nShard\n    A part.\n",
+            [("Is it free?", 4), ("Is it fast?", 9)],
+        ),
+        (
+            "a.html",
+            "<body><header><h2>Our site</h2></header><section><h2><i class='icon'></i> FAQ</h2><div>\n"
+            "<header><h4>Is it free?</h4></header><p>Yes.</p></div><div>\n"
+            "<header><h4>Is it <i class='star'></i>fast?</h4></header><p>No.</p></div></section></body>",
+            [("Is it free?", 2), ("Is it fast?", 3)],
+        ),
+        (
+            "a.md",
+            "# Troubleshooting\n\n## Nothing is drawn\n\n1. **Is it on?** See *Settings*.\n"
+            "2. **Is it new?** Update.\n\n## Lines don't join\n\n- **Too far?** Move them.\n- **Locked?** Unlock.\n\n"
+            "## Too pale\n\nRepaint.\n\n## Still stuck?\n\nAsk.\n",
+            [("Nothing is drawn", 3), ("Lines don't join", 8), ("Too pale", 13)],
+        ),
+        (
+            "a.html",
+            "<h1>Trails</h1><h2>What is a trail?</h2><p>A way.</p><h2>How does it form?</h2><p>By feet.</p>"
+            "<h2>Sources</h2><p>Books.</p><h2>FAQ</h2>\n<details><summary>Is it steep?</summary><p>No.</p></details>\n"
+            "<details><summary>Is it long?</summary><p>No.</p></details>",
+            [
+                ("What is a trail?", 1),
+                ("How does it form?", 1),
+                ("Sources", 1),
+                ("Is it steep?", 2),
+                ("Is it long?", 3),
+            ],
+        ),
     ],
 )
 def test_questions_are_found(name: str, text: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
@@ -297,13 +368,18 @@ def test_a_page_in_a_folder_of_questions_is_one_of_questions(imported: Callable[
 def test_the_text_of_a_box_is_the_answer(imported: Callable[..., Result], tmp_path: Path) -> None:
     page = (
         "# FAQ\n\n::: details Why is it slow?\n- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```\n:::\n\n"
-        '??? question "Can I stop it?"\n\n    Yes:\n\n    1. wait\n    2. go\n\nMay I ask?\n\n:   Do.\n'
+        '??? question "Can I stop it?"\n\n    Yes:\n\n    1. wait\n    2. go\n\nMay I ask?\n\n:   Do.\n\n'
+        '<Accordion title="Does it scale?">\n    <Note>\n    It does.\n    </Note>\n</Accordion>\n\n'
+        "/// details | Where are logs?\n    type: tip\n\nIn `/var`.\n///\n"
     )
     assert imported(["faq.md"], faq_DOT_md=page).exit_code == 0
     assert "- Look at *the* disk:\n\n  ```sh\n  iostat\n  ```" in draft(tmp_path, "slow")
     assert "Yes:\n\n1. wait\n2. go\n" in draft(tmp_path, "stop")
     assert ":::" not in draft(tmp_path, "slow")
     assert "\nDo.\n" in draft(tmp_path, "may-ask")
+    assert "\nIt does.\n" in (scales := draft(tmp_path, "scale"))
+    assert "<" not in scales.partition("---\n\n")[2]
+    assert "type:" not in draft(tmp_path, "logs").partition("In `/var`.")[0].rpartition("---")[2]
 
 
 def test_an_answer_that_is_set_in_is_no_quotation_and_a_quoted_error_is_a_signature(

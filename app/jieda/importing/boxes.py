@@ -1,5 +1,5 @@
 """What Markdown lacks and pages write all the same: headings as HTML, and boxes that fold, as site generators have them
-(`::: details`, `??? question`, a question with `:` below it)."""
+(`::: details`, `??? question`, `<Accordion title=…>`, a question with `:` below it)."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +7,19 @@ from collections.abc import Iterator
 from jieda.importing.outline import plain
 
 CLOSED = re.compile(
-    r"^(?P<fence>:{3,})\s*details\s+(?P<colons>\S.*)$"
+    r"^(?P<fence>:{3,}|/{3,})\s*details\s+(?:\|\s*)?(?P<fenced>\S.*)$"
+    r"|^(?P<myst>:{3,}|`{3,})\{(?:dropdown|rubric)\}\s+(?P<directive>\S.*)$"
     r"|^\{\{[<%]\s*details\s+(?:\w+=)?\"(?P<shortcode>[^\"]+)\".*[>%]\}\}\s*$"
+    r"|^\s*<(?P<tag>(?:Accordion|Details|Collaps|Expand)\w*)\s(?:.*\s)?(?:title|summary)="
+    r"(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)').*>\s*$"
 )
-"""The line that opens a box which another line closes: VitePress and VuePress, Hugo."""
+"""The line that opens a box which another closes: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
 SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
 """The line that opens a box whose text is set in: MkDocs."""
 _SHORTCODE_END = re.compile(r"^\{\{[<%]\s*/details\s*[>%]\}\}\s*$")
+_COMPONENT = re.compile(r"^\s*</?[A-Z]\w*>\s*$")
+"""A line that is a tag of MDX: Markdown would take what stands right below it for HTML."""
+_OPTION = re.compile(r"^ {4}[a-z][\w-]*: ")
 _TERM = re.compile(r"^\S.*[?？]\s*$")
 _DEFINED = re.compile(r"^:[ \t]+(?=\S)")
 _HEADING = re.compile(
@@ -24,7 +30,7 @@ _HEADING = re.compile(
 MOST_HEADING_LINES = 8
 """The longest heading written as HTML that is looked for."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
-_FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})")
+_FENCE = re.compile(r"^[ \t>]*(?:`{3,}(?!\{(?:dropdown|rubric)\})|~{3,})")
 
 Line = tuple[str, int]
 """A line of Markdown, and the line of the file that it is from."""
@@ -51,11 +57,12 @@ def _opened(lines: list[str]) -> Iterator[Line]:
             continue
         title, body, end = ("", at, at) if fenced else _box(lines, at)
         if not title:
-            yield lines[at], at
+            yield "" if not fenced and _COMPONENT.match(lines[at]) else lines[at], at
             at += 1
             continue
         yield from ((line, at) for line in (f"<details><summary>{title}</summary>", ""))
-        yield from ((_INDENT.sub("", lines[number]), number) for number in range(body, end))
+        inside = [_INDENT.sub("", line) for line in lines[body:end]]
+        yield from ((line, body + number) for line, number in _opened(inside))
         yield from ((line, end - 1) for line in ("", "</details>", ""))
         at = end + 1 if end < len(lines) and _closes(lines[at], lines[end]) else end
 
@@ -78,7 +85,9 @@ def _box(lines: list[str], at: int) -> tuple[str, int, int]:
     if match := CLOSED.match(line):
         inside = range(at + 1, len(lines))
         end = next((number for number in inside if _closes(line, lines[number])), len(lines))
-        return match["colons"] or match["shortcode"], at + 1, end
+        title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
+        options = (number for number in inside if not _OPTION.match(lines[number]))
+        return title, next(options, end) if line[0] == "/" else at + 1, end
     if match := SET_IN.match(line):
         return match["title"], at + 1, _set_in_until(lines, at + 1)
     below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
@@ -92,7 +101,9 @@ def _closes(opening: str, line: str) -> bool:
     match = CLOSED.match(opening)
     if match is None:
         return False
-    return line.strip() == match["fence"] if match["fence"] else _SHORTCODE_END.match(line) is not None
+    if match["shortcode"]:
+        return _SHORTCODE_END.match(line) is not None
+    return line.strip() == (match["fence"] or match["myst"] or f"</{match['tag']}>")
 
 
 def _set_in_until(lines: list[str], first: int) -> int:

@@ -17,6 +17,8 @@ HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
 MARKS = HEADINGS | {"dt": QUESTION}
 """What a block begins with."""
 ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
+ICON = re.compile(r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>")
+"""An element that sets nothing off, often drawn by a style sheet."""
 Lines = list[tuple[str, int]]
 
 
@@ -31,12 +33,13 @@ class PageWriter(HTMLParser):
         self._mark = ""
         self._lists: list[int] = []
         """The open lists: 0 for numbers, -1 for bullets."""
-        self._silent = self._pre = self._quoted = 0
+        self._silent = self._sections = self._pre = self._quoted = 0
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begins a block, an emphasis or a link."""
-        self._silent += tag in SILENT
+        self._sections += tag in {"article", "section"}
+        self._silent += self._silences(tag)
         if self._silent:
             return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
@@ -60,6 +63,10 @@ class PageWriter(HTMLParser):
         else:
             self._begin_inline(tag, given)
 
+    def _silences(self, tag: str) -> bool:
+        """The header of a section is not that of the site."""
+        return tag in SILENT and not (tag == "header" and self._sections > 0)
+
     def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
         match tag:
             case "li":
@@ -80,7 +87,8 @@ class PageWriter(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Ends what it began."""
-        if tag in SILENT:
+        self._sections -= tag in {"article", "section"}
+        if self._silences(tag):
             self._silent = max(self._silent - 1, 0)
         elif self._silent:
             return
@@ -135,7 +143,7 @@ class PageWriter(HTMLParser):
 def html_to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
     """The page as Markdown, and for each of its lines the line of `text` it comes from."""
     writer = PageWriter()
-    writer.feed(text)
+    writer.feed(ICON.sub("", text))
     writer.close()
     writer.end_block()
     return "\n".join(line for line, _ in writer.lines), tuple(number for _, number in writer.lines)

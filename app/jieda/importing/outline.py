@@ -21,7 +21,7 @@ TAG = re.compile(
     r"</?(?:a|b|br|button|code|em|font|h[1-6]|i|img|kbd|mark|small|span|strong|sub|summary|sup|u)\b[^>]*>",
     re.IGNORECASE,
 )
-_PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)+")
+PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
 """Emoji in front of a title."""
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
 
@@ -93,7 +93,7 @@ def plain(text: str) -> str:
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([\\`*_{}\[\]()#+.!<>-])", r"\1", text)
     text = re.sub(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    return " ".join(_PICTURES.sub("", text).split()) or text.strip()
+    return " ".join(PICTURES.sub("", text).split()) or text.strip()
 
 
 def anchor_of(text: str) -> str:

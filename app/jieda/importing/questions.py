@@ -43,8 +43,8 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             for at, host in enumerate(hosts)
             if at not in chosen
             and not (style == "table" and marking)
-            and (style in BOXED or fold_title(host.section.title) not in wording.around - wording.sections)
-            and (style == "marked" or host.section.rank not in asking)
+            and (style in BOXED or _title(host) not in wording.around - wording.sections)
+            and (style == "marked" or host.section.rank not in asking or _title(host) in wording.sections)
         }
         found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
@@ -56,7 +56,7 @@ def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingR
     """Ranks of headings that are questions themselves, most of them: bold text below them divides answers."""
     titles: dict[HeadingRank, list[str]] = defaultdict(list)
     for host in hosts:
-        if host.section.rank and host.end == host.section.end:
+        if host.section.rank and host.end == host.section.end and _title(host) not in wording.around:
             titles[host.section.rank].append(host.section.title)
     return frozenset(
         rank
@@ -90,8 +90,11 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
 
 def _replaces_no_question(host: Host, wording: Wording) -> bool:
     """Whether even one box is a question: above the headings of a section, or where its own title asks nothing."""
-    title = fold_title(host.section.title)
-    return host.end < host.section.end or not title or title in wording.sections
+    return host.end < host.section.end or not _title(host) or _title(host) in wording.sections
+
+
+def _title(host: Host) -> str:
+    return fold_title(host.section.title)
 
 
 def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
@@ -223,7 +226,7 @@ def _without_strays(
     """Leaves out what surrounds the questions: links, introductions, and what does not fit a page that marks them."""
     headed = {host.section.first: host.section for host in hosts}
     marked = [each for each in found if _is_marked(each, headed, wording)]
-    ranks = {section.rank for each in marked if (section := headed.get(each.first))}
+    ranks = {(section.rank, each.categories) for each in marked if (section := headed.get(each.first))}
     counts = [wording.count(each.written) for each in marked if each.style == "heading"]
     follows = all(count in {1, before + 1} for before, count in pairwise((0, *counts)))
     counted = 3 <= len(counts) == len(marked) and follows
@@ -233,7 +236,7 @@ def _without_strays(
         if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
             around = fold_title(question.title) in wording.around | wording.sections
-            odd = marks and likeness < 1 and headed[question.first].rank not in ranks
+            odd = marks and likeness < 1 and (headed[question.first].rank, question.categories) not in ranks
             if counted or around or odd:
                 continue
         yield question
@@ -243,13 +246,14 @@ def _with_parts(
     found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
 ) -> Sequence[PageQuestion]:
     """The questions, with what has the level of one but is titled as a part of an answer put to the one above it; so
-    is all else in its section where questions are counted, on lines `counted`."""
+    is a bold line that ends with a colon, and all else in its section where questions are counted, on `counted`."""
     kept: list[PageQuestion] = []
     for question in found:
         part = wording.is_part(question.title) and fold_title(question.title) not in wording.around
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
-        if kept and question.style == "heading" and part:
+        led = question.style == "strong" and question.title.endswith((":", "："))
+        if kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:
             kept.append(question)
@@ -258,4 +262,5 @@ def _with_parts(
 
 def _is_marked(question: PageQuestion, headed: Mapping[int, HeadedSection], wording: Wording) -> bool:
     section = headed.get(question.first)
-    return question.style == "marked" or (section is not None and wording.marked(section.title))
+    title = section.title if section else ""
+    return question.style == "marked" or wording.marked(title) or wording.label.match(title) is not None

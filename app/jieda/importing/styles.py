@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.content.markdown.body import SourceBlock
-from jieda.importing.outline import TAG, anchor_of, is_noise, plain
+from jieda.importing.outline import PICTURES, TAG, anchor_of, is_noise, plain
 from jieda.importing.wording import Wording, fold_title
 
 MAX_TITLE_CHARS = 300
 
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
-_BEFORE_STRONG = re.compile(r"(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{1,3}[.、)]\s*)?")
+_DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
+"""A problem, a dash and what to do."""
+_BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
 _TERM = re.compile(r"<dt\b[^>]*>(?P<title>.*?)(?:</dt>|(?=<dd))", re.DOTALL | re.IGNORECASE)
@@ -85,21 +87,24 @@ def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[U
 
 
 def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Paragraphs that start with bold text which is a line of its own, or a question; anchors may precede it."""
-    for block in blocks:
-        if block.kind == "paragraph":
-            yield from _strong(block, wording)
+    """Paragraphs that start with bold text which is a line of its own, or a question; anchors may precede it.
+    Where each is bold text, a dash and more, most of them problems, all of them."""
+    paragraphs = [block for block in blocks if block.kind == "paragraph"]
+    dashed = [each for block in paragraphs if (each := _DASHED.match(block.content))]
+    told = sum(wording.troubled(each["title"]) for each in dashed)
+    for block in paragraphs:
+        yield from _strong(block, wording, dashed=1 < len(dashed) == len(paragraphs) <= 2 * told)
 
 
-def _strong(block: SourceBlock, wording: Wording) -> Iterator[Unit]:
+def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[Unit]:
     before = _BEFORE_STRONG.match(block.content)
     match = _STRONG.match(block.content.strip(), before.end() if before else 0)
     if not match or len(match["title"]) > MAX_TITLE_CHARS or wording.answer_mark.match(block.content):
         return
     rest = match["rest"].strip(" :：。.")
     own_line = not rest or match["rest"].lstrip(" :：").startswith("\n")
-    if own_line or (wording.asks(match["title"]) and match["title"].rstrip()[-1] in "?？"):
-        lead = "" if own_line else match["rest"].partition("\n")[0]
+    if own_line or dashed or (wording.asks(match["title"]) and match["title"].rstrip()[-1] in "?？"):
+        lead = "" if own_line else match["rest"].lstrip(" -–—").partition("\n")[0]
         anchor = anchor_of(block.content)
         body = block.first + block.content.count("\n", 0, match.start()) + 1
         yield Unit(plain(match["title"]), block.first, body, answered=True, anchor=anchor, lead=lead)
