@@ -284,6 +284,29 @@ HTML = """<html><head><title>Help</title></head><body><nav><h2>Menu</h2></nav>
             [("Is it free?", 2), ("Is it fast?", 3)],
         ),
         (
+            "a.html",
+            "<h1>FAQ</h1><div class='faq-item'>\n<button class='faq-question'>Is it free? <span>+</span></button>\n"
+            "<div class='faq-answer'>Yes.</div></div>\n<div class='FAQ__Question'><p>Is it fast?</p></div>No.",
+            [("Is it free?", 2), ("Is it fast?", 4)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n*Is it free?*\n\nYes, *very*.\n\n*Is it fast?*\n\nNo.\n",
+            [("Is it free?", 3), ("Is it fast?", 7)],
+        ),
+        (
+            "a.md",
+            "# FAQ\n\n## Is it free?\n\nYes.\n\n## 能退款吗？\n\n能。\n\n"
+            "## Where can I ask what isn’t answered here?\n\nIn the forum.\n\n## 找不到答案？\n\n去论坛。\n",
+            [("Is it free?", 3), ("能退款吗？", 7)],
+        ),
+        (
+            "a.md",
+            "# Troubleshooting\n\n## Net\n\n### The port is taken\n\nStop it.\n\n### Peers are not found\n\nWait.\n\n"
+            "## Tools\n\n**See the log:**\n\n`log`\n\n**See the trace:**\n\n`trace`\n",
+            [("The port is taken", 5), ("Peers are not found", 9), ("Tools", 13)],
+        ),
+        (
             "a.md",
             "# Troubleshooting\n\n## Nothing is drawn\n\n1. **Is it on?** See *Settings*.\n"
             "2. **Is it new?** Update.\n\n## Lines don't join\n\n- **Too far?** Move them.\n- **Locked?** Unlock.\n\n"

@@ -16,7 +16,6 @@ CLOSED = re.compile(
 """The line that opens a box which another closes: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
 SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
 """The line that opens a box whose text is set in: MkDocs."""
-_SHORTCODE_END = re.compile(r"^\{\{[<%]\s*/details\s*[>%]\}\}\s*$")
 _COMPONENT = re.compile(r"^\s*</?[A-Z]\w*>\s*$")
 """A line that is a tag of MDX: Markdown would take what stands right below it for HTML."""
 _OPTION = re.compile(r"^ {4}[a-z][\w-]*: ")
@@ -55,7 +54,7 @@ def _opened(lines: list[str]) -> Iterator[Line]:
             yield from ((line, at) for line in ("", text, ""))
             at += count
             continue
-        title, body, end = ("", at, at) if fenced else _box(lines, at)
+        title, body, end, behind = ("", at, at, at) if fenced else _box(lines, at)
         if not title:
             yield "" if not fenced and _COMPONENT.match(lines[at]) else lines[at], at
             at += 1
@@ -64,7 +63,7 @@ def _opened(lines: list[str]) -> Iterator[Line]:
         inside = [_INDENT.sub("", line) for line in lines[body:end]]
         yield from ((line, body + number) for line, number in _opened(inside))
         yield from ((line, end - 1) for line in ("", "</details>", ""))
-        at = end + 1 if end < len(lines) and _closes(lines[at], lines[end]) else end
+        at = behind
 
 
 def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
@@ -79,31 +78,26 @@ def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
     return f"{'#' * int(match['level'])} {title}{anchor}", match[0].rstrip().count("\n") + 1
 
 
-def _box(lines: list[str], at: int) -> tuple[str, int, int]:
-    """Title, first line and end of the text of a box that opens on a line; without a title where none does."""
+def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
+    """Title of a box that opens on a line, first line and end of its text, and what is behind it; without a title
+    where none does."""
     line = lines[at]
     if match := CLOSED.match(line):
+        closing = match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}"
         inside = range(at + 1, len(lines))
-        end = next((number for number in inside if _closes(line, lines[number])), len(lines))
+        end = next((number for number in inside if lines[number].strip(" \t{<%>}") == closing), len(lines))
         title = next(filter(None, match.group("fenced", "directive", "shortcode", "double", "single")))
         options = (number for number in inside if not _OPTION.match(lines[number]))
-        return title, next(options, end) if line[0] == "/" else at + 1, end
+        return title, next(options, end) if line[0] == "/" else at + 1, end, end + 1
     if match := SET_IN.match(line):
-        return match["title"], at + 1, _set_in_until(lines, at + 1)
+        end = _set_in_until(lines, at + 1)
+        return match["title"], at + 1, end, end
     below = next((number for number in range(at + 1, min(at + 3, len(lines))) if lines[number].strip()), at)
     if below > at and _TERM.match(line) and (defined := _DEFINED.match(lines[below])):
         lines[below] = "    " + lines[below][defined.end() :]
-        return line.strip(), below, _set_in_until(lines, below)
-    return "", at, at
-
-
-def _closes(opening: str, line: str) -> bool:
-    match = CLOSED.match(opening)
-    if match is None:
-        return False
-    if match["shortcode"]:
-        return _SHORTCODE_END.match(line) is not None
-    return line.strip() == (match["fence"] or match["myst"] or f"</{match['tag']}>")
+        end = _set_in_until(lines, below)
+        return line.strip(), below, end, end
+    return "", at, at, at
 
 
 def _set_in_until(lines: list[str], first: int) -> int:

@@ -8,11 +8,11 @@ SILENT = frozenset("head title script style nav header footer aside form noscrip
 """Elements whose text is not the page's."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 BREAKS = frozenset(
-    "p div section article main body ul ol table tr blockquote hr figure dl tbody thead details pre li dt dd".split()
+    "p div section article main body ul ol table tr blockquote hr figure dl details pre li dt dd button".split()
 )
 """Elements that begin a block."""
 QUESTION = "#### "
-"""What a term and an element of the class `question` begin with; the definition or answer stands below."""
+"""What a term and an element of a class such as `faq-question` begin with; the definition or answer stands below."""
 HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
 MARKS = HEADINGS | {"dt": QUESTION}
 """What a block begins with."""
@@ -33,19 +33,22 @@ class PageWriter(HTMLParser):
         self._mark = ""
         self._lists: list[int] = []
         """The open lists: 0 for numbers, -1 for bullets."""
-        self._silent = self._sections = self._pre = self._quoted = 0
+        self._silences: frozenset[str] = SILENT
+        self._silent = self._pre = self._quoted = 0
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begins a block, an emphasis or a link."""
-        self._sections += tag in {"article", "section"}
-        self._silent += self._silences(tag)
+        if tag in {"article", "section"} and not self._silent:
+            # From here on a header is that of a part of the page.
+            self._silences = SILENT - {"header"}
+        self._silent += tag in self._silences
         if self._silent:
             return
         if tag in HEADINGS or tag in BREAKS or tag == "summary":
             self.end_block()
         given = {name: value or "" for name, value in attrs}
-        asked = tag in BREAKS and "question" in given.get("class", "").split()
+        asked = tag in BREAKS and re.search(r"question(?:\s|$)", given.get("class", ""), re.IGNORECASE)
         if tag in MARKS or asked:
             self._mark = MARKS.get(tag, QUESTION)
             self._begin()
@@ -62,10 +65,6 @@ class PageWriter(HTMLParser):
             self._write_lines("<details>", "")
         else:
             self._begin_inline(tag, given)
-
-    def _silences(self, tag: str) -> bool:
-        """The header of a section is not that of the site."""
-        return tag in SILENT and not (tag == "header" and self._sections > 0)
 
     def _begin_inline(self, tag: str, given: Mapping[str, str]) -> None:
         match tag:
@@ -87,8 +86,7 @@ class PageWriter(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """Ends what it began."""
-        self._sections -= tag in {"article", "section"}
-        if self._silences(tag):
+        if tag in self._silences:
             self._silent = max(self._silent - 1, 0)
         elif self._silent:
             return
@@ -119,6 +117,8 @@ class PageWriter(HTMLParser):
         text, self._text = self._text if self._pre else self._text.strip(), ""
         if not text.strip():
             return
+        if self._mark == QUESTION:
+            text = text.rstrip(" +-−▼▾")
         if self._mark == QUESTION and ONLY_LINK.fullmatch(text):
             self._mark = "- "
         before = "> " * self._quoted + "  " * max(len(self._lists) - (self._mark[:1] in {"-", "1"}), 0)

@@ -43,8 +43,12 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
             for at, host in enumerate(hosts)
             if at not in chosen
             and not (style == "table" and marking)
-            and (style in BOXED or _title(host) not in wording.around - wording.sections)
-            and (style == "marked" or host.section.rank not in asking or _title(host) in wording.sections)
+            and (style == "marked" or _title(host) in wording.sections or host.section.rank not in asking)
+            and (
+                style in BOXED
+                or not wording.surrounds(host.section.title)
+                or _title(host) in wording.sections
+            )
         }
         found = {at: units for at, host in rest.items() if (units := tuple(find(host.section.own, wording)))}
         if found and _believable(style, [(hosts[at], units) for at, units in found.items()], wording):
@@ -56,7 +60,7 @@ def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingR
     """Ranks of headings that are questions themselves, most of them: bold text below them divides answers."""
     titles: dict[HeadingRank, list[str]] = defaultdict(list)
     for host in hosts:
-        if host.section.rank and host.end == host.section.end and _title(host) not in wording.around:
+        if host.section.rank and host.end == host.section.end:
             titles[host.section.rank].append(host.section.title)
     return frozenset(
         rank
@@ -69,12 +73,11 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
     """Whether what a style finds are questions, judged by all it finds on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
-    if sum(wording.is_part(title) for title in titles) * 2 >= len(titles):
+    if sum(wording.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
         return False
     hosted = fmean(wording.likeness(host.section.title) if host.section.title else 0.0 for host, _ in found)
     if style == "table" or (style in CERTAIN and len(units) > (len(found) if hosted >= 0.5 else 1)):
         return True
-    distinct = len({fold_title(title) for title in titles}) >= 0.7 * len(titles)
     answered = fmean(unit.answered for unit in units) >= 0.7
     asked = fmean(wording.likeness(title) for title in titles)
     if (
@@ -83,9 +86,14 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
         and all(_replaces_no_question(host, wording) for host, _ in found)
     ):
         return True
-    if len(units) < 2 or not distinct or not answered or hosted >= 0.6:
+    if len(units) < 2 or not answered or hosted >= 0.6:
         return False
     return asked >= 0.5 or _is_made_of(style, found, hosted)
+
+
+def _leads_in(style: str, title: str) -> bool:
+    """Whether a bold line only says what comes below it."""
+    return style == "strong" and title.endswith((":", "："))
 
 
 def _replaces_no_question(host: Host, wording: Wording) -> bool:
@@ -101,9 +109,8 @@ def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], host
     """Whether sections are made of units of one style, so that these are questions however they read."""
     if style == "item":
         return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
-    leading = fmean(_leads(host, each[0]) for host, each in found)
     many = sum(len(each) for _, each in found) >= 2 * len(found)
-    return style in {"details", "definition", "strong"} and leading >= 0.8 and many
+    return style in {"details", "definition", "strong"} and many
 
 
 def _is_whole_list(host: Host) -> bool:
@@ -111,12 +118,6 @@ def _is_whole_list(host: Host) -> bool:
     blocks = [block for block in host.section.own if not is_noise(block)]
     items = blocks[0].children if len(blocks) == 1 and blocks[0].kind.endswith("_list") else ()
     return host.among_categories and len(items) > 1 and all(len(item.children) > 1 for item in items)
-
-
-def _leads(host: Host, unit: Unit) -> bool:
-    """Whether little stands in front of the first unit of a section."""
-    before = [block for block in host.section.own if block.end <= unit.first]
-    return weight(before) < 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
     top = root.children[0] if len(root.children) == 1 else None
     if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
-    if top is None or top.leaf or fold_title(top.title) in wording.around:
+    if top is None or top.leaf or wording.surrounds(top.title):
         return None
     titles = [child.title for child in top.children]
     named = sum(wording.is_part(title) for title in titles)
@@ -235,7 +236,7 @@ def _without_strays(
     for question in _with_parts(found, starts if counted else None, wording):
         if question.style == "heading" and question.first not in starts:
             likeness = wording.likeness(question.title)
-            around = fold_title(question.title) in wording.around | wording.sections
+            around = wording.surrounds(question.title) or fold_title(question.title) in wording.sections
             odd = marks and likeness < 1 and (headed[question.first].rank, question.categories) not in ranks
             if counted or around or odd:
                 continue
@@ -249,10 +250,10 @@ def _with_parts(
     is a bold line that ends with a colon, and all else in its section where questions are counted, on `counted`."""
     kept: list[PageQuestion] = []
     for question in found:
-        part = wording.is_part(question.title) and fold_title(question.title) not in wording.around
+        part = wording.is_part(question.title) and not wording.surrounds(question.title)
         if kept and counted is not None and question.first not in counted:
             part = kept[-1].categories == question.categories
-        led = question.style == "strong" and question.title.endswith((":", "："))
+        led = _leads_in(question.style, question.title)
         if kept and ((question.style == "heading" and part) or (led and wording.asks(kept[-1].title))):
             kept[-1] = replace(kept[-1], end=question.end)
         else:

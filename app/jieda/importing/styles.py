@@ -15,6 +15,8 @@ from jieda.importing.wording import Wording, fold_title
 MAX_TITLE_CHARS = 300
 
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
+_SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
+"""A question as a line of its own."""
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
 """A problem, a dash and what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
@@ -98,7 +100,8 @@ def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[
 
 def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[Unit]:
     before = _BEFORE_STRONG.match(block.content)
-    match = _STRONG.match(block.content.strip(), before.end() if before else 0)
+    content = _SLANTED.sub(r"**\1**", block.content.strip())
+    match = _STRONG.match(content, before.end() if before else 0)
     if not match or len(match["title"]) > MAX_TITLE_CHARS or wording.answer_mark.match(block.content):
         return
     rest = match["rest"].strip(" :：。.")

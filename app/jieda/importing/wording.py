@@ -33,6 +33,7 @@ class Wording:
     label: re.Pattern[str]
     parts: Mapping[str, str]
     around: frozenset[str]
+    unanswered: re.Pattern[str]
     question_columns: frozenset[str]
     answer_columns: frozenset[str]
     page_names: frozenset[str]
@@ -62,6 +63,7 @@ class Wording:
             label=_mark(raw["mark"]["label"]),
             parts=_parts(raw["part"]),
             around=_titles(raw["around"]["en"], raw["around"]["zh"]),
+            unanswered=_phrases(raw["around"]["unanswered"]),
             question_columns=_titles(column["question"]),
             answer_columns=_titles(column["answer"]),
             sections=_titles(raw["section"]["en"], raw["section"]["zh"]),
@@ -104,13 +106,17 @@ class Wording:
 
     def likeness(self, title: str) -> float:
         """How much a title reads like a question, 0 to 1."""
-        if self.is_part(title) or fold_title(title) in self.around:
+        if self.is_part(title) or self.surrounds(title):
             return 0.0
         if title.rstrip().endswith((":", "：", "...", "…")):
             return 0.2
         if self.marked(title) or self.asks(title):
             return 1.0
         return 0.8 if self.troubled(title) else 0.2
+
+    def surrounds(self, title: str) -> bool:
+        """Whether a title heads what surrounds the questions of a page, or says that one's own is not among them."""
+        return fold_title(title) in self.around or self.unanswered.search(title.replace("’", "'")) is not None
 
     def part(self, title: str) -> str:
         """The key of the section that a title such as `Solution:` names, or nothing."""
