@@ -6,7 +6,9 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from io import BytesIO
 
+import jieba
 import opencc
 import pytest
 from hypothesis import example, given, settings
@@ -229,13 +231,31 @@ def test_nothing_is_left_of_long_texts(analyzer: Analyzer) -> None:
     assert left < most / 10
 
 
+OWN_WORDS = ("训推一体", "训推 40", "数据并行 20")
+
+
 @pytest.fixture(scope="module")
 def chinese() -> ChineseTokenizer:
-    return ChineseTokenizer(["训推一体", "训推 40", "数据并行 20"])
+    return ChineseTokenizer(OWN_WORDS)
+
+
+@pytest.fixture(scope="module")
+def jiebas() -> jieba.Tokenizer:
+    """jieba itself, with all the words of its dictionary that are counted four times or more, and with ours."""
+    tokenizer = jieba.Tokenizer()
+    with tokenizer.get_dict_file() as file:
+        frequent = b"".join(line for line in file if int(line.split()[1]) >= 4)
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(BytesIO(frequent))
+    tokenizer.initialized = True
+    for line in OWN_WORDS:
+        tokenizer.add_word(*line.split())
+    return tokenizer
 
 
 @given(run=st.text(st.sampled_from(HAN), min_size=1, max_size=30))
 @example("中华人民共和国在线训练")
-def test_chinese_is_cut_as_jieba_cuts_it(chinese: ChineseTokenizer, run: str) -> None:
-    found = chinese._jieba.tokenize(run, mode="search", HMM=False)
+def test_chinese_is_cut_as_jieba_cuts_it(
+    chinese: ChineseTokenizer, jiebas: jieba.Tokenizer, run: str
+) -> None:
+    found = jiebas.tokenize(run, mode="search", HMM=False)
     assert list(chinese.words(run)) == [(start, end) for word, start, end in found if len(word) > 1]

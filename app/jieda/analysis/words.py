@@ -165,8 +165,11 @@ logging.getLogger("jieba").setLevel(logging.WARNING)
 
 FREQUENT = re.compile(r"^(\S+) ([4-9]|\d{2,})\b", re.MULTILINE)
 """Words of jieba's dictionary with their frequency. Those that its corpus has less than four times are left out:
-mostly names, more than half of its words and, in memory, some 30 MiB. Bigrams find them all the same. A line each
-would cost twice the time, in every process that starts."""
+mostly names, more than half of its words. Bigrams find them all the same."""
+FREQUENCIES = re.compile(rb" ([4-9]|\d{2,}) ")
+"""The frequencies of the same words alone."""
+BLOCK = re.compile(rb"^([\xe4-\xe9]..).*(?:\n\1.*)*", re.MULTILINE)
+"""Lines of jieba's dictionary, in UTF-8, that follow one another and begin with the same Han character."""
 
 
 NAMES = re.compile(r"^(\S+) \d+ n[rs]\w*$", re.MULTILINE)
@@ -178,21 +181,41 @@ KNOWN = re.compile("[\u4e00-\u9fd5]+")
 
 
 class ChineseTokenizer:
-    """Cuts runs of Han characters into words. Building one takes about half a second.
+    """Cuts runs of Han characters into words. Safe to share between threads.
 
     jieba's own start-up loads a `marshal` file of a predictable name from the shared temporary directory,
-    where anybody could have put it; the dictionary is read from the installed package instead.
+    where anybody could have put it; the dictionary is read from the installed package instead. Its words are read when
+    a text has the character that they begin with: all at once they would cost every process that starts half a second,
+    and one that reads few Chinese texts 20 MiB.
     """
 
     def __init__(self, dictionary: Iterable[str]) -> None:
         """`dictionary`: lines `word` or `word frequency` of words that must be kept whole."""
         self._jieba = jieba.Tokenizer()
         with self._jieba.get_dict_file() as file:
-            self._jieba.FREQ, self._jieba.total = _prefix_dictionary(file.read().decode())
+            self._lines: bytes = file.read()
+        self._blocks: dict[str, list[tuple[int, int]]] = {}
+        for block in BLOCK.finditer(self._lines):
+            self._blocks.setdefault(block[1].decode(), []).append(block.span())
+        self._read: set[str] = set()
+        self._jieba.FREQ, self._jieba.total = {}, sum(map(int, FREQUENCIES.findall(self._lines)))
         self._jieba.initialized = True
         for line in dictionary:
             word, _, frequency = line.partition(" ")
+            self._read_words(word)
             self._jieba.add_word(word, int(frequency) if frequency.strip() else None)
+
+    def _read_words(self, text: str) -> None:
+        """Has ready what begins with a character of `text`, as jieba has it: each word with its frequency, each
+        beginning of a word with 0."""
+        for character in set(text) - self._read:
+            spans = self._blocks.get(character, ())
+            found = [one for span in spans for one in FREQUENT.findall(self._lines[slice(*span)].decode())]
+            frequencies = {word: int(frequency) for word, frequency in found}
+            beginnings = {word[:length] for word in frequencies for length in range(1, len(word))}
+            # In one step, for the sake of other threads; only then is it said to be read.
+            self._jieba.FREQ.update(dict.fromkeys(beginnings, 0) | frequencies)
+            self._read.add(character)
 
     def words(self, run: str) -> Iterator[tuple[int, int]]:
         """Spans of the words of two or more characters in `run`, longer ones preceded by the shorter words inside
@@ -201,6 +224,8 @@ class ChineseTokenizer:
         The same as jieba's own in its mode for search, in little more than half the time.
         """
         frequency = self._jieba.FREQ.get
+        if not self._read.issuperset(run):
+            self._read_words(run)
         for known in KNOWN.finditer(run):
             at, text = known.start(), known.group()
             for start, end in self._likeliest(text):
@@ -236,19 +261,12 @@ class ChineseTokenizer:
             start = end
 
     def names(self) -> frozenset[str]:
-        """The words of jieba's dictionary that are names of people or places. Read anew at each call."""
-        with self._jieba.get_dict_file() as file:
-            return frozenset(NAMES.findall(file.read().decode()))
+        """The words of jieba's dictionary that are names of people or places. Looked for anew at each call."""
+        return frozenset(NAMES.findall(self._lines.decode()))
 
     def __contains__(self, word: str) -> bool:
+        self._read_words(word[:1])
         return bool(self._jieba.FREQ.get(word, 0))
-
-
-def _prefix_dictionary(lines: str) -> tuple[dict[str, int], int]:
-    """jieba's data structure: each word with its frequency, each beginning of a word with 0; and their sum."""
-    frequencies = {word: int(frequency) for word, frequency in FREQUENT.findall(lines)}
-    prefixes = {word[:length] for word in frequencies for length in range(1, len(word))}
-    return dict.fromkeys(prefixes, 0) | frequencies, sum(frequencies.values())
 
 
 SYLLABLES = Path(__file__).with_name("syllables.txt")

@@ -102,7 +102,7 @@ def engine_name(engine: Engine | None) -> str:
 class Analyzers:
     """The analyzer and the glossary of last time where their words are still the same.
 
-    A new analyzer costs half a second, a new glossary most of what opening a generation costs without it.
+    A new analyzer costs a tenth of a second, a new glossary most of what opening a generation costs without it.
     """
 
     def __init__(
