@@ -43,7 +43,8 @@ _piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple._
 
 
 class Analyzer:
-    """Analyzes text of any language. Costs a tenth of a second to build, the first of a process a quarter more; safe to share between threads."""
+    """Analyzes text of any language; safe to share between threads. Costs a tenth of a second to build, the first of a
+    process a quarter more."""
 
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
         self._folder = Folder()

@@ -34,7 +34,7 @@ class Renderer:
 
     @classmethod
     def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
-        """A renderer of the templates in `directory`, all of them compiled: no reader waits for it later."""
+        """A renderer of the templates in `directory`."""
         return cls(_environment(directory), translations)
 
     def render(self, template: str, lang: Language, **context: object) -> str:
@@ -47,7 +47,8 @@ class Renderer:
 
 @cache
 def _environment(directory: Path) -> Environment:
-    """The templates of a folder, compiled once for a process: that takes half a second."""
+    """The templates of a folder, each compiled when it is first used: the first reader of a page waits for it a tenth
+    of a second, once in a process, where every start would wait for all of them half a second."""
     environment = Environment(
         loader=FileSystemLoader(directory),
         autoescape=True,
@@ -58,8 +59,6 @@ def _environment(directory: Path) -> Environment:
     )
     environment.filters["code"] = lambda text: safe(code_html(text))
     environment.filters["whole_flags"] = lambda text: whole_flags(escape(text))
-    for name in environment.list_templates():
-        environment.get_template(name)
     return environment
 
 

@@ -8,6 +8,7 @@ left out; it has to be known as harmless in order to be kept.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import groupby
 
 from jieda.analysis.token import Run, RunKind, TokenKind, runs_of, word_spans
@@ -80,9 +81,6 @@ _VALUES = (
     ("num", r"(?<![A-Za-z0-9_.-])[+-]?\d[\d.,:eE%+-]*+(?![A-Za-z0-9_])"),
 )
 """Kinds of values, as in signatures. What looks like several of them is taken for the first."""
-_VALUE = re.compile(
-    "|".join(f"(?P<{kind}{place}>{pattern})" for place, (kind, pattern) in enumerate(_VALUES))
-)
 _NAME = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z_][A-Za-z0-9_]*)*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
@@ -98,6 +96,14 @@ _STAND_INS = {
     "size": "1 GiB",
     "word": "name",
 }
+
+
+@cache
+def _value() -> re.Pattern[str]:
+    """Compiled when something is redacted: that takes a tenth of a second, and most processes never do it."""
+    return re.compile(
+        "|".join(f"(?P<{kind}{place}>{pattern})" for place, (kind, pattern) in enumerate(_VALUES))
+    )
 
 
 def as_log(text: str) -> str:
@@ -166,7 +172,7 @@ class Redactor:
         folded = masked(self._folder.fold(text[:LONGEST_READ]).text[:LONGEST_READ])
         parts: list[str] = []
         end = 0
-        for value in _VALUE.finditer(folded):
+        for value in _value().finditer(folded):
             parts += self._words(folded[end : value.start()], dictionary=dictionary)
             parts.append(f"{{{(value.lastgroup or '').rstrip('0123456789')}}}")
             end = value.end()
