@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
@@ -28,8 +29,9 @@ from jieda.metrics import DIRECTORY_VARIABLE
 from jieda.settings import OPTIONS, Option, Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.facts import FILE_NAME as FACTS
-from jieda.web.app import create_app
 
+APPLICATION = "jieda.web.app"
+"""Imported by whoever answers; a process that only starts workers does without."""
 PREFIX = "metrics-"
 
 
@@ -127,7 +129,8 @@ def serve_alone(settings: Settings) -> None:
     knowledge.open()
     clear_figures(knowledge.data)
     # Not stopped here but where the application ends: it knows when the last answer is given.
-    uvicorn.run(create_app(settings, knowledge, alone=True), **server.options(settings))
+    application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
+    uvicorn.run(application, **server.options(settings))
 
 
 def serve_together(settings: Settings) -> None:

@@ -24,8 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from jieda.bound_process import SECONDS_TO_END, BoundProcess
 from jieda.cli.logs import log_config
 from jieda.settings import Settings
-from jieda.web.app import create_app_from_environ
-from jieda.web.site import client_key, is_among, parse
+from jieda.web.http.clients import client_key, is_among, parse
 
 SECONDS_FOR_HEADERS = 10.0
 """From the start of a connection, or the end of the last answer, to the end of a request's headers; also what a body
@@ -189,6 +188,8 @@ def escaped(line: bytes) -> bytes:
 
 log = logging.getLogger(__name__)
 
+APPLICATION = "jieda.web.app:create_app_from_environ"
+"""By name: whoever starts workers answers nothing, and needs neither the time nor the memory of what does."""
 SECONDS_TO_FINISH = 8
 """For answers under way when the server is told to stop; containers are killed after ten."""
 SECONDS_TO_START = 300.0
@@ -251,7 +252,7 @@ def answer(listening: socket, well_until: Any) -> None:
 
     settings = Settings.load(os.environ)
     signs: dict[str, Any] = {"callback_notify": give_sign, "timeout_notify": SECONDS_BETWEEN_SIGNS}
-    config = uvicorn.Config(create_app_from_environ, factory=True, **signs, **options(settings))
+    config = uvicorn.Config(APPLICATION, factory=True, **signs, **options(settings))
     uvicorn.Server(config).run([listening])
 
 

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jieda.metrics import Metrics
 from jieda.presentation import paths
 from jieda.settings import Settings
+from jieda.web.http.clients import address_of, client_key, named_address
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import own_path
-from jieda.web.site import address_of, client_key, named_address
 
 log = logging.getLogger(__name__)
 

@@ -28,11 +28,12 @@ from jieda.settings import Settings
 from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.gaps.recorder import AnswerFound, EntryRead, Searched
 from jieda.usecases.service import Service
+from jieda.web.http.clients import named_address
 from jieda.web.http.hosting import HostingPath, HostNames
 from jieda.web.http.limits import RATE_HEADERS, RateLimits, buckets_of
 from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import has_tag, own_path
-from jieda.web.site import Site, asker_of, named_address, site_of
+from jieda.web.site import Site, asker_of, site_of
 
 PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
 DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")

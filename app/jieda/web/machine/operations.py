@@ -13,8 +13,9 @@ from jieda.snapshot.store.generation import CURRENT
 from jieda.snapshot.store.processes import read_status
 from jieda.usecases.entries import vote_counts
 from jieda.version import VERSION
+from jieda.web.http.clients import address_of, is_among
 from jieda.web.http.problems import HttpProblem, Refusal
-from jieda.web.site import Site, address_of, is_among, site_of
+from jieda.web.site import Site, site_of
 
 FRESH = {"Cache-Control": "no-store"}
 
