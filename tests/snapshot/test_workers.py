@@ -24,24 +24,42 @@ def content(tmp_path: Path) -> Path:
     return write(tmp_path / "content", {"en/roll/a.md": edition("A"), "en/roll/b.md": edition("B")})
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """A server that builds when it is asked to, for tests that leave it well, and its content."""
-    folder = tmp_path_factory.mktemp("shared-workers")
+def lasting(folder: Path, **settings: str) -> Iterator[Callable[[], Shared]]:
+    """What gives a server with its content to one test after another: the same one, or where a test has ended it the
+    next one on the same files."""
     content = write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
-    running = servers.start(folder, content, workers=str(WORKERS), reload_token=TOKEN)
-    yield ready(running), content
-    running.stop()
+    running: list[Server] = []
+
+    def get() -> Shared:
+        if not running or running[-1].process.poll() is not None:
+            running.append(servers.start(folder, content, workers=str(WORKERS), **settings))
+        return ready(running[-1]), content
+
+    yield get
+    if running:
+        running[-1].stop()
 
 
 @pytest.fixture(scope="module")
-def watching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """A server that builds when its content changes, for tests that leave it well, and its content."""
-    folder = tmp_path_factory.mktemp("watching-workers")
-    content = write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
-    running = servers.start(folder, content, workers=str(WORKERS), reload_content="1")
-    yield ready(running), content
-    running.stop()
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Shared]]:
+    yield from lasting(tmp_path_factory.mktemp("shared-workers"), reload_token=TOKEN)
+
+
+@pytest.fixture(scope="module")
+def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Shared]]:
+    yield from lasting(tmp_path_factory.mktemp("watching-workers"), reload_content="1")
+
+
+@pytest.fixture
+def shared(asked: Callable[[], Shared]) -> Shared:
+    """A server that builds when it is asked to, for tests that leave it well or ended, and its content."""
+    return asked()
+
+
+@pytest.fixture
+def watching(seeing: Callable[[], Shared]) -> Shared:
+    """A server that builds when its content changes, for tests that leave it well or ended, and its content."""
+    return seeing()
 
 
 def ready(server: Server) -> Server:
@@ -140,16 +158,15 @@ def test_a_build_that_failed_is_tried_again_until_it_succeeds(watching: Shared) 
     until(lambda: {(each["status"], each["entries"]) for each in answers(server)} == well)
 
 
-def test_a_generation_damaged_under_running_workers_is_made_anew(
-    start_server: Callable[..., Server], content: Path
-) -> None:
-    server = ready(start_server(content, workers=str(WORKERS)))
+def test_a_generation_damaged_under_running_workers_is_made_anew(shared: Shared) -> None:
+    server, _ = shared
     before = generations(server)
     for path in (server.data / "generations").rglob("*.sqlite"):
         path.write_bytes(b"noise")
-    victim = children(server.process.pid)[0]
-    os.kill(victim, signal.SIGKILL)
-    until(lambda: len(children(server.process.pid)) == WORKERS and not is_alive(victim))
+    workers = children(server.process.pid)
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    until(lambda: len(children(server.process.pid)) == WORKERS and not any(map(is_alive, workers)))
     ready(server)
     assert generations(server) == before
     assert {each["entries"] for each in answers(server)} == {2}
@@ -167,12 +184,13 @@ def cut(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [noise, cut])
 def test_an_index_damaged_in_place_under_running_workers_is_made_anew(
-    start_server: Callable[..., Server], content: Path, damage: Callable[[Path], None]
+    shared: Shared, damage: Callable[[Path], None]
 ) -> None:
     """The workers have it mapped into memory: they read noise at once, and die of what is not there any more."""
-    server = ready(start_server(content, workers=str(WORKERS)))
-    path = "/api/v1/search?q=A&lang=en"
+    server, _ = shared
+    path = "/api/v1/search?q=B&lang=en"
     before = [hit["id"] for hit in next(answers(server, path, 1))["hits"]]  # type: ignore[attr-defined] # JSON
+    assert before
     for file in (server.data / "generations").rglob("*.seg"):
         damage(file)
 
@@ -199,10 +217,30 @@ def test_what_is_the_same_in_two_generations_is_not_sent_again(shared: Shared) -
         assert (again.status_code, again.headers["ETag"]) == (304, tag)
 
 
+@pytest.mark.server
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_server_on_a_data_directory_is_refused(shared: Shared, workers: str) -> None:
+    server, content = shared
+    given = {"content": content, "data": server.data, "port": servers.free_port(), "workers": workers}
+    settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
+    refused = subprocess.run(
+        [*servers.COMMAND, "serve"],
+        env=servers.environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert f"process {server.process.pid}, http://127.0.0.1:" in refused.stderr
+    assert "JIEDA_DATA" in refused.stderr
+    assert {answer["status"] for answer in answers(server)} == {"ready"}
+
+
 def test_a_worker_that_hangs_keeps_no_other_from_being_replaced_and_the_server_from_stopping(
-    start_server: Callable[..., Server], content: Path
+    shared: Shared,
 ) -> None:
-    server = ready(start_server(content, workers=str(WORKERS)))
+    server, _ = shared
     hanging, victim = children(server.process.pid)
     os.kill(hanging, signal.SIGSTOP)
     os.kill(victim, signal.SIGKILL)
@@ -277,37 +315,18 @@ def test_workers_that_still_import_end_with_their_parent(content: Path, tmp_path
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.server
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_second_server_on_a_data_directory_is_refused(shared: Shared, workers: str) -> None:
-    server, content = shared
-    given = {"content": content, "data": server.data, "port": servers.free_port(), "workers": workers}
-    settings = {f"JIEDA_{name.upper()}": str(value) for name, value in given.items()}
-    refused = subprocess.run(
-        [*servers.COMMAND, "serve"],
-        env=servers.environment(settings),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert refused.returncode == 2
-    assert f"process {server.process.pid}, http://127.0.0.1:" in refused.stderr
-    assert "JIEDA_DATA" in refused.stderr
-    assert {answer["status"] for answer in answers(server)} == {"ready"}
-
-
-def test_a_stop_does_not_wait_for_a_build(start_server: Callable[..., Server], content: Path) -> None:
-    server = ready(start_server(content, workers=str(WORKERS), reload_content="1"))
+def test_a_stop_does_not_wait_for_a_build(watching: Shared) -> None:
+    server, content = watching
     # No two words are the same: each is worked out, which takes many times as long as a stop.
     many = {number: " ".join(f"{number}word{each}" for each in range(300)) for number in range(600)}
     texts = {
         f"en/roll/many-{number}.md": edition(f"T{number}", f"## Answer\n\n{words}.\n")
         for number, words in many.items()
     }
+    before = int(str(next(answers(server, count=1))["entries"]))
     write(content, texts)
     until(lambda: {answer["builder"] for answer in answers(server, count=1)} == {"building"})
     server.stop()
-    assert "602 entries" not in server.log()
+    assert f"{before + len(texts)} entries" not in server.log()
     with server.output.open(encoding="utf-8") as lines:
         assert not [line for line in lines if "Traceback" in line]
