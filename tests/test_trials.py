@@ -1,11 +1,16 @@
 """The trials of `trials/` in short: as in `make chaos`, `make soak`, `make fuzz` and `make week`."""
 
+import contextlib
+import io
+import logging
 import re
+import runpy
 import subprocess
 import sys
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -24,10 +29,24 @@ def figures(module: str, *arguments: str) -> str:
     return ended.stdout
 
 
+def here(module: str, *arguments: str) -> str:
+    """As `figures`, in this process, which has everything imported: for trials that neither fork nor need to be the
+    first thread."""
+    printed = io.StringIO()
+    with patch.object(sys, "argv", [module, *arguments]), contextlib.redirect_stdout(printed):
+        try:
+            with pytest.raises(SystemExit) as ended:
+                runpy.run_module(f"trials.{module}", run_name="__main__")
+        finally:
+            logging.disable(logging.NOTSET)
+    assert not ended.value.code, printed.getvalue()
+    return printed.getvalue()
+
+
 @pytest.mark.server
 def test_a_few_kills_and_damages_do_no_harm() -> None:
     """How long servers take to end is measured by `make chaos`, on a machine that has time for it."""
-    few = ("--kills", "4", "--cases", "10", "--entries", "8", "--servers", "1")
+    few = ("--kills", "4", "--cases", "10", "--entries", "2", "--servers", "1")
     said = figures("chaos", *few, "--port", str(free_port()), "--patience", "100")
     assert "kills 4 " in said
     assert "damages 10, faults 0" in said
@@ -43,8 +62,8 @@ def test_left_behind_is_what_stays_and_not_what_a_server_is_writing() -> None:
 
 @pytest.mark.server
 def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
-    arguments = ("--minutes", "0.05", "--workers", "2", "--entries", "8", "--port", str(free_port()))
-    said = figures("soak", *arguments)
+    arguments = ("--minutes", "0.03", "--workers", "2", "--readers", "2", "--entries", "2")
+    said = here("soak", *arguments, "--port", str(free_port()))
     assert re.search(r"requests [1-9]\d*, failed 0, steps backwards 0", said)
 
 
@@ -53,7 +72,7 @@ def test_a_short_soak_has_no_failure_and_no_step_back() -> None:
 @pytest.mark.server
 def test_attacks_fail_nobody_else() -> None:
     kinds = ("half-sent bodies, 11 addresses", "20 large logs at a time")
-    few = ("--seconds", "1", "--turns", "1", "--only", *kinds)
+    few = ("--seconds", "0.3", "--turns", "1", "--only", *kinds)
     said = figures("attacks", *few, "--port", str(free_port()))
     assert said.count("failed 0") == 2
     assert said.endswith("faults 0\n")
@@ -61,20 +80,20 @@ def test_attacks_fail_nobody_else() -> None:
 
 @pytest.mark.server
 def test_a_second_server_is_refused_each_time() -> None:
-    assert figures("second", "--times", "1", "--port", str(free_port())).startswith("refused 1 of 1,")
+    assert here("second", "--times", "1", "--port", str(free_port())).startswith("refused 1 of 1,")
 
 
 @pytest.mark.server
 def test_a_short_week_names_the_gaps_and_leaks_nothing(tmp_path: Path) -> None:
     built = str(copy_data(tmp_path / "built"))
     arguments = ("--requests", "500", "--workers", "2", "--port", str(free_port()), "--built", built)
-    said = figures("week", *arguments)
+    said = here("week", *arguments)
     assert "named first 5 of 5" in said
     assert re.search(r"secrets planted [1-9]\d*, found in files, log or metrics 0", said)
 
 
 def test_a_little_nonsense_of_each_kind_does_no_harm() -> None:
-    said = figures("fuzz", "--seconds", "1")
+    said = here("fuzz", "--seconds", "0.1")
     assert len(re.findall(r"[1-9]\d* inputs, slowest \S+ s, escaped 0", said)) == 6
 
 

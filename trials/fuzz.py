@@ -36,7 +36,7 @@ from trials.nonsense import FILES, LOGS, MARKDOWN, QUERIES, REQUESTS, SIGNATURES
 from trials.site import Place
 
 SLOW = 2.0
-ROUND = 100
+ROUND = 25
 """Inputs between two looks at the clock."""
 
 
