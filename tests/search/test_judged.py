@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from jieda.evaluation import figures as evaluate
@@ -10,6 +11,7 @@ from jieda.evaluation.figures import DIAGNOSED_KINDS, SEARCHED_KINDS, Bench, Jud
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 
 from tests.support.server import ROOT
+from tests.support.shipped import copy_data
 
 pytestmark = pytest.mark.slow
 
@@ -121,9 +123,11 @@ def test_no_query_has_an_invisible_space_in_it(both: tuple[Judged, ...]) -> None
 
 
 @pytest.fixture(scope="module")
-def figures(tmp_path_factory: pytest.TempPathFactory) -> Figures:
-    """Measures a file of judged queries over the shipped content."""
-    bench = Bench([ROOT / "content"], tmp_path_factory.mktemp("judged"), Analyzers())
+def figures(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> Figures:
+    """Measures a file of judged queries over the shipped content; what is searched whole was built for all tests."""
+    folder = tmp_path_factory.mktemp("judged")
+    with patch.object(evaluate, "mkdtemp", lambda **_: str(copy_data(folder / "whole"))):
+        bench = Bench([ROOT / "content"], folder, analyzers)
 
     def measure(path: Path) -> dict[tuple[str, str, str], float]:
         queries = evaluate.read_judged(path)

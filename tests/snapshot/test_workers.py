@@ -21,33 +21,26 @@ Shared = tuple[Server, Path]
 
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
-    return write(tmp_path / "content", {"en/roll/a.md": edition("A"), "en/roll/b.md": edition("B")})
+    return two(tmp_path)
 
 
-def lasting(folder: Path, **settings: str) -> Iterator[Callable[[], Shared]]:
-    """What gives a server with its content to one test after another: the same one, or where a test has ended it the
-    next one on the same files."""
-    content = write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
-    running: list[Server] = []
-
-    def get() -> Shared:
-        if not running or running[-1].process.poll() is not None:
-            running.append(servers.start(folder, content, workers=str(WORKERS), **settings))
-        return ready(running[-1]), content
-
-    yield get
-    if running:
-        running[-1].stop()
+def two(folder: Path) -> Path:
+    """A content directory of two entries."""
+    return write(folder / "content", {f"en/roll/{slug}.md": edition(slug.upper()) for slug in ("a", "b")})
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Shared]]:
-    yield from lasting(tmp_path_factory.mktemp("shared-workers"), reload_token=TOKEN)
+    folder = tmp_path_factory.mktemp("shared-workers")
+    with servers.lasting(folder, content := two(folder), workers=str(WORKERS), reload_token=TOKEN) as get:
+        yield lambda: (ready(get()), content)
 
 
 @pytest.fixture(scope="module")
 def seeing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Shared]]:
-    yield from lasting(tmp_path_factory.mktemp("watching-workers"), reload_content="1")
+    folder = tmp_path_factory.mktemp("watching-workers")
+    with servers.lasting(folder, content := two(folder), workers=str(WORKERS), reload_content="1") as get:
+        yield lambda: (ready(get()), content)
 
 
 @pytest.fixture

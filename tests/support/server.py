@@ -6,7 +6,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +96,22 @@ def start(folder: Path, content: str | Path, **settings: str) -> Server:
         process.wait()
         raise
     return server
+
+
+@contextmanager
+def lasting(folder: Path, content: Path, **settings: str) -> Iterator[Callable[[], Server]]:
+    """What gives one test after another a server, started as by `start`: the same one, or where a test has ended it the
+    next one on the same files."""
+    running: list[Server] = []
+
+    def get() -> Server:
+        if not running or running[-1].process.poll() is not None:
+            running.append(start(folder, content, **settings))
+        return running[-1]
+
+    yield get
+    for server in running:
+        server.stop()
 
 
 def wait_until_ready(server: Server) -> None:

@@ -4,14 +4,15 @@ import json
 import logging
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 from jieda.version import VERSION
 
-from tests.support.server import Server, until
+from tests.support.server import Server, lasting, until
 from tests.support.small_content import edition, write
 from tests.web.api.test_protocol import assert_problem
 
@@ -22,6 +23,24 @@ FEW = {
 """Enough for tests of how things are served rather than what."""
 RELOAD = "/api/v1/reload"
 TOKEN = {"Authorization": "Bearer s3cret-token"}
+
+
+SERVERS = {"1": "text", "2": "json"}
+"""By how many workers: the form of their log."""
+
+Processes = Callable[[str], Server]
+
+
+@pytest.fixture(scope="module")
+def server_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Gives a server of as many workers, for tests that leave it well or ended."""
+    with ExitStack() as stack:
+        getters = {}
+        for workers, log in SERVERS.items():
+            folder = tmp_path_factory.mktemp("workers")
+            content = write(folder / "content", FEW)
+            getters[workers] = stack.enter_context(lasting(folder, content, workers=workers, log_format=log))
+        yield lambda workers: getters[workers]()
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer x", "Basic czNjcmV0", "Bearer None"])
@@ -135,10 +154,9 @@ def test_metrics_are_for_those_who_were_named(serve: Callable[..., httpx.Client]
             assert client.get("/readyz", headers=elsewhere).status_code == 200
 
 
-def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
-    start_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    server = start_server(write(tmp_path, FEW), workers="2")
+@pytest.mark.server
+def test_every_worker_answers_and_metrics_add_up_over_all_of_them(server_of: Processes) -> None:
+    server = server_of("2")
     until(lambda: server.log().count("Application startup complete") == 2)
     for _ in range(40):
         with server.client() as client:
@@ -148,17 +166,15 @@ def test_every_worker_answers_and_metrics_add_up_over_all_of_them(
     counted = re.search(r'jieda_requests_total\{[^}]*route="/api/v1/kinds"[^}]*\} (\d+)', text)
     assert counted
     assert int(counted[1]) == 40
-    assert server.stop() == 0
 
 
-def test_log_lines_are_json_where_asked_and_never_have_a_query(
-    start_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    server = start_server(write(tmp_path, FEW), log_format="json")
+@pytest.mark.server
+def test_log_lines_are_json_where_asked_and_never_have_a_query(server_of: Processes) -> None:
+    server = server_of("2")
     with server.client() as client:
         client.get("/api/v1/search", params={"q": "zebra\n2026 ERROR fake \x1b[31m"})
         client.get("/en/zebra%0a2026%20ERROR%20fake%1b[31m")
-    server.stop()
+    until(lambda: "fake" in server.log() and server.log().endswith("\n"))
     lines = [json.loads(line) for line in server.log().splitlines()]
     access = [line for line in lines if line["logger"] == "jieda.access"]
     search = next(line for line in access if line["path"] == "/api/v1/search")
@@ -167,13 +183,12 @@ def test_log_lines_are_json_where_asked_and_never_have_a_query(
     assert "\x1b" not in server.log()
 
 
-def test_a_text_log_has_one_line_for_a_request_whatever_its_path(
-    start_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    server = start_server(write(tmp_path, FEW))
+@pytest.mark.server
+def test_a_text_log_has_one_line_for_a_request_whatever_its_path(server_of: Processes) -> None:
+    server = server_of("1")
     with server.client() as client:
         client.get("/en/x%0a2026-01-01%20ERROR%20fake%1b[31m%e2%80%a8y")
-    server.stop()
+    until(lambda: "fake" in server.log() and server.log().endswith("\n"))
     assert "ERROR fake" not in server.log()
     assert "\x1b" not in server.log()
     assert len([line for line in server.log().splitlines() if "fake" in line]) == 1
@@ -190,12 +205,13 @@ def is_refused(address: tuple[str, int]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.server
+@pytest.mark.parametrize("workers", SERVERS)
 def test_a_stop_lets_answers_finish_takes_no_more_requests_and_ends_with_0(
-    start_server: Callable[..., Server], tmp_path: Path, workers: str
+    server_of: Processes, workers: str
 ) -> None:
     """What is asked too late is refused at once, so that whoever asks can go elsewhere, and not reset at the end."""
-    server = start_server(write(tmp_path, FEW), workers=workers)
+    server = server_of(workers)
     base = httpx.URL(server.base)
     address = (base.host, base.port or 0)
     with socket.create_connection(address) as under_way, under_way.makefile("rb") as answer:
