@@ -1,11 +1,16 @@
 """What became of an entry stands on its page, word by word, where its files lie in a git repository."""
 
+import os
+import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.support.git import git
+from tests.support.inside import Inside
 from tests.support.small_content import edition, write
 
 Served = Callable[..., httpx.Client]
@@ -51,6 +56,37 @@ def test_a_commit_with_the_next_change_joins_the_history(serve: Served, tmp_path
     revised(folder, "Take nine", en="Set shards to 9.")
     client = serve(folder)
     assert "Set shards to <del>8</del><ins>9</ins>." in client.get("/en/entries/roll/shards").text
+
+
+def test_a_start_asks_git_for_a_history_only_where_there_is_a_new_commit(
+    inside: Callable[..., AbstractContextManager[Inside]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, data = write(tmp_path / "content", {}), str(tmp_path / "data")
+    git(folder, "init", "--quiet")
+    revised(folder, "Begin", en="Set shards to 4.")
+    revised(folder, "Take eight", en="Set shards to 8.")
+
+    def page() -> str:
+        with inside(folder, data=data) as served, served.client() as client:
+            return client.get("/en/entries/roll/shards").text
+
+    def let_git_log(*, fail: bool) -> None:
+        real = shutil.which("git", path=path)
+        refuse = 'case " $* " in *" log "*) exit 1;; esac\n' if fail else ""
+        wrapper.write_text(f'#!/bin/sh\n{refuse}exec {real} "$@"\n')
+
+    path, wrapper = os.environ["PATH"], tmp_path / "bin" / "git"
+    wrapper.parent.mkdir()
+    wrapper.touch(0o755)
+    monkeypatch.setenv("PATH", f"{wrapper.parent}{os.pathsep}{path}")
+    let_git_log(fail=False)
+    assert "<del>4</del><ins>8</ins>" in page()
+    let_git_log(fail=True)
+    assert "<del>4</del><ins>8</ins>" in page()
+    revised(folder, "Take nine", en="Set shards to 9.")
+    assert SUMMARY["en"] not in page()  # what git cannot say now it is asked again
+    let_git_log(fail=False)
+    assert "<del>8</del><ins>9</ins>" in page()
 
 
 def test_nothing_shows_without_a_repository(serve: Served, tmp_path: Path) -> None:

@@ -2,14 +2,15 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.history import histories, repository_of
 from jieda.errors import GitError
+from jieda.git import Repository
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key, packed
-from jieda.snapshot.store.records import EntryRow, to_json
+from jieda.snapshot.store.records import EntryRow, RecordUnreadable, from_json, to_json
 
 log = logging.getLogger(__name__)
 
@@ -17,35 +18,69 @@ Keys = Mapping[Path, str]
 """Files to the keys of what became of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownHistories:
+    """What became of the files of a directory up to a commit, as `version` of the code tells it: paths to keys."""
+
+    version: str
+    commit: str
+    keys: Mapping[str, str]
+
+
 class HistoryFacts:
-    """The histories of content directories, made anew only where another commit is checked out."""
+    """The histories of content directories, made anew only where another commit is checked out than last time, in
+    whatever process that was: `git log` takes half of the time in which unchanged content is looked through."""
 
     def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
         self._facts, self._content = facts, content
-        self._last: dict[Path, tuple[str, Keys]] = {}
+        self._last: dict[Path, KnownHistories] = {}
 
     def of_content(self) -> Keys:
         """Those of all files. Raises FactsUnreadable."""
-        return {
-            path: key for directory in self._content for path, key in self._of(directory.resolve()).items()
-        }
+        keys: dict[Path, str] = {}
+        for directory in map(Path.resolve, self._content):
+            found = repository_of(directory)
+            if found is not None:
+                known = self._of(directory, *found)
+                keys |= {Path(path): key for path, key in known.keys.items()}
+        return keys
 
-    def _of(self, directory: Path) -> Keys:
-        found = repository_of(directory)
-        if found is None:
-            return {}
-        repository, commit = found
-        if directory not in self._last or self._last[directory][0] != commit:
-            try:
-                told = histories(directory, commit, repository)
-            except GitError as error:
-                log.warning("no history of entries: %s", error)
-                told = {}
-            made = {path: to_json(changes) for path, changes in told.items()}
-            keys = {path: fact_key("history", code_version(), value.decode()) for path, value in made.items()}
-            self._facts.put_all([{keys[path]: packed(value) for path, value in made.items()}])
-            self._last[directory] = commit, {path: key.hex() for path, key in keys.items()}
-        return self._last[directory][1]
+    def _of(self, directory: Path, repository: Repository, commit: str) -> KnownHistories:
+        known = self._last.get(directory) or self._noted(directory)
+        if known is None or known.commit != commit:
+            known = self._made(directory, repository, commit)
+        self._last[directory] = known
+        return known
+
+    def _noted(self, directory: Path) -> KnownHistories | None:
+        data = self._facts.note(_name(directory))
+        try:
+            known = from_json(data, KnownHistories) if data else None
+        except RecordUnreadable:
+            return None
+        if known is None or known.version != code_version():
+            return None
+        wanted = frozenset(map(bytes.fromhex, known.keys.values()))
+        # Facts that no entry needed may have been forgotten.
+        return known if self._facts.known(wanted) == wanted else None
+
+    def _made(self, directory: Path, repository: Repository, commit: str) -> KnownHistories:
+        try:
+            told = histories(directory, commit, repository)
+        except GitError as error:
+            log.warning("no history of entries: %s", error)
+            told = {}
+        made = {str(path): to_json(changes) for path, changes in told.items()}
+        keys = {path: fact_key("history", code_version(), value.decode()) for path, value in made.items()}
+        self._facts.put_all([{keys[path]: packed(value) for path, value in made.items()}])
+        known = KnownHistories(code_version(), commit, {path: key.hex() for path, key in keys.items()})
+        if made:  # otherwise the clone may be a shallow one, which is completed some day
+            self._facts.put_note(_name(directory), to_json(known))
+        return known
+
+
+def _name(directory: Path) -> str:
+    return f"history {directory}"
 
 
 def told(keys: Keys, rows: Mapping[str, EntryRow], corpus: Corpus) -> dict[str, EntryRow]:
