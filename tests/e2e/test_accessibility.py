@@ -69,10 +69,10 @@ def unfold(page: Page) -> None:
 
 
 def try_out(page: Page) -> None:
-    """Open the first route of the API, once the list of routes has been looked at."""
+    """Open a route of the API with parameters and short answers, once the list of routes has been looked at."""
     assert violations(page) == []
     page.locator("#try").click()
-    page.locator(".opblock-summary-control").first.click()
+    page.locator(".opblock-summary-control", has_text="suggest").click()
     page.wait_for_selector(".opblock.is-open .responses-table")
 
 
@@ -89,7 +89,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None]]] = {
 
 EACH_THEME = pytest.mark.parametrize(
     ("lang", "theme", "rules"),
-    [("en", "light", (OTHERS, RULES)), ("zh", "light", (OTHERS, OTHERS)), ("en", "dark", (OF_COLORS,))],
+    [("en", "light", (OTHERS, RULES)), ("zh", "light", (OTHERS,)), ("en", "dark", (OF_COLORS,))],
     ids=["en", "zh", "dark"],
 )
 """A language, a theme, and what of axe is run at the widths, of which the last is narrow."""
@@ -104,6 +104,8 @@ def test_axe_finds_nothing(
     page.on("dialog", lambda dialog: dialog.dismiss())
     found = {}
     for name, (path, prepare) in STATES.items():
+        if lang == "zh" and not path:
+            continue  # the documentation of the API is one page for both languages
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.goto(f"/{lang}{path}" if path else "/docs")
         prepare(page)

@@ -134,7 +134,7 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 patient = settings(
-    max_examples=examples(25),
+    max_examples=examples(15),
     deadline=None,
     # One suite for several indexes means that its examples are run by several classes.
     suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
