@@ -47,7 +47,7 @@ def read(key: str, value: object, log: str) -> None:
 
 
 @pytest.mark.parametrize("key", PARTS)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_no_file_makes_a_log_expensive(key: str, data: st.DataObject) -> None:
     grammar, value_of = PARTS[key]

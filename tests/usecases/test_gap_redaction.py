@@ -134,7 +134,7 @@ def test_no_value_of_any_log_that_we_have_survives(shipped: Snapshot, redactor: 
     for path in logs():
         text = path.read_text(encoding="utf-8", errors="replace")
         diagnosis = shipped.diagnoser.diagnose(text, Language.EN)
-        asked = [error.message for error in diagnosis.errors] + [diagnosis.query] + text.splitlines()[:40]
+        asked = [error.message for error in diagnosis.errors] + [diagnosis.query] + text.splitlines()[:40:2]
         for each in asked:
             values = set(values_in(each))
             found += len(values)
