@@ -21,7 +21,7 @@ from jieda.web.pages.agents import SETUPS
 
 from bench import figures
 from tests import test_architecture
-from tests.support.server import COMMAND, environment
+from tests.support.command import jieda
 from tests.support.shipped import copy_data
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -207,13 +207,13 @@ def shown_commands() -> list[tuple[str, str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "command", "output"), shown_commands())
-def test_a_command_prints_what_the_page_shows(name: str, command: str, output: str, data: Path) -> None:
+def test_a_command_prints_what_the_page_shows(
+    name: str, command: str, output: str, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program, *arguments = shlex.split(command)
     assert program == ".venv/bin/jieda"
-    environ = environment({"JIEDA_DATA": str(data), "NO_COLOR": "1"})
-    run = subprocess.run(
-        [*COMMAND, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
-    )
+    monkeypatch.chdir(ROOT)
+    run = jieda(*arguments, JIEDA_DATA=str(data), NO_COLOR="1")
     assert run.stdout.strip() == output.strip(), f"{name}: {command} prints\n{run.stdout}{run.stderr}"
 
 

@@ -19,7 +19,7 @@ from jieda.web.pages.context import PIECE, decoded, form_fields
 
 from bench.content import write_content
 
-MANY_FAILURES = "ValueError: <<<<x\n" * 10_000
+MANY_FAILURES = "ValueError: <<<<x\n" * 30_000
 
 
 @pytest.fixture
