@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
@@ -95,6 +96,11 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
     for context in contexts:
         context.close()
     assert errors == []
+
+
+def served(serve: Callable[..., httpx.Client], content: Path, **settings: str) -> str:
+    """The address of other content, served by a thread of this process until the test is over."""
+    return str(serve(content, **settings).base_url).rstrip("/")
 
 
 def until(page: Page, happened: Callable[[], bool]) -> None:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.conftest import OpenPage, until
-from tests.support.server import ROOT, Server
+from tests.e2e.conftest import OpenPage, served, until
+from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
 LAPTOP = {"width": 1366, "height": 650}
@@ -273,10 +274,10 @@ LONG = (
 
 
 def test_a_long_page_has_its_contents_at_hand_on_every_screen(
-    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+    open_page: OpenPage, serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
-    running = start_server(write(tmp_path, {"en/roll/long.md": edition("Long", LONG)}))
-    page = open_page(f"{running.base}/en/entries/roll/long", viewport=LAPTOP)
+    base = served(serve, write(tmp_path, {"en/roll/long.md": edition("Long", LONG)}))
+    page = open_page(f"{base}/en/entries/roll/long", viewport=LAPTOP)
     assert page.locator(".beside .toc").is_visible()
     assert not page.locator(".fold").is_visible()
     page.set_viewport_size({"width": 360, "height": 740})
@@ -295,7 +296,7 @@ PICTURE = """type => {
 
 
 def test_nothing_moves_when_an_image_arrives(
-    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+    open_page: OpenPage, serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
     page = open_page("/en/")
     body = "## Answer\n\n![a](a.png)\n\n![b](b.jpg)\n\n![c](c.webp)\n\nThe end.\n"
@@ -303,7 +304,7 @@ def test_nothing_moves_when_an_image_arrives(
     for name, kind in {"a.png": "png", "b.jpg": "jpeg", "c.webp": "webp"}.items():
         data = page.evaluate(PICTURE, f"image/{kind}")
         (content / "en" / "roll" / name).write_bytes(base64.b64decode(data))
-    running = start_server(content)
+    base = served(serve, content)
     waiting: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -311,7 +312,7 @@ def test_nothing_moves_when_an_image_arrives(
 
     page.route("**/entries/roll/*.*", hold)
     page.set_viewport_size({"width": 400, "height": 2000})
-    page.goto(f"{running.base}/en/entries/roll/seen", wait_until="domcontentloaded")
+    page.goto(f"{base}/en/entries/roll/seen", wait_until="domcontentloaded")
     end = page.locator(".prose p").last
     before = end.bounding_box()
     until(page, lambda: len(waiting) == 3)

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from tests.e2e.conftest import OpenPage, until
-from tests.support.server import ROOT, Server
+from tests.e2e.conftest import OpenPage, served, until
+from tests.support.server import ROOT
 from tests.support.small_content import edition, write
 
 LOG = "step 3\nTraceback (most recent call last):\n    assert self.lr_decay_steps > 0\nAssertionError\n"
@@ -108,12 +109,12 @@ def test_a_log_that_could_not_be_sent_is_still_there(open_page: OpenPage) -> Non
 
 
 def test_who_asks_too_often_reads_when_to_try_again_and_keeps_the_log(
-    open_page: OpenPage, start_server: Callable[..., Server], tmp_path: Path
+    open_page: OpenPage, serve: Callable[..., httpx.Client], tmp_path: Path
 ) -> None:
     content = write(tmp_path, {"en/roll/memory.md": edition("Out of memory in node2pg")})
-    server = start_server(content, diagnoses_per_minute="1", trusted_proxies="127.0.0.1")
+    base = served(serve, content, diagnoses_per_minute="1", trusted_proxies="127.0.0.1")
     client = {"X-Forwarded-For": "203.0.113.9"}
-    page = open_page(f"{server.base}/en/diagnose", refused="status of 429", extra_http_headers=client)
+    page = open_page(f"{base}/en/diagnose", refused="status of 429", extra_http_headers=client)
     page.locator("#log").fill(LOG)
     page.locator("#log-form [type=submit]").click()
     page.get_by_role("button", name="Edit or paste another").click()
