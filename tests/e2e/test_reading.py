@@ -31,11 +31,24 @@ def error_entries() -> list[str]:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_fix_is_on_the_first_screen_of_a_laptop(open_page: OpenPage, lang: str) -> None:
-    page = open_page(f"/{lang}/", viewport=LAPTOP)
-    tops = {}
-    for entry in error_entries():
-        page.goto(f"/{lang}/entries/{entry}")
-        tops[entry] = page.locator("#fix").bounding_box()["y"]  # type: ignore[index]
+    """Of every entry, put into the page of the first one: opening each takes many times as long."""
+    entries = error_entries()
+    page = open_page(f"/{lang}/entries/{entries[0]}", viewport=LAPTOP)
+    opened = page.locator("#fix").bounding_box()["y"]  # type: ignore[index]
+    tops = page.evaluate(
+        """async (addresses) => {
+          const tops = {};
+          for (const [entry, address] of Object.entries(addresses)) {
+            const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+            document.body.replaceWith(document.adoptNode(page.body));
+            tops[entry] = document.getElementById("fix").getBoundingClientRect().top;
+          }
+          return tops;
+        }""",
+        {entry: f"/{lang}/entries/{entry}" for entry in entries},
+    )
+    assert abs(tops[entries[0]] - opened) < 1, "scripts move it nowhere"
+    assert tops.keys() == set(entries)
     late = {entry: top for entry, top in tops.items() if top > LAPTOP["height"] - 50}
     assert late == {}
 
@@ -362,7 +375,7 @@ def test_dropping_a_file_fills_the_log(open_page: OpenPage, tmp_path: Path) -> N
     }"""
     page.evaluate(drop, ["assert self.lr_decay_steps > 0", 0])
     expect(page.locator("#log")).to_have_value("assert self.lr_decay_steps > 0")
-    first, last = "first line\n" + "step\n" * 300_000, "\nAssertionError: last line"
+    first, last = "first line\nstep\n" + ("step " * 20 + "\n") * 15_000, "\nAssertionError: last line"
     page.evaluate(drop, [first + last, 0])
     expect(page.locator(".said")).to_contain_text("只读开头 128 KiB 和末尾 896 KiB")
     text = page.locator("#log").input_value()
