@@ -1,1 +1,1 @@
-"""Pages and REST API: sibling surfaces over one snapshot."""
+"""HTML pages and REST API, both served from the same snapshot."""

@@ -1,4 +1,4 @@
-"""What answers coding agents, started when the first of them comes."""
+"""The MCP endpoint for coding agents, started by the first request."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,7 +12,7 @@ from jieda.agents.extra import Endpoint
 
 
 class AgentsEndpoint:
-    """Makes an endpoint, away from the event loop, on the first request; the requests that come meanwhile wait."""
+    """Creates the endpoint off the event loop on the first request; concurrent requests wait for it."""
 
     def __init__(self, make: Callable[[], Endpoint]) -> None:
         self._make = make
@@ -22,13 +22,13 @@ class AgentsEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """While this is open, requests are answered."""
+        """Handle requests while this context is open."""
         async with anyio.create_task_group() as self._tasks:
             yield
             self._tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request. Raises RuntimeError outside `running`."""
+        """Handle a request. Raises RuntimeError outside `running`."""
         if self._tasks is None:
             raise RuntimeError("agents are answered while the application runs")
         async with self._lock:

@@ -1,4 +1,4 @@
-"""The composition root: every part made once, every address in one place."""
+"""The composition root: creates every component once and registers every route."""
 
 import asyncio
 import gc
@@ -44,18 +44,18 @@ from jieda.web.site import Askers, Site, client_of
 from jieda.web.templating import Renderer
 
 SECONDS_BETWEEN = 60.0
-"""Between two looks whether something else is served."""
+"""Seconds between two checks whether another generation is being served."""
 SECONDS_A_THREAD = 0.0005
-"""For which a thread that reads a log keeps the interpreter once the event loop wants it: an answer asks for it ten
-times or so, and would wait for 5 ms each time, as Python has it."""
+"""Seconds that a thread reading a log may hold the interpreter lock while the event loop waits for it. A response takes
+the lock about ten times, 5 ms each with Python's default."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone: bool = False) -> FastAPI:
-    """A whole application. Its content is opened when it starts, unless `knowledge` has been opened already. `alone`:
-    this process does nothing else.
+    """Create the application, which opens its content at startup unless `knowledge` is open. `alone`: this process does
+    nothing else.
 
-    `app.state` holds `site` for whoever has the application in hand, and nothing else.
+    `app.state` holds only `site`, for code that has the application but no request.
     """
     site = create_site(settings, knowledge or Knowledge(settings), alone=alone)
     app = FastAPI(
@@ -63,13 +63,13 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
         middleware=middleware.stack(site.service, settings),
         exception_handlers=dict.fromkeys(HANDLED, on_failure),
         openapi_url=None,
-        # The framework's way from /path/ to /path takes the host from the request.
+        # The framework's redirect from /path/ to /path takes the host from the request.
         redirect_slashes=False,
-        # It would send what is asked for, query and all, to whatever collector the environment names.
+        # It would send requests, query strings included, to any collector that the environment names.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.state.site = site
-    # Routes are tried in order, and the API is asked most.
+    # Routes are tried in order, and most requests go to the API.
     add_api_routes(app)
     add_routes(app, machine_routes(settings))
     add_routes(app, PAGE_ROUTES)
@@ -78,7 +78,7 @@ def create_app(settings: Settings, knowledge: Knowledge | None = None, *, alone:
 
 
 def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False) -> Site:
-    """The parts of an application."""
+    """Create the components of an application."""
     translations, urls = Translations.load(), Urls.of(settings)
     service = Service.of(settings, knowledge, run_sync, alone=alone)
     most_bytes = most_json_bytes(settings.max_log_bytes)
@@ -106,7 +106,7 @@ def create_site(settings: Settings, knowledge: Knowledge, *, alone: bool = False
 
 
 def lifespan(site: Site, *, alone: bool) -> Lifespan:
-    """Opens the content before the first request and, if asked to, watches it until the last."""
+    """Open the content before the first request and, if configured, watch it until shutdown."""
 
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
@@ -127,7 +127,8 @@ def lifespan(site: Site, *, alone: bool) -> Lifespan:
 
 
 def open_and_warm(knowledge: Knowledge) -> None:
-    """Open what is not open yet and search once in each language, so that no reader waits for first uses."""
+    """Open the content if it is not open yet and search once in each language, so that no reader waits for a cold
+    start."""
     if not knowledge.ready:
         knowledge.open()
     for lang, text in ((Language.EN, "out of memory"), (Language.ZH, "显存不足")):
@@ -136,17 +137,17 @@ def open_and_warm(knowledge: Knowledge) -> None:
 
 
 def create_app_from_environ() -> FastAPI:
-    """The application of a worker process, whose settings stand in its environment: it serves what the process that
-    started it builds."""
+    """Create the application of a worker process. Its settings come from its environment; it serves what its parent
+    process builds."""
     settings = Settings.load(os.environ)
     return create_app(settings, Knowledge(settings, follow_only=True), alone=True)
 
 
 @asynccontextmanager
 async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
-    """While this is open, what is served is not searched for garbage, over and over, on account of single requests.
+    """Keep garbage collection from scanning the served content again and again because of single requests.
 
-    For a process that does nothing but serve.
+    For a process that only serves.
     """
     gc.set_threshold(*THRESHOLDS)
     sys.setswitchinterval(SECONDS_A_THREAD)
@@ -161,7 +162,8 @@ async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
 
 
 async def settle_again(knowledge: Knowledge) -> None:
-    """Settles some time after each swap: what is served since is looked at no more, and what was before can go."""
+    """Freeze the live objects again some time after each swap: the collector then skips the new content and can free
+    the old."""
     settled = knowledge.snapshot.generation
     while True:
         await asyncio.sleep(SECONDS_BETWEEN)
@@ -172,7 +174,7 @@ async def settle_again(knowledge: Knowledge) -> None:
 
 
 def settle() -> None:
-    """Takes all that lives now for what stays."""
+    """Collect garbage and move all live objects out of the collector's reach."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The parts of one application, made by `create_app` and shared by all its requests."""
+"""The components of one application, created by `create_app` and shared by all its requests."""
 
 import secrets
 from collections import OrderedDict
@@ -29,10 +29,10 @@ from jieda.web.templating import Renderer
 
 
 def origin_of(scope: Scope, settings: Settings) -> str:
-    """Scheme and host that absolute addresses begin with: as configured or, where nothing is, as the request names
-    them, if that is a name of ours. Empty otherwise: what a stranger writes into Host is repeated to nobody.
+    """Return the scheme and host that absolute addresses begin with: the configured base URL or, without one, what the
+    request names, if that is one of our names. Otherwise empty: a stranger's Host header is never echoed to anybody.
 
-    `localhost` is one for those who are near: on this machine, or on the one that this is a container of.
+    `localhost` counts as ours for clients nearby: on this machine, or on the host of this container.
     """
     if settings.base_url:
         return settings.base_url
@@ -47,25 +47,25 @@ def origin_of(scope: Scope, settings: Settings) -> str:
 
 BYTES = 12
 MOST_VOTES = 3
-"""Votes on an entry that one address may give, as long as a process lives."""
+"""Votes on one entry that an address may cast during the lifetime of a process."""
 MOST_VOTERS = 10_000
-"""Addresses and entries that are remembered; those are forgotten first who voted longest ago."""
+"""Pairs of address and entry that are remembered; the pair that voted longest ago is dropped first."""
 LONGEST_HEADER = 300
-"""Bytes of a header that are looked at."""
+"""Bytes of a header that go into the hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Askers:
-    """A hash for each client, by a key that is made at start and written nowhere: it can be compared within one process
-    while that lives, and means nothing to anybody else."""
+    """Hashes clients with a key generated at startup and never stored: hashes can be compared only while the process
+    lives."""
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     votes: OrderedDict[bytes, int] = field(default_factory=OrderedDict)
 
     def may_vote(self, request: Request, entry: str) -> bool:
-        """Whether an address has not voted too often on an entry; the vote is counted then. This machine always may:
-        it may be a proxy that does not say for whom it asks."""
+        """Return whether an address may still vote on an entry, and if so count the vote. Loopback always may: it can
+        be a proxy that does not forward client addresses."""
         address = address_of(request.scope)
         if address and address.is_loopback:
             return True
@@ -77,7 +77,7 @@ class Askers:
         return given < MOST_VOTES
 
     def of(self, request: Request) -> bytes:
-        """The hash of a client: of its address, or its network for IPv6, its program and its languages."""
+        """Return the hash of a client: of its address (its network for IPv6), its user agent and its languages."""
         total = blake2b(client_key(address_of(request.scope)), key=self.key, digest_size=BYTES)
         for name in ("user-agent", "accept-language"):
             total.update(b"\0" + request.headers.get(name, "")[:LONGEST_HEADER].encode())
@@ -85,17 +85,17 @@ class Askers:
 
 
 ErrorPage = Callable[[Request, int, str, str], str]
-"""Makes the page for a browser from the request, the status, a title and a sentence of detail."""
+"""Renders an HTML error page from the request, the status, a title and a sentence of detail."""
 MOST_ORIGINS = 8
-"""Schemes and hosts that what was made for them is kept for; `*.example.com` stands for names without number."""
+"""Origins (scheme and host) whose `Site` variants are kept; `*.example.com` allows any number of names."""
 HERE = "jieda.site"
-"""Where a request keeps the site that answers it."""
+"""Key in the request scope under which the `Site` is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Complete when made. `resources` are the answers that depend on nothing but the generation; `agents` is None
-    where the SDK for them is not installed; `desk` holds nothing before somebody writes."""
+    """The components of an application, complete when created. `resources` caches responses that depend on the
+    generation only; `agents` is None where the MCP SDK is not installed; `desk` is empty until somebody writes."""
 
     settings: Settings
     urls: Urls
@@ -111,7 +111,8 @@ class Site:
     at_origins: OrderedDict[str, "Site"] = field(default_factory=OrderedDict)
 
     def at(self, origin: str) -> "Site":
-        """The same site with addresses that begin with `origin` where they are absolute, and what was made of them."""
+        """Return this site with absolute addresses that begin with `origin`, and a cache of its own for such
+        responses."""
         if origin == self.urls.base_url:
             return self
         found = self.at_origins.pop(origin, None)
@@ -126,39 +127,39 @@ class Site:
 
     @property
     def shapers(self) -> Shapers:
-        """What shapes answers of the API."""
+        """Shapers of API responses."""
         return self.client.shapers
 
     @property
     def knowledge(self) -> Knowledge:
-        """What is served, and its swap."""
+        """The served knowledge, which swaps generations."""
         return self.service.knowledge
 
     @property
     def metrics(self) -> Metrics:
-        """What this process counts."""
+        """The metrics of this process."""
         return self.service.metrics
 
     @property
     def translations(self) -> Translations:
-        """The words of both languages."""
+        """The interface texts in both languages."""
         return self.renderer.translations
 
 
 def asker_of(request: Request) -> bytes:
-    """Return a key for the client of a request, which only this process can compare; NOBODY where gaps are not kept."""
+    """Return a key for the client of a request, comparable in this process only; NOBODY where gaps are not recorded."""
     site = site_of(request)
     return site.askers.of(request) if site.service.recorder else NOBODY
 
 
 def client_of(request: Request) -> Local:
-    """Return what answers whoever sends a request, who may say only so often that an entry helped or did not."""
+    """Return the local client for a request; it limits how often the sender may vote on an entry."""
     site = site_of(request)
     return replace(site.client, counts=partial(site.askers.may_vote, request))
 
 
 def site_of(request: Request) -> Site:
-    """The application that answers `request`, under the name that it was asked by."""
+    """Return the `Site` that handles `request`, for the origin that the request was sent to."""
     scope = request.scope
     if HERE not in scope:
         whole: Site = request.app.state.site

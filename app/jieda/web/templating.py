@@ -1,4 +1,4 @@
-"""The one door to Jinja: strict, escaping everything, with nothing global that a request could change."""
+"""The only use of Jinja: strict and autoescaping, without globals that a request could change."""
 
 import re
 from dataclasses import dataclass
@@ -15,30 +15,30 @@ from jieda.locales.translations import Translations
 
 TEMPLATES = Path(__file__).parent / "templates"
 
-# What an error page or a title may have been given, but no document may contain. Escape characters stay in
-# HTML: a colored log comes back into its text area as it was pasted.
+# Characters that an error page or a title may be given but no document may contain. Escape characters stay in HTML: a
+# colored log comes back into its text area as it was pasted.
 NOT_IN_HTML = re.compile("\x00")
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|<mark>[\w-]+</mark>)+", re.ASCII)
-"""A flag, with what is marked in it: a line would end behind its dashes."""
+"""A command-line flag, possibly with marks inside: without this, a line could break after its dashes."""
 MARK = re.compile("</?mark>")
 
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """Turns a template and a finished view into text."""
+    """Renders templates from complete view objects."""
 
     environment: Environment
     translations: Translations
 
     @classmethod
     def load(cls, translations: Translations, directory: Path = TEMPLATES) -> Self:
-        """A renderer of the templates in `directory`."""
+        """Create a renderer for the templates in `directory`."""
         return cls(_environment(directory), translations)
 
     def render(self, template: str, lang: Language, **context: object) -> str:
-        """`template` with `context` and, as `t` unless that has it, the words of `lang`. Raises on a missing name."""
+        """Render `template` with `context`; `t` defaults to the texts of `lang`. Raises on a missing name."""
         text = self.environment.get_template(template).render(
             **{"t": self.translations.words(lang)} | context
         )
@@ -47,8 +47,8 @@ class Renderer:
 
 @cache
 def _environment(directory: Path) -> Environment:
-    """The templates of a folder, each compiled when it is first used: the first reader of a page waits for it a tenth
-    of a second, once in a process, where every start would wait for all of them half a second."""
+    """Return the environment of a directory. Each template is compiled on first use: the first reader of a page waits a
+    tenth of a second, once per process, where compiling all would cost every start half a second."""
     environment = Environment(
         loader=FileSystemLoader(directory),
         autoescape=True,
@@ -63,12 +63,12 @@ def _environment(directory: Path) -> Environment:
 
 
 def safe(html: str) -> Markup:
-    """HTML that our own renderer made from escaped text, to be put into a page as it is."""
+    """Mark HTML that our own renderer made from escaped text as safe to insert unchanged."""
     return Markup(html)  # noqa: S704 - the callers pass rendered Markdown, snippets and JSON, all escaped at birth
 
 
 def whole_flags(html: str) -> Markup:
-    """Escaped text, perhaps with marks, none of whose flags is broken behind its dashes."""
+    """Keep the command-line flags in escaped text, marks included, from breaking after their dashes."""
     return safe(FLAG.sub(_unbroken, html))
 
 

@@ -1,4 +1,4 @@
-"""Reading a log that a client sends: within limits, without trusting what it says about itself."""
+"""Reads logs that clients send, within limits and without trusting the headers that describe them."""
 
 import codecs
 import json
@@ -20,38 +20,38 @@ from jieda.web.http.body import Structure, TooMuchStructure, check_structure, re
 from jieda.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
 
 JSON_ESCAPE = 6
-"""Bytes that JSON can spend on one byte of text: a control character is written as six."""
+"""Bytes that JSON may need for one byte of text: a control character is escaped as six."""
 JSON_FRAME = 1024
-"""Bytes for what surrounds the text in a JSON body."""
+"""Bytes around the text in a JSON body."""
 STRUCTURE = Structure(strings=100, outside=1024)
-"""A log with what belongs to it needs a dozen strings and a few bytes between them."""
+"""A log and its metadata need a dozen strings and a few bytes between them."""
 PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
-"""How files of gzip, zip, zstd, xz and bzip2 begin."""
+"""Magic bytes of gzip, zip, zstd, xz and bzip2."""
 BLOCK = 1 << 18
-"""Bytes of a long log that are looked through at a time."""
+"""Bytes of a long log that are processed at a time."""
 CHARSETS = re.compile(
     r"utf-8(-sig)?|ascii|iso8859-\d+|cp\d+|koi8-[rut]|gb2312|gbk|gb18030|big5\w*|euc_\w+|shift_jis\w*"
 )
-"""Encodings that are read, by the names that Python has for them: those in which a byte that ends a line is nothing
-else, and none that takes more than linear time."""
+"""Accepted encodings, by Python's names: those in which a newline byte is never part of another character, and that
+decode in linear time."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def most_json_bytes(limit: int) -> int:
-    """Bytes of a JSON body that a text of `limit` bytes can take."""
+    """Return the largest JSON body, in bytes, for a text of `limit` bytes."""
     return limit * JSON_ESCAPE + JSON_FRAME
 
 
 async def read_json_bytes(request: Request, limit: int) -> bytes:
-    """A JSON body with a log of which `limit` bytes are diagnosed. Raises TooLarge, which says how much a body may
-    have, and Refusal where it does not arrive in time."""
+    """Read a JSON body containing a log of up to `limit` bytes. Raises TooLarge, with the limit of the body, and
+    Refusal where it does not arrive in time."""
     return await read_bytes(request, most_json_bytes(limit), limit * JSON_ESCAPE)
 
 
 @dataclass(frozen=True, slots=True)
 class Paste:
-    """A text to diagnose, and what was said beside it."""
+    """A text to diagnose, with the language and framework sent along."""
 
     log: LogExtract
     lang: Language | None
@@ -59,7 +59,7 @@ class Paste:
 
 
 async def read_paste(request: Request, parameters: DiagnoseParameters, service: Service) -> Paste:
-    """The text that a request brings, as JSON or raw.
+    """Read the text of a request, as JSON or raw.
 
     Raises TooLarge beyond the limit of `service`, Refusal where the body cannot be read.
     """
@@ -79,7 +79,7 @@ async def read_paste(request: Request, parameters: DiagnoseParameters, service: 
 
 
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
-    """What is read of a raw log, as much of it as arrives at a time. Raises as `read_paste` does."""
+    """Extract a raw log while it arrives, chunk by chunk. Raises as `read_paste` does."""
     taken, waiting = window(service), bytearray()
     most = max(SEARCHED, service.limits.log_bytes)
 
@@ -99,7 +99,7 @@ async def _read_raw(request: Request, service: Service, encoding: str) -> LogExt
 
 
 def _encoding(content_type: str) -> str:
-    """The encoding that a type names, UTF-8 where it names none. Raises Refusal for one that is not read."""
+    """Return the encoding named by a content type, UTF-8 by default. Raises Refusal for one that is not accepted."""
     message = Message()
     message["content-type"] = content_type
     charset = message.get_content_charset("utf-8")
@@ -113,7 +113,7 @@ def _encoding(content_type: str) -> str:
 
 
 def _unpacked(raw: bytes) -> bytes:
-    """`raw` itself. Raises Refusal for a packed file, which would only be read as a text of nonsense."""
+    """Return `raw` unchanged. Raises Refusal for a compressed file, which would be read as garbage."""
     if raw.startswith(PACKED):
         raise _packed()
     return raw
@@ -125,13 +125,13 @@ def _packed() -> Refusal:
 
 
 def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
-    """The fields of a JSON body. Raises Refusal with what is wrong."""
+    """Parse and validate a JSON body. Raises Refusal with the errors."""
     if encoding != "utf-8":  # no JSON by the letter, but what a client says it sends
         raw = raw.decode(encoding, "replace").encode()
     try:
         check_structure(raw, STRUCTURE)
-        # A log read by a program with other ideas of its encoding holds lone surrogates; they are replaced
-        # like any other undecodable bytes.
+        # A log decoded by a client with another encoding contains lone surrogates; they are replaced like any other
+        # undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
         return model.model_validate(fields)
     except ValidationError as error:

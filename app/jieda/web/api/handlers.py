@@ -1,6 +1,4 @@
-"""What answers the requests to the API. Parameters and bodies are read in `parameters` and `body`, routes are rows of
-`routes`.
-"""
+"""Handlers of the API. `parameters` and `body` read the input; `routes` holds the route table."""
 
 import asyncio
 import hmac
@@ -51,13 +49,13 @@ from jieda.web.site import asker_of, client_of, site_of
 COMPLETIONS = TypeAdapter(tuple[schemas.ApiCompletion, ...])
 JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 MOST_OUTCOME = 4096
-"""Bytes of what somebody says of an entry."""
+"""Bytes of a reported outcome."""
 ApiHandler = Callable[..., Awaitable[Response]]
 Item = TypeVar("Item")
 
 
 def asked(request: Request, lang: Language | None) -> Language:
-    """Return the language asked for by a parameter that has been checked, or else by the headers."""
+    """Return the validated `lang` parameter, or else the language from the headers."""
     return lang or api_language(request)
 
 
@@ -67,9 +65,9 @@ def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
 
 
 async def json_answer(request: Request, model: BaseModel, lang: Language) -> Response:
-    """Answer with a model as JSON and its ETag, or with 304.
+    """Respond with a model as JSON and its ETag, or with 304.
 
-    The model is written out here and not by FastAPI, which would check once more what is already checked.
+    The model is serialized here because FastAPI would validate it a second time.
     """
     return await respond(request, model.model_dump_json(), JSON, lang=lang, vary=("Accept-Language",))
 
@@ -122,7 +120,7 @@ async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParamete
 
 
 async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[Diagnosed, Language]:
-    """Return what explains the log of a request, and the language to tell it in."""
+    """Diagnose the log of a request; return the diagnosis and the language to report it in."""
     service = site_of(request).service
     paste = await read_paste(request, parameters, service)
     lang = asked(request, paste.lang)
@@ -135,7 +133,7 @@ async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[D
 async def diagnosis_answer(
     request: Request, found: Diagnosed, answer: str, media_type: str, lang: Language
 ) -> Response:
-    """Answer with a diagnosis, which no cache keeps."""
+    """Respond with a diagnosis, which no cache stores."""
     return await respond(
         request,
         answer,
@@ -204,7 +202,7 @@ async def entry_markdown(
 
 
 def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
-    """Redirect to where an entry of an old id is now, with 308, keeping the query."""
+    """Redirect from an old id to the entry's current address with 308, keeping the query."""
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
 
@@ -217,7 +215,7 @@ async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that 
     found: Sequence[Item],
     shown: Callable[[Shaper, Item], BaseModel],
 ) -> Response:
-    """Answer with the part of a list that is asked for, each item as `shown`, as `whole`."""
+    """Respond with the requested window of a list: each item shaped by `shown`, the whole as model `whole`."""
     lang = asked(request, parameters.lang)
     shape = shaper(request, snapshot, lang)
     fields = {
@@ -231,7 +229,7 @@ async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that 
 
 
 def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
-    """Make a handler that lists the tags of a facet with names, descriptions and counts, as `whole`."""
+    """Create a handler that lists the tags of a facet with names, descriptions and counts, as model `whole`."""
 
     async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
         snapshot = site_of(request).service.current()
@@ -275,11 +273,11 @@ async def reload_content(request: Request) -> Response:
     site = site_of(request)
     check_token(request.headers.get("authorization", ""), site.settings.reload_token)
     try:
-        # Not on a thread of the pool: requests that wait for one build would fill it.
+        # Not on a pool thread: requests waiting for one build would fill the pool.
         built = await asyncio.wrap_future(site.knowledge.rebuild())
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         site.metrics.reloads.labels("failed").inc()
-        # Whoever holds the token looks after the content, so the reason may name files.
+        # The token belongs to maintainers of the content, so the reason may name files.
         raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
     outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
@@ -294,7 +292,7 @@ async def reload_content(request: Request) -> Response:
 
 
 def check_token(authorization: str, token: str) -> None:
-    """Raises Refusal unless the header brings the token, and always where there is none to bring."""
+    """Raise Refusal unless the header brings the token; always where no token is configured."""
     if not token:
         raise Refusal(HttpProblem(403, "problem.reload_closed"))
     scheme, _, given = authorization.partition(" ")

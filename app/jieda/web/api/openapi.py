@@ -1,5 +1,5 @@
-"""The description of the API: from the route table, with examples made from the entries that are served, so that they
-cannot be wrong."""
+"""The OpenAPI document: built from the route table, with examples generated from the served entries so that they are
+always right."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -31,9 +31,9 @@ from jieda.web.site import Site
 
 Json = dict[str, Any]
 MAX_LOG = 2000
-"""Characters of a log in an example."""
+"""Characters of an example log."""
 INTERFACE = "2.0.0"
-"""Of the interface, not of the package: the middle number grows with every field that is added."""
+"""Version of the API, not of the package: the minor number grows with every new field."""
 
 ABOUT = """Answers to errors and questions, in English and Chinese. Lists are `{total, limit, offset, items}`,
 `generation` names the content that an answer was taken from. Every GET answers HEAD and If-None-Match, every failure is
@@ -49,7 +49,7 @@ TAGS: Mapping[str, tuple[str, ...]] = {
     "Tags": ("list_frameworks", "list_kinds", "list_topics", "list_error_types"),
     "Content": ("list_problems", "list_translations", "reload"),
 }
-"""The operations by what they are for."""
+"""Operations by purpose."""
 
 
 def _header(description: str, type_: str = "string") -> Json:
@@ -69,19 +69,19 @@ LIMITED: Json = {
         )
     },
 }
-"""On every answer."""
+"""Headers of every response."""
 CACHED: Json = {"ETag": _header("Names this answer: send it back as If-None-Match.")}
 CONFIDENCE: Json = {CONFIDENCE_HEADER: _header("Of the first match; empty where nothing matches.")}
 RETRY: Json = {"Retry-After": _header("Seconds to wait before asking again.", "integer")}
 RETRIED = {429, 503}
 REFERENCE = "#/components/schemas/{model}"
 PROPERTIES: Mapping[str, str] = json.loads((Path(__file__).parent / "properties.json").read_text("utf-8"))
-"""What the properties of answers say, by name or, where that means something else, by model and name. Not in the models
-themselves: agents would be sent them with each schema."""
+"""Descriptions of response properties, by name or, where the meaning differs, by model and name. They are not part of
+the models because agents would receive them with each schema."""
 
 
 def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
-    """The OpenAPI document of `app`, with examples of a snapshot: a few searches and a diagnosis."""
+    """Return the OpenAPI document of `app`, with examples from a snapshot: a few searches and a diagnosis."""
     document = get_openapi(
         title=f"{ascii_name(snapshot.library.site)} API",
         version=INTERFACE,
@@ -120,7 +120,7 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
 
 
 def without_prefix(document: Json) -> Json:
-    """Return the document with its models named as clients know them."""
+    """Return the document with the public names of its models."""
     reference = REFERENCE.format(model="")
     renamed: Json = json.loads(json.dumps(document).replace(reference + schemas.PREFIX, reference))
     models = renamed["components"]["schemas"]
@@ -131,7 +131,7 @@ def without_prefix(document: Json) -> Json:
 
 
 def complete(operation: Json, route: ApiRoute, example: Json) -> None:
-    """Add to an operation what the framework cannot know."""
+    """Add to an operation what FastAPI cannot know."""
     operation["tags"] = [tag for tag, names in TAGS.items() if route.operation in names]
     responses: Json = operation["responses"]
     responses.pop("422", None)
@@ -164,7 +164,7 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
 
 
 def refusal(status: int) -> Json:
-    """How a refusal with a status looks."""
+    """Describe the error response of a status."""
     schema = {"$ref": REFERENCE.format(model="Problem")}
     return {
         "description": HTTPStatus(status).phrase,
@@ -174,7 +174,7 @@ def refusal(status: int) -> Json:
 
 
 def diagnose_body(example: Json) -> Json:
-    """The two forms in which a log is sent."""
+    """Describe the two forms in which a log can be sent."""
     as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
     if "body" in example:
         as_json["example"] = example["body"]
@@ -184,7 +184,7 @@ def diagnose_body(example: Json) -> Json:
 
 
 def outcome_body(_example: Json) -> Json:
-    """The form in which is said what came of an entry."""
+    """Describe the body that reports the outcome of an entry."""
     said: Json = {"schema": {"$ref": REFERENCE.format(model="OutcomeBody")}}
     return {"required": True, "content": {"application/json": said}}
 
@@ -197,9 +197,9 @@ BODIES: Mapping[str, Callable[[Json], Json]] = {
 
 
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
-    """By operation: `parameters`, the `body` sent, the JSON `answer`, the `text` answered instead.
+    """Return examples by operation: `parameters`, the `body` sent, the JSON `answer`, or the `text` response.
 
-    Searches, reads and diagnoses without being counted: no visitor asked for it.
+    Runs searches, reads and diagnoses without counting them: no visitor made them.
     """
     library = snapshot.library
     chosen = choose(library)
@@ -227,7 +227,7 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
 
 
 def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[str, Json]:
-    """A sample of an entry and what it is diagnosed as; nothing where the entry has no sample."""
+    """Return a sample log of an entry and its diagnosis; nothing where the entry has no sample."""
     logs = [sample.text for sample in snapshot.library.samples(entry.id)]
     if not logs:
         return {}
@@ -247,7 +247,7 @@ def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> obje
 
 
 def choose(library: Library) -> Entry | None:
-    """An error with a sample if there is one, otherwise any entry."""
+    """Return an error entry with a sample if there is one, otherwise any entry."""
     sampled = map(library.summary, sorted(library.sampled))
     errors = (each.id for each in sampled if each.kind is Kind.ERROR)
     return next(map(library.entry, chain(errors, sorted(library.sampled), library.ids)), None)

@@ -1,4 +1,4 @@
-"""Parameters of the routes of the API. Scripts depend on these names: they are a promise."""
+"""Parameters of the API routes. Scripts depend on these names, so they must stay stable."""
 
 import re
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from jieda.web.http.respond import LANGUAGE_PATTERN, parse_language
 MAX_LIMIT = 50
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
-"""A far part of the entries costs no more than the first: nothing is ranked."""
+"""Nothing is ranked, so a late page of entries costs no more than the first."""
 
 
 def _written_as(form: str, error: str, message: str) -> BeforeValidator:
-    """Lets pass only what is written as the description says: pydantic reads more, such as `0.0` for 0, `yes` for true
-    and 0 for a day in 1970."""
+    """Accept only the documented notation: pydantic accepts more, such as `0.0` for 0, `yes` for true and 0 for a day
+    in 1970."""
     pattern = re.compile(form, re.ASCII | re.IGNORECASE)
 
     def check(value: object) -> object:
@@ -59,7 +59,7 @@ Slug = Annotated[str, Path(description="Name of the entry: what follows the slas
 
 
 def with_nearest(error: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
-    """What is wrong; of a name that is unknown with the nearest of `model` in place of what is expected."""
+    """Return the errors; that of an unknown name suggests the nearest field of `model`."""
     errors: list[dict[str, Any]] = [
         dict(each) for each in error.errors(include_url=False, include_input=False)
     ]
@@ -72,8 +72,8 @@ def with_nearest(error: ValidationError, model: type[BaseModel]) -> list[dict[st
 
 
 def nearest(name: str, known: tuple[str, ...]) -> Sequence[str]:
-    """The known name that another is short for, or that is short for it (`query`: `q`), else the one written most like
-    it; all of them where none is."""
+    """Return the known name that is a prefix of `name` or the reverse (`query`: `q`), else the most similar; all of
+    them where none is."""
     short = [each for each in known if name.startswith(each) or each.startswith(name)]
     return short[:1] or get_close_matches(name, known, 1) or known
 
@@ -103,7 +103,7 @@ class ListParameters(LanguageParameters):
     offset: Number = Field(0, ge=0, le=MAX_OFFSET, description="Number of items to skip.")
 
     def window(self) -> Window:
-        """The part of the list that is asked for."""
+        """The requested window of the list."""
         return Window(self.limit, self.offset)
 
 
@@ -122,7 +122,7 @@ class FilterParameters(ListParameters):
     )
 
     def filters(self) -> Filters:
-        """The filters as search knows them; an empty value, as a form sends it, filters nothing."""
+        """Return the filters for search; empty values, as forms send them, are dropped."""
         return Filters(
             framework=tuple(filter(None, self.framework)),
             kind=tuple(filter(None, self.kind)),
@@ -147,7 +147,7 @@ class SearchParameters(FilterParameters):
     )
 
     def wanted(self, lang: Language) -> SearchRequest:
-        """The search that is asked for, shown in `lang`."""
+        """Return the requested search, shown in `lang`."""
         return SearchRequest(
             text=self.q,
             lang=lang,

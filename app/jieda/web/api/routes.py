@@ -1,7 +1,6 @@
-"""The routes of the API, all of them. FastAPI describes them; they are answered without its dependencies: to look
-through what a handler might depend on, field by field, took a fifth of the time of a search that finds nothing. Every
-handler takes the request, the parts of its path and one model of parameters, if any.
-"""
+"""The route table of the API. FastAPI documents these routes but does not resolve their dependencies: checking field by
+field what a handler might depend on took a fifth of the time of a search without results. Every handler takes the
+request, its path parameters and at most one parameter model."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -36,9 +35,9 @@ from jieda.web.api.parameters import with_nearest
 
 @dataclass(frozen=True, slots=True)
 class ApiRoute:
-    """One row: `answer` is the type of a JSON answer, or `text` that of another.
+    """One row of the table. `answer` is the type of a JSON response, `text` the media type of any other.
 
-    `refusals` are the statuses that it may be refused with.
+    `refusals` are the error statuses of the route.
     """
 
     method: str
@@ -52,7 +51,7 @@ class ApiRoute:
 
 
 def _tags(facet: str, whole: type[schemas.Page]) -> ApiRoute:
-    """The route that lists the tags of a facet."""
+    """Return the route that lists the tags of a facet."""
     names = f"{facet}s"
     return ApiRoute(
         "GET",
@@ -65,7 +64,7 @@ def _tags(facet: str, whole: type[schemas.Page]) -> ApiRoute:
 
 
 UNREADABLE = (400, 408, 413, 415, 422, 503)
-"""How a log may be refused."""
+"""Error statuses of the routes that take a log."""
 ROUTES: tuple[ApiRoute, ...] = (
     ApiRoute("GET", paths.API_SEARCH, "search", "Search", search, schemas.SearchResult),
     ApiRoute("GET", paths.API_SUGGEST, "suggest", "Complete", suggest, tuple[schemas.ApiCompletion, ...]),
@@ -148,10 +147,10 @@ ROUTES: tuple[ApiRoute, ...] = (
 
 
 class QuickRoute(APIRoute):
-    """A route whose parameters are read by their model alone."""
+    """A route whose parameters are validated by their model alone."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request. Raises RequestValidationError for parameters that the model refuses."""
+        """Return the function that handles a request. It raises RequestValidationError for invalid parameters."""
         handler = self.endpoint
         taken: dict[str, Any] = {
             each.name: each.field_info.annotation for each in self.dependant.query_params
@@ -168,7 +167,7 @@ class QuickRoute(APIRoute):
 
 
 def _lists(model: type[BaseModel]) -> frozenset[str]:
-    """The parameters that may be given more than once, each of which counts."""
+    """Return the parameters that may be repeated."""
     schema = model.model_json_schema()["properties"]
     return frozenset(name for name, field in schema.items() if field.get("type") == "array")
 
@@ -185,7 +184,7 @@ def _read(model: type[BaseModel], lists: frozenset[str], given: QueryParams) -> 
 
 
 def add_api_routes(app: FastAPI) -> None:
-    """Put `ROUTES` into an application, with all that its description says about them."""
+    """Add `ROUTES` to an application, with their documentation."""
     for route in ROUTES:
         app.router.add_api_route(
             route.path,

@@ -1,4 +1,4 @@
-"""Reading the body of a request, for pages and API alike: never more than is wanted, never for ever."""
+"""Reads request bodies for pages and API, with limits on size and time."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from jieda.web.http.problems import HttpProblem, Refusal
 
 SECONDS_TO_ARRIVE = 60.0
 DRAINED = 8 << 20
-"""Bytes that are thrown away before a refusal. A client that is still sending when the connection closes
-may never read the answer."""
+"""Bytes that are read and discarded before a refusal. A client that is still sending when the connection closes may
+never read the response."""
 
 
 async def read_bytes(request: Request, most: int, limit: int) -> bytes:
-    """The body, of which never more than `most` bytes are held. Raises as `receive` does."""
+    """Read the body into memory, at most `most` bytes of it. Raises as `receive` does."""
     held = bytearray()
 
     async def hold(chunk: bytes) -> None:
@@ -27,7 +27,7 @@ async def read_bytes(request: Request, most: int, limit: int) -> bytes:
 
 
 async def receive(request: Request, most: int, limit: int, take: Callable[[bytes], Awaitable[None]]) -> None:
-    """Hand the body on as it arrives, up to `most` bytes of it.
+    """Pass the body to `take` as it arrives, up to `most` bytes.
 
     Raises TooLarge(limit) beyond that, and Refusal where it does not arrive in time.
     """
@@ -51,19 +51,19 @@ async def receive(request: Request, most: int, limit: int, take: Callable[[bytes
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """How many strings a JSON text may have, and how many bytes outside of them."""
+    """Limits of a JSON text: the number of strings, and the bytes outside of them."""
 
     strings: int
     outside: int
 
 
 class TooMuchStructure(Exception):
-    """JSON that is refused before it is read."""
+    """JSON that is refused before it is parsed."""
 
 
 def check_structure(raw: bytes, most: Structure) -> None:
-    """Raises TooMuchStructure for JSON that is more than a few texts and what holds them together: a megabyte of
-    brackets keeps a parser busy for a second, and everybody else waiting."""
+    """Raise TooMuchStructure for JSON that is more than a few strings and their punctuation: a megabyte of brackets
+    keeps the parser, and thus every other request, busy for a second."""
     # Without escapes every quotation mark begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     if plain.count(b'"') > 2 * most.strings or sum(map(len, plain.split(b'"')[::2])) > most.outside:

@@ -1,4 +1,4 @@
-"""Static files: ours and Swagger UI's. Names are looked up, never joined to a folder."""
+"""Static files: our own and Swagger UI's. Names are looked up, never joined to a directory."""
 
 import re
 from collections.abc import Mapping
@@ -15,27 +15,27 @@ from jieda.web.http.respond import FOREVER, REVALIDATE, Resource, respond
 from jieda.web.http.routing import Handler
 
 SWAGGER = Path(fastapi_offline.__file__).parent / "static"
-"""Swagger UI as a package that is released whenever its files are: no network at run time, none of them in git."""
+"""Swagger UI from a package that follows its releases: no network access at run time, no vendored files in git."""
 IMPORTED = re.compile(r'(?:(?<=from "\./)|(?<=import\("\./))[\w.-]+(?=")')
-"""A file that one of our scripts imports."""
+"""A file imported by one of our scripts."""
 TYPES: Mapping[str, str] = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-"""Python's own table depends on the machine: in an image without /etc/mime.types a script has another type, and was
-sent uncompressed."""
+"""Media types. Python's own table depends on the machine: an image without /etc/mime.types gives scripts another type,
+and they were sent uncompressed."""
 SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """What is sent for a file, and the digest that its address carries."""
+    """A file's content, and the digest in its address."""
 
     digest: str
     resource: Resource
 
 
 def own_files(directory: Path) -> dict[str, StaticFile]:
-    """Return the files below `directory`, by their path in it.
+    """Return the files below `directory` by their relative path.
 
-    A script imports others under the address that pages load them by; a browser would run those twice otherwise.
+    Imports in scripts are rewritten to the addresses that pages use; otherwise a browser would run those scripts twice.
     """
     digests = own_digests(directory)
 
@@ -52,7 +52,7 @@ def own_files(directory: Path) -> dict[str, StaticFile]:
 
 
 def swagger_files() -> dict[str, StaticFile]:
-    """The files that the documentation of the API needs."""
+    """Return the files that the API documentation needs."""
     digests = digest_files(SWAGGER, SWAGGER_FILES)
     return {name: _file(name, digest, (SWAGGER / name).read_bytes()) for name, digest in digests.items()}
 
@@ -62,9 +62,9 @@ def _file(name: str, digest: str, content: bytes) -> StaticFile:
 
 
 def serve(files: Mapping[str, StaticFile]) -> Handler:
-    """A handler for the files in a mapping.
+    """Create a handler for a mapping of files.
 
-    Asked for with its digest (`?v=`), a file may be kept for good; otherwise it is asked for anew each time.
+    A request with the current digest (`?v=`) may be cached for good; any other must be revalidated.
     """
 
     async def static_file(request: Request) -> Response:

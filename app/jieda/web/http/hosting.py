@@ -1,4 +1,4 @@
-"""Where this application is hosted: the path before its own, and the names it answers to."""
+"""Where the application is hosted: its path prefix and its host names."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,21 @@ from jieda.web.http.problems import HttpProblem, render
 from jieda.web.http.respond import own_path
 
 PROBES = {paths.HEALTHZ, paths.READYZ}
-"""Asked by address rather than by name, so that no list of host names can make a server look dead."""
+"""Paths requested by IP address, so exempt: no list of host names can make a server look dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostingPath:
-    """Puts the hosting prefix back before the path where a proxy has stripped it.
+    """Restores the path prefix where a proxy has stripped it.
 
-    With the prefix in `path` and in `root_path` alike, as ASGI wants it, routes match in both proxy styles.
+    With the prefix both in `path` and in `root_path`, as ASGI requires, routes match behind either kind of proxy.
     """
 
     app: ASGIApp
     root_path: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say what the prefix is and complete the path where it is missing."""
+        """Set `root_path` and add the prefix to the path where it is missing."""
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
             if not self.covers(scope["path"]):
@@ -34,7 +34,7 @@ class HostingPath:
         await self.app(scope, receive, send)
 
     def covers(self, path: str) -> bool:
-        """Whether the prefix, if there is one, stands at the start of a path."""
+        """Return whether a path begins with the prefix, if there is one."""
         return not self.root_path or path == self.root_path or path.startswith(f"{self.root_path}/")
 
 
@@ -46,7 +46,7 @@ class HostNames:
     allowed: tuple[str, ...]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass what is addressed to us through."""
+        """Pass requests with an accepted host through."""
         if scope["type"] != "http" or self.accepts(scope):
             await self.app(scope, receive, send)
         else:
@@ -54,7 +54,7 @@ class HostNames:
             await answer(scope, receive, send)
 
     def accepts(self, scope: Scope) -> bool:
-        """Whether the host that a request names is one of ours."""
+        """Return whether the host of a request is accepted."""
         if own_path(scope) in PROBES:
             return True
         name = name_in(Headers(scope=scope).get("host", ""))

@@ -1,4 +1,4 @@
-"""How much one client may ask in a minute and at once, by what it costs to answer. Each worker counts for itself."""
+"""Rate and concurrency limits per client, by the cost of a request. Each worker counts separately."""
 
 import asyncio
 import logging
@@ -26,23 +26,23 @@ log = logging.getLogger(__name__)
 
 MINUTE = 60.0
 RATE_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
-"""What a client may ask in a minute, what is left of it, and the seconds until all is."""
+"""Requests that a client may send per minute, how many are left, and seconds until all are available again."""
 MOST_CLIENTS = 10_000
-"""Clients that are remembered for each kind; beyond that those are forgotten who asked longest ago."""
+"""Clients tracked per kind of request; beyond that, the least recently seen client is dropped."""
 MOST_AT_ONCE = 50
-"""Requests of one client that are under way, their bodies perhaps still coming, whatever proxy they come through."""
+"""Concurrent requests per client, including those whose body is still arriving, through whatever proxies they come."""
 LOGS_AT_ONCE = 3
-"""Logs of one client, of which one is worked on."""
+"""Concurrent logs per client, of which one is processed at a time."""
 PAUSES = tuple(0.25 + 0.005 * place for place in range(50))
-"""Seconds that refusals wait, in turn. Each costs a millisecond of the event loop, and a client that takes no pause
-asks a thousand times a second, all its connections at the same moment. No wait depends on how many others there are:
-whoever asks and goes would make everybody else's longer."""
+"""Delays before refusals, in seconds, taken in turn. A refusal costs a millisecond of the event loop, and a client that
+never pauses sends a thousand requests a second, on all its connections at the same moment. No delay depends on the
+number of waiting requests: a client that sends and disconnects would lengthen everybody else's."""
 LARGE_MESSAGE = 1 << 16
-"""Bytes from which on what an agent sends costs as much as a log."""
+"""Bytes from which a message of an agent costs as much as a log."""
 
 
 class Cost(StrEnum):
-    """What a request costs."""
+    """Cost class of a request."""
 
     SEARCH = "search"
     DIAGNOSIS = "diagnosis"
@@ -67,13 +67,13 @@ KINDS = tuple(
         ("POST", paths.CHAT, Cost.DIAGNOSIS),
     )
 )
-"""The kind of request behind each address; every other address is a page."""
+"""Cost class by method and address; every other address is a page."""
 FREE = tuple(compile_path(path)[0] for path in (paths.HEALTHZ, paths.READYZ, paths.STATIC, paths.DOCS_FILE))
-"""Probes must never be refused, and files that are ready to be sent cost less than a refusal."""
+"""Probes must never be refused, and sending a prepared file costs less than a refusal."""
 
 
 def kind_of(scope: Scope) -> Cost | None:
-    """Return what a request costs; None where it is free."""
+    """Return the cost class of a request; None where it is free."""
     method, path = scope["method"], own_path(scope)
     if any(pattern.match(path) for pattern in FREE):
         return None
@@ -87,7 +87,7 @@ def kind_of(scope: Scope) -> Cost | None:
 
 
 class Buckets:
-    """For each client a bucket that holds what it may ask in a minute, and fills up again within one."""
+    """One token bucket per client; it holds one minute's requests and refills within a minute."""
 
     def __init__(self, per_minute: int, most: int = MOST_CLIENTS) -> None:
         self._each = MINUTE / per_minute
@@ -99,16 +99,16 @@ class Buckets:
 
     @property
     def per_minute(self) -> int:
-        """What a full bucket holds."""
+        """Capacity of a bucket."""
         return round(MINUTE / self._each)
 
     def left(self, client: bytes, now: float) -> tuple[int, int]:
-        """Requests that a client may send now, and seconds until its bucket is full."""
+        """Return how many requests a client may send now, and the seconds until its bucket is full."""
         filling = max(0.0, self._full_at.get(client, now) - now)
         return max(0, int((MINUTE - filling) / self._each + 1e-6)), math.ceil(filling)
 
     def wait(self, client: bytes, now: float) -> float:
-        """Seconds until a client may ask again; 0 where it may now, which is then counted."""
+        """Return the seconds until a client may send again; 0 where it may now, and the request is then counted."""
         full_at = max(self._full_at.get(client, now), now) + self._each
         if full_at - now > MINUTE:
             return full_at - now - MINUTE
@@ -120,7 +120,7 @@ class Buckets:
 
 
 class ClientShares:
-    """Counts what each client has under way, and lets one of its logs at a time be worked on.
+    """Counts the concurrent requests of each client and processes its logs one at a time.
 
     Belongs to one event loop.
     """
@@ -131,7 +131,7 @@ class ClientShares:
 
     @asynccontextmanager
     async def share(self, client: bytes, *, is_log: bool) -> AsyncIterator[bool]:
-        """Entered when it is the request's turn; False where its client has enough under way."""
+        """Wait for the request's turn; yields False where its client already has enough under way."""
         key = client, is_log
         if self._under_way[key] >= (LOGS_AT_ONCE if is_log else MOST_AT_ONCE):
             yield False
@@ -152,8 +152,8 @@ class ClientShares:
 
 
 class RateLimits:
-    """Refuses what a client asks beyond its limits with 429. Who asks from this machine has none: a developer, a
-    test, or a proxy beside us that does not say for whom it asks."""
+    """Refuses requests beyond a client's limits with 429. Loopback is exempt: it is a developer, a test, or a local
+    proxy that does not forward client addresses."""
 
     def __init__(self, app: ASGIApp, buckets: Mapping[Cost, Buckets], metrics: Metrics) -> None:
         self._app = app
@@ -164,7 +164,7 @@ class RateLimits:
         self._pauses = cycle(PAUSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass what is within the limits through."""
+        """Pass requests within the limits through."""
         kind = kind_of(scope) if scope["type"] == "http" and self._buckets else None
         address = address_of(scope) if kind else None
         if kind is None or (address and address.is_loopback):
@@ -200,7 +200,7 @@ class RateLimits:
         await answer(scope, receive, send)
 
     def _warn_of_proxy(self, scope: Scope) -> None:
-        """Says once that a proxy nobody trusts is limited like one client, which is seldom what anybody wants."""
+        """Warn once that an untrusted proxy is limited like one client, which is seldom intended."""
         if self._warned or "x-forwarded-for" not in Headers(scope=scope) or scope["client"][1] == 0:
             return
         self._warned = True
@@ -212,7 +212,7 @@ class RateLimits:
 
 
 def buckets_of(settings: Settings) -> dict[Cost, Buckets]:
-    """The limits that are set; none where they are switched off."""
+    """Return the configured limits; empty where limits are off."""
     if not settings.limits:
         return {}
     return {

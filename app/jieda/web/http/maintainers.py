@@ -1,4 +1,4 @@
-"""The guard of the pages for maintainers: whoever asks for one brings the token, where there is one."""
+"""Access control of the maintainer pages: a request must bring the token, where one is configured."""
 
 import binascii
 import hmac
@@ -22,19 +22,20 @@ from jieda.web.site import Site, site_of
 MOST_NAME = 100
 """Characters of a user's name."""
 PRIVATE = {"Cache-Control": NO_STORE, "X-Robots-Tag": "noindex"}
-"""On every answer behind the guard: drafts and figures are for nobody else's eyes."""
+"""Headers of every guarded response: drafts and figures are private."""
 
 
 def for_maintainers(settings: Settings, routes: Iterable[Route]) -> tuple[Route, ...]:
-    """`routes` behind the guard; none where the pages for maintainers are switched off, so that their addresses are
-    as unknown as any other."""
+    """Return `routes` behind the guard; none where the maintainer pages are off, so that their addresses are simply
+    unknown."""
     if not settings.workbench:
         return ()
     return tuple(replace(route, handler=guarded(route.handler)) for route in routes)
 
 
 def guarded(handler: Handler) -> Handler:
-    """`handler` for those who bring the token, its answers kept by no cache and listed by no search engine."""
+    """Wrap `handler` so that it requires the token and its responses are neither cached nor indexed by search
+    engines."""
 
     @wraps(handler)
     async def only_for_maintainers(request: Request) -> Response:
@@ -50,15 +51,15 @@ def guarded(handler: Handler) -> Handler:
 
 
 def challenge(site: Site) -> str:
-    """Makes a browser ask for a name, which may be any, and the token as the password. A header has ASCII only."""
+    """Return the challenge that makes a browser ask for any user name and the token as password. Headers are ASCII
+    only."""
     realm = handle(site.knowledge.snapshot.library.site) if site.knowledge.ready else "maintainers"
     return f'Basic realm="{realm}", charset="UTF-8"'
 
 
 def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
-    """Raises Refusal unless a trusted proxy names who asks, or a request brings the token, where one is configured. A
-    server that listens on this machine alone answers to its own names only: pages of other sites may have had their
-    name pointed at it."""
+    """Raise Refusal unless a trusted proxy names the user or the request brings the token, if one is configured. A
+    server on a loopback address answers to its own names only: another site may have pointed its name at it."""
     if not names_us(headers.get("host", ""), settings):
         raise Refusal(HttpProblem(403, "problem.bad_origin"))
     if user_of(headers, settings):
@@ -71,16 +72,16 @@ def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
 
 
 def user_of(headers: Headers, settings: Settings) -> str:
-    """Who asks, as a trusted proxy says; empty where none does. From anybody else the connection takes no such header,
-    and one that comes twice was not written by the proxy alone."""
+    """Return the user that a trusted proxy names, or empty. The connection drops this header from all other senders; a
+    header that occurs twice was not written by the proxy alone."""
     said = headers.getlist(settings.user_header) if settings.user_header else []
     name = said[0].encode("latin-1").decode("utf-8", "replace").strip() if len(said) == 1 else ""
     return name if name.isprintable() and len(name) <= MOST_NAME else ""
 
 
 def brought(authorization: str) -> bytes:
-    """The token that a header brings, as the password of any user (RFC 7617) or by itself (RFC 6750); empty where it
-    brings none."""
+    """Return the token from the header, as the password of any user (RFC 7617) or alone (RFC 6750); empty where there
+    is none."""
     scheme, _, given = authorization.partition(" ")
     raw = given.strip().encode("latin-1", "replace")
     match scheme.lower():
@@ -92,7 +93,7 @@ def brought(authorization: str) -> bytes:
 
 
 def password_in(credentials: bytes) -> bytes:
-    """What stands behind the first colon of credentials in Base64; empty where it is none."""
+    """Return what follows the first colon of Base64 credentials; empty where they are malformed."""
     try:
         return b64decode(credentials, validate=True).partition(b":")[2]
     except binascii.Error:

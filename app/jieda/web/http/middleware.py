@@ -1,8 +1,7 @@
-"""What every request passes on its way, outermost first: see `stack`. Pure ASGI, nothing is buffered.
+"""The middleware that every request passes through, outermost first: see `stack`. Pure ASGI, nothing is buffered.
 
-Among it is a cache of answers by address: who asks again is sent the same bytes, found by the request as it came. Of a
-search over HTTP, reading the parameters and writing the answer take as long as many an empty request, and of a page
-filling the template does.
+It includes a response cache keyed by the raw request: parsing and serializing an API search, or rendering a page, takes
+as long as many empty requests.
 """
 
 import hashlib
@@ -37,24 +36,24 @@ from jieda.web.site import Site, asker_of, site_of
 
 PAGES = tuple(compile_path(path)[0] for path in (paths.SEARCH, paths.ENTRY))
 DEPENDS_ON = ("accept", "accept-language", "accept-encoding", "cookie")
-"""Headers that an answer may differ by."""
+"""Request headers that a response may vary by."""
 OF_A_BODY = {b"content-type", b"content-length", b"content-encoding"}
-"""Headers that an answer without a body does not have."""
+"""Headers that a response without a body leaves out."""
 KEPT_TYPES = ("text/", "application/json")
 LARGEST = 1 << 18
-"""Bytes of a body that is kept; pictures and what is larger are sent from where they are."""
+"""Largest body that is cached, in bytes; images and larger bodies are sent from where they are stored."""
 SIZE = 1500
-"""Bytes that an answer takes beside its body, about."""
+"""Approximate overhead of a cached response beside its body, in bytes."""
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 Key = tuple[bytes, str]
-"""The digest of a request, and what absolute addresses of its answer begin with."""
+"""The digest of a request, and the origin that absolute addresses in its response begin with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An answer as it was sent. `route` and, of a search, `outcome` are what requests and searches are counted by;
-    `note` is what was taken down for the maintainers, where that is wanted."""
+    """A response as it was sent. `route` and, for a search, `outcome` label the metrics; `note` is the record for
+    maintainers, where recording is on."""
 
     headers: RawHeaders
     body: bytes
@@ -65,13 +64,13 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """Answers repeated searches and requests for entries, and keeps the answers to others; none of those given while
-    words alone are searched that should not be."""
+    """Serves repeated searches and entry requests from the cache and caches the other responses, except those given
+    while search falls back to words only."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer from the cache, or pass on."""
+        """Respond from the cache, or pass the request on."""
         digest = _key(scope)
         site = site_of(Request(scope)) if digest else None
         if site is None or not site.knowledge.ready:
@@ -91,7 +90,7 @@ class Repeats:
         await _send_again(kept, scope, send)
 
     async def _keep(self, site: Site, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and keep the answer if all of it was made of the snapshot that was served at its start."""
+        """Pass the request on and cache its response if the same snapshot was served from start to end."""
         snapshot = site.service.current()
         headers: RawHeaders = ()
 
@@ -111,19 +110,20 @@ class Repeats:
 
 
 def failing(snapshot: Snapshot) -> bool:
-    """Whether what finds by meaning failed the last time."""
+    """Return whether the embedder failed on its last call."""
     embedder = snapshot.searcher.embedder
     return bool(embedder and embedder.failure)
 
 
 def _is_kept(headers: Headers, size: int) -> bool:
-    """Whether an answer that ends with `size` bytes is whole (in pieces it is larger), small, and for everybody."""
+    """Return whether a response whose last chunk has `size` bytes is complete (not chunked), small and the same for
+    everybody."""
     is_whole = headers.get("content-length") == str(size) and size <= LARGEST
     return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
 
 
 async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:
-    """The answer as it was sent before, or 304 for a client that has it."""
+    """Send the cached response, or 304 to a client that already has it."""
     had = Headers(scope=scope).get("if-none-match", "")
     if had and has_tag(had, Headers(raw=list(kept.headers)).get("etag", "")):
         headers = [pair for pair in kept.headers if pair[0] not in OF_A_BODY]
@@ -135,7 +135,7 @@ async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:
 
 
 def _key(scope: Scope) -> bytes:
-    """Return a digest of all that an answer depends on, cookies among it; empty where the answer is not kept."""
+    """Return a digest of all that a response depends on, cookies included; empty where the response is not cached."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return b""
     path = own_path(scope)
@@ -163,19 +163,19 @@ SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""On every answer, unless a handler has set its own."""
+"""Set on every response unless a handler has set its own."""
 
 SECONDS_A_DAY = 86_400
-"""For which a browser may remember what a site may ask."""
+"""How long a browser may cache the result of a CORS preflight, in seconds."""
 ELEMENT = paths.STATIC.format(name="jieda-search.js")
 ACCESS_LINE = "%(client)s %(method)s %(path)s %(status)d %(bytes)d B %(ms).2f ms %(request_id)s"
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 HUNG_UP = 499
-"""Logged for a client that went before it was answered, as nginx does: no failure of ours."""
+"""Status logged for a client that disconnected before its response, as in nginx: not a server error."""
 
 
 def stack(service: Service, settings: Settings) -> list[Middleware]:
-    """All of it in the order in which a request passes."""
+    """Return all middleware in the order in which a request passes through it."""
     metrics = service.metrics
     return [
         Middleware(Observe, metrics=metrics),
@@ -192,16 +192,16 @@ def stack(service: Service, settings: Settings) -> list[Middleware]:
 
 @dataclass(frozen=True, slots=True)
 class Observe:
-    """Gives each request an id, counts and times it by route, and writes the access log.
+    """Assigns each request an id, counts and times it by route, and writes the access log.
 
-    The log has the path but not the query, which may hold what somebody searched for.
+    The log contains the path but not the query, which may hold what somebody searched for.
     """
 
     app: ASGIApp
     metrics: Metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Watch the answer go by."""
+        """Measure the response as it passes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -231,7 +231,7 @@ class Observe:
             self.record(scope, method, status=status or unanswered, size=size, seconds=seconds)
 
     def record(self, scope: Scope, method: str, *, status: int, size: int, seconds: float) -> None:
-        """One line and two figures for an answered request."""
+        """Write one log line and update two metrics for a finished request."""
         known = method if method in {"GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE"} else "other"
         route = getattr(scope.get("route"), "path", "unmatched")
         self.metrics.requests.labels(known, route, str(status)).inc()
@@ -250,18 +250,18 @@ class Observe:
 
 @dataclass(frozen=True, slots=True)
 class HeadAsGet:
-    """Answers HEAD as GET without the body, so that no route has to know."""
+    """Handles HEAD as GET and drops the body, so that no route has to care."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything but HEAD through."""
+        """Rewrite HEAD; pass every other method through."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
 
         async def without_body(message: Message) -> None:
-            # The server goes by it: a GET without the body that its headers announce is a failure.
+            # The server checks the method: a GET without the body that its headers announce is an error.
             scope["method"] = "HEAD"
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
@@ -272,12 +272,12 @@ class HeadAsGet:
 
 @dataclass(frozen=True, slots=True)
 class SecurityHeaders:
-    """Puts `SECURITY_HEADERS` on every answer, failures included."""
+    """Sets `SECURITY_HEADERS` on every response, errors included."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add what is missing at the start of the answer."""
+        """Add missing headers at the start of the response."""
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -290,7 +290,7 @@ class SecurityHeaders:
 
 
 class CrossOrigin:
-    """Lets pages of other sites ask the API and load the element that does, without cookies or passwords."""
+    """Lets pages of other sites call the API and load the search element, without cookies or passwords."""
 
     def __init__(self, app: ASGIApp, origins: tuple[str, ...]) -> None:
         self._app = app
@@ -304,7 +304,7 @@ class CrossOrigin:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with what a browser wants to know, where the address is one for other sites."""
+        """Apply CORS to the paths that other sites may use."""
         path = own_path(scope) if scope["type"] == "http" else ""
         is_open = path.startswith(f"{paths.API}/") or path == ELEMENT
         await (self._open if is_open else self._app)(scope, receive, send)
@@ -312,12 +312,12 @@ class CrossOrigin:
 
 @dataclass(frozen=True, slots=True)
 class CatchAll:
-    """Turns whatever escapes a handler into a 500 that says nothing of the inside; logged here, once."""
+    """Turns any exception that escapes a handler into a 500 without internal details; logs it here, once."""
 
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the application does, or with a 500."""
+        """Pass the application's response on, or send a 500."""
         started = False
 
         async def watched(message: Message) -> None:
@@ -338,7 +338,8 @@ class CatchAll:
 
 
 def name_request(scope: Scope) -> str:
-    """The id of a request: the client's, if it is a sensible one, or a new one, which is put in its place."""
+    """Return the id of a request: the client's if it is valid, otherwise a new one, which replaces it in the
+    headers."""
     given = request_id_of(scope)
     if REQUEST_ID.fullmatch(given):
         return given
@@ -349,5 +350,5 @@ def name_request(scope: Scope) -> str:
 
 
 def request_id_of(scope: Scope) -> str:
-    """The id of a request, as its header says it; empty before `name_request`."""
+    """Return the id of a request from its header; empty before `name_request`."""
     return Headers(scope=scope).get("x-request-id", "")

@@ -1,4 +1,4 @@
-"""The names of hosts that are ours: which requests are meant for us, and which pages may send them."""
+"""Host names of this site: which requests are addressed to it, and which pages may send forms to it."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,47 +12,48 @@ LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|\[?::1\]?", re.IGNORECASE)
 
 
 def name_in(host: str) -> str:
-    """The name in a Host header, in lower case; empty where the header is malformed."""
+    """Return the name from a Host header in lower case; empty where the header is malformed."""
     match = HOST.fullmatch(host)
     return match[1].lower() if match else ""
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Whether a name is one of JIEDA_ALLOWED_HOSTS; `*.example.com` covers all below it, `*` everything."""
+    """Return whether a pattern of JIEDA_ALLOWED_HOSTS matches; `*.example.com` covers all subdomains, `*`
+    everything."""
     pattern = pattern.lower()
     return name.endswith(pattern[1:]) if pattern.startswith("*.") else pattern in {name, "*"}
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a name is one that every machine has for itself."""
+    """Return whether a name means the local machine."""
     return bool(LOOPBACK.fullmatch(name))
 
 
 def is_allowed(name: str, settings: Settings) -> bool:
-    """Whether a name is one that is configured: `*` names nobody."""
+    """Return whether a name is configured explicitly; `*` does not count."""
     return bool(name) and any(covers(pattern, name) for pattern in settings.allowed_hosts if pattern != "*")
 
 
 def names_us(host: str, settings: Settings) -> bool:
-    """Whether a Host header may be meant for us. Where host names are configured, `HostNames` has seen to it; a
-    server that listens on this machine only answers to names of this machine and to that of its base address."""
+    """Return whether a Host header may mean this site. `HostNames` has checked it where names are configured; a server
+    on a loopback address answers only to local names and to that of its base address."""
     return bool(settings.allowed_hosts) or not is_loopback(settings.host) or _is_ours(host, settings)
 
 
 def origin_is_ours(origin: str | None, settings: Settings) -> bool:
-    """Whether the page that sends a request, if any does, is one of ours or of this machine.
+    """Return whether the page that sends a request, if any, belongs to this site or this machine.
 
-    To answer to every host name, as `*` says, is not to let the pages of every site in.
+    Answering to every host name (`*`) does not admit the pages of every site.
     """
     scheme, separator, host = (origin or "").partition("://")
     return origin is None or (bool(separator) and scheme in {"http", "https"} and _is_ours(host, settings))
 
 
 def is_from_our_pages(headers: Headers, settings: Settings) -> bool:
-    """Whether a form comes from a page of ours, or from no page at all.
+    """Return whether a form comes from a page of this site, or from no page at all.
 
-    Browsers say so themselves over HTTPS and on the machine itself, whatever a proxy makes of the names. Elsewhere they
-    only name the site of the page, which is ours if it is the one that was asked or one that is configured.
+    Over HTTPS and on localhost browsers say so themselves, even if a proxy changes names. Elsewhere they only send the
+    origin of the page, which is ours if it equals the requested host or is configured.
     """
     said, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if said in {"same-origin", "none"} or (said is None and origin is None):

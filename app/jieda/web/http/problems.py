@@ -1,4 +1,4 @@
-"""Every failure becomes an answer here: problem+json for programs, a page for browsers; logged once."""
+"""Turns every error into a response: problem+json for programs, a page for browsers; logged once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,7 +50,7 @@ class ProblemBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """What is wrong with one field, as a message key and its arguments."""
+    """An error in one field, as a message key and its arguments."""
 
     name: str
     key: str
@@ -59,7 +59,7 @@ class FieldError:
 
 @dataclass(frozen=True, slots=True)
 class HttpProblem:
-    """A failure before it is put into words: `key` names the title, `key.detail` the sentence."""
+    """An error before translation: `key` names the title, `key.detail` the sentence."""
 
     status: int
     key: str
@@ -69,7 +69,7 @@ class HttpProblem:
 
 
 class Refusal(Exception):
-    """Raised by a handler: an answer rather than an error of ours."""
+    """Raised by a handler to refuse a request: an expected response, not a server error."""
 
     def __init__(self, problem: HttpProblem) -> None:
         super().__init__(problem.key)
@@ -77,7 +77,7 @@ class Refusal(Exception):
 
 
 class Localized(Exception):
-    """A failure that is told in a language that the request names elsewhere than usual."""
+    """An error to be reported in a language that the request names in an unusual place."""
 
     def __init__(self, error: RequestError | Refusal, lang: Language) -> None:
         super().__init__(str(error))
@@ -87,7 +87,7 @@ class Localized(Exception):
 
 @contextmanager
 def told_in(lang: Language) -> Iterator[None]:
-    """Tells what fails inside in `lang`: that of a body, which nobody sees in address or headers."""
+    """Report errors raised inside in `lang`, the language named in a body, which neither address nor headers show."""
     try:
         yield
     except (RequestError, Refusal) as error:
@@ -99,7 +99,7 @@ BY_STATUS: Mapping[int, str] = {
     404: "problem.not_found",
     405: "problem.method_not_allowed",
 }
-"""Keys for what the framework refuses by itself."""
+"""Message keys for errors that the framework raises itself."""
 
 FIELD_MESSAGES: Mapping[str, str] = {
     "missing": "problem.field.missing",
@@ -126,14 +126,14 @@ FIELD_MESSAGES: Mapping[str, str] = {
     "model_type": "problem.field.object",
     "model_attributes_type": "problem.field.object",
 }
-"""Pydantic's error types in our words."""
+"""Message keys by pydantic error type."""
 
 
 PLACES = {"query", "body", "path", "header", "cookie"}
 
 
 def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
-    """Pydantic's errors; positions inside a list count as the list."""
+    """Convert pydantic's errors; an error at a position inside a list counts as one of the list."""
     return tuple(
         FieldError(
             name=_field_name(error["loc"]),
@@ -148,14 +148,14 @@ def field_errors(errors: Sequence[Any]) -> tuple[FieldError, ...]:
 
 
 def _field_name(location: Sequence[Any]) -> str:
-    """The parameter or field of an error: the first part after the place, which may itself be called `query`."""
+    """Return the parameter or field of an error: the first part after the place, which may itself be called `query`."""
     parts = [str(part) for part in location]
     named = parts[1:] if parts and parts[0] in PLACES else parts
     return named[0] if named else "body"
 
 
 def of_request_error(error: RequestError) -> HttpProblem:
-    """What a lower layer could not answer; the field is the argument `field` or `facet`, if there is one."""
+    """Convert an error of a lower layer; its argument `field` or `facet`, if any, names the field."""
     name = error.arguments.get("field") or error.arguments.get("facet")
     errors = (FieldError(str(name), f"{error.key}.detail", error.arguments),) if name else ()
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
@@ -163,7 +163,7 @@ def of_request_error(error: RequestError) -> HttpProblem:
 
 
 def of_http_exception(error: HTTPException, request: Request) -> HttpProblem:
-    """What the framework refused."""
+    """Convert an exception of the framework."""
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = ", ".join(sorted(methods_of(request)))
@@ -172,7 +172,7 @@ def of_http_exception(error: HTTPException, request: Request) -> HttpProblem:
 
 
 def methods_of(request: Request) -> set[str]:
-    """The methods that some route answers at this address; the framework names those of one route only."""
+    """Return the methods allowed at this address by all routes; the framework names those of one route only."""
     path = own_path(request.scope)
     routes = iter_route_contexts(request.app.routes)
     methods = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
@@ -180,7 +180,7 @@ def methods_of(request: Request) -> set[str]:
 
 
 def problem_of(error: Exception, request: Request) -> HttpProblem:
-    """The problem that an exception stands for; a 500 for any that nobody raises on purpose."""
+    """Return the problem for an exception; a 500 for an unexpected one."""
     match error:
         case Refusal():
             return error.problem
@@ -194,7 +194,7 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
 
 
 async def on_failure(request: Request, error: Exception) -> Response:
-    """The handler of every class in `HANDLED`."""
+    """Exception handler for every class in `HANDLED`."""
     if isinstance(error, Localized):
         return await render(request, problem_of(error.error, request), error.lang)
     return await render(request, problem_of(error, request))
@@ -210,7 +210,7 @@ HANDLED: tuple[type[Exception], ...] = (
 
 
 async def render(request: Request, problem: HttpProblem, lang: Language | None = None) -> Response:
-    """`problem` in words, as JSON for programs and as a page for browsers."""
+    """Render `problem` as JSON for programs, as a page for browsers."""
     for_program = wants_json(request)
     lang = lang or (api_language(request) if for_program else page_language(request))
     site = site_of(request)
@@ -234,7 +234,7 @@ async def render(request: Request, problem: HttpProblem, lang: Language | None =
 
 
 def problem_json(request: Request, problem: HttpProblem, lang: Language) -> str:
-    """`problem` in the form of RFC 9457."""
+    """Serialize `problem` as RFC 9457 JSON."""
     t = site_of(request).translations.words(lang)
     return ProblemBody(
         type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
@@ -249,7 +249,7 @@ def problem_json(request: Request, problem: HttpProblem, lang: Language) -> str:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether a failure is told to a program: an address of the API, or an Accept that asks for JSON."""
+    """Return whether an error is sent as JSON: to API addresses, or where Accept asks for JSON."""
     offers = (HTML, MEDIA_TYPE, "application/json")
     accepted = preferred_media_type(request.headers.get("accept", ""), offers)
     return own_path(request.scope).startswith((paths.API_FAMILY, paths.MCP)) or accepted in offers[1:]

@@ -1,5 +1,5 @@
-"""The one way to answer: headers, ETag, 304 and compression for pages, JSON, files and failures alike; and which
-answer, by what a client says it accepts and what a reader chose, which cookies remember."""
+"""Builds every response: headers, ETag, 304 and compression for pages, JSON, files and errors alike. Also negotiates
+language and media type from request headers and the reader's cookies."""
 
 import gzip
 import hashlib
@@ -23,20 +23,20 @@ from jieda.entry import Language
 from jieda.snapshot.snapshot import Snapshot
 
 LANGUAGE_PATTERN = "^([eE][nN]|[zZ][hH])(-[A-Za-z0-9]{1,8})*$"
-"""Language tags that can be asked for. A region or script is accepted and changes nothing."""
+"""Language tags that a request may name. A region or script is accepted and ignored."""
 
-# A header can be as long as the server allows; nobody means more than this.
+# The server allows long headers; no legitimate one is longer than this.
 MAX_HEADER = 1000
 QUALITY = re.compile(r"^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$", re.IGNORECASE)
 
 
 def parse_language(tag: str) -> Language | None:
-    """`zh-Hans-CN` to `Language.ZH`; None for any other language."""
+    """Parse a language tag: `zh-Hans-CN` gives `Language.ZH`; None for any other language."""
     return Language(tag[:2].lower()) if re.match(LANGUAGE_PATTERN, tag) else None
 
 
 def weighted(header: str) -> list[tuple[str, float]]:
-    """The members of an `Accept…` header, lower case, with their quality; malformed qualities count as 0."""
+    """Return the members of an `Accept…` header in lower case with their quality; malformed qualities count as 0."""
     members = []
     for part in header[:MAX_HEADER].lower().split(","):
         name, *parameters = part.split(";")
@@ -48,7 +48,7 @@ def weighted(header: str) -> list[tuple[str, float]]:
 
 
 def preferred_language(header: str) -> Language | None:
-    """The language that an Accept-Language header likes best of ours; None where it names neither."""
+    """Return the supported language that an Accept-Language header prefers; None where it names neither."""
     best: dict[Language, float] = {}
     for tag, quality in weighted(header):
         lang = parse_language(tag)
@@ -58,9 +58,9 @@ def preferred_language(header: str) -> Language | None:
 
 
 def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
-    """The offer that an Accept header likes best; the first of equals. None where it accepts no offer.
+    """Return the offer that an Accept header prefers, the first of equals; None where it accepts no offer.
 
-    Of equal qualities, one that is named goes before one that a wildcard covers.
+    At equal quality, an offer named explicitly ranks before one covered by a wildcard.
     """
     members = weighted(header) or [("*/*", 1.0)]
     ranked = [(_quality(offer, members), -position, offer) for position, offer in enumerate(offers)]
@@ -69,7 +69,7 @@ def preferred_media_type(header: str, offers: Sequence[str]) -> str | None:
 
 
 def _quality(offer: str, members: Sequence[tuple[str, float]]) -> tuple[float, int]:
-    """Quality and how specifically it is given: 2 by name, 1 by `text/*`, 0 by `*/*`."""
+    """Return the quality of an offer and its specificity: 2 by name, 1 by `text/*`, 0 by `*/*`."""
     given = dict(reversed(members))
     for specificity, name in ((2, offer), (1, f"{offer.partition('/')[0]}/*"), (0, "*/*")):
         if name in given:
@@ -86,15 +86,15 @@ def has_tag(header: str, tag: str) -> bool:
 LANGUAGE_COOKIE = "jieda_lang"
 THEME_COOKIE = "jieda_theme"
 FRAMEWORK_COOKIE = "jieda_framework"
-"""Goes with the visit: the next question may be about another one."""
+"""A session cookie: the next question may be about another framework."""
 WORKS_WITH = re.compile(rf"({TAG_ID.pattern})(?::(\d[\d.a-z]{{0,30}}))?")
-"""A framework, and its version where that is known: `slime:0.3.0`."""
+"""A framework with an optional version: `slime:0.3.0`."""
 YEAR = 365 * 24 * 3600
-"""How long a choice is remembered, in seconds."""
+"""Lifetime of a preference cookie, in seconds."""
 
 
 class Theme(StrEnum):
-    """Light, dark, or whatever the reader's system says."""
+    """Light, dark, or the reader's system setting."""
 
     SYSTEM = "system"
     LIGHT = "light"
@@ -102,20 +102,20 @@ class Theme(StrEnum):
 
 
 def chosen_theme(cookies: Mapping[str, str]) -> Theme:
-    """The remembered theme; the system's where none is."""
+    """Return the theme from the cookies; the system's where none is set."""
     value = cookies.get(THEME_COOKIE, "")
     return Theme(value) if value in set(Theme) else Theme.SYSTEM
 
 
 def chosen_language(cookies: Mapping[str, str]) -> Language | None:
-    """The remembered language, if any."""
+    """Return the language from the cookies, if any."""
     value = cookies.get(LANGUAGE_COOKIE, "")
     return Language(value) if value in set(Language) else None
 
 
 def choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """Cookie names and values for what a form chose; anything that is not a valid choice is left out. An empty value
-    takes a choice back."""
+    """Return cookie names and values for the choices in a form; invalid choices are left out. An empty value clears a
+    choice."""
     asked = {LANGUAGE_COOKIE: fields.get("lang", ""), THEME_COOKIE: fields.get("theme", "")}
     allowed: dict[str, set[str]] = {LANGUAGE_COOKIE: set(Language), THEME_COOKIE: set(Theme)}
     found = {name: value for name, value in asked.items() if value in allowed[name]}
@@ -126,15 +126,15 @@ def choices(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def works_with(value: str) -> tuple[str, str]:
-    """The framework and the version that a reader said to work with; empty where none is known."""
+    """Return the framework and version that a reader works with; empty where unknown."""
     found = WORKS_WITH.fullmatch(value)
     return (found[1], found[2] or "") if found else ("", "")
 
 
 def safe_next(target: str, root_path: str, fallback: str) -> str:
-    """`target` if it is an address of this site, otherwise `fallback`.
+    """Return `target` if it is an address of this site, otherwise `fallback`.
 
-    Browsers read `//host`, `/\\host` and addresses with tabs or line breaks in them as other hosts.
+    Browsers treat `//host`, `/\\host` and addresses containing tabs or line breaks as other hosts.
     """
     local = re.fullmatch(r"/(?![/\\])[^\\\x00-\x20\x7f]*", target)
     inside = target == root_path or target.startswith(f"{root_path}/")
@@ -142,19 +142,19 @@ def safe_next(target: str, root_path: str, fallback: str) -> str:
 
 
 def own_path(scope: Scope) -> str:
-    """The path of a request without the hosting prefix."""
+    """Return the path of a request without the hosting prefix."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
 
 
 def api_language(request: Request) -> Language:
-    """The language an API answer is shown in: of `lang`, Accept-Language, then English."""
+    """Return the language of an API response: from `lang`, then Accept-Language, then English."""
     asked = parse_language(request.query_params.get("lang", ""))
     return asked or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 
 def page_language(request: Request) -> Language:
-    """The language of a page: of its address, the reader's choice, Accept-Language, then English."""
+    """Return the language of a page: from its address, then the reader's cookie, then Accept-Language, then English."""
     segment = own_path(request.scope).split("/")[1:2]
     if segment and segment[0] in set(Language):
         return Language(segment[0])
@@ -165,60 +165,60 @@ def page_language(request: Request) -> Language:
 SMALLEST = 1024
 """Bytes below which compressing saves less than its headers cost."""
 LARGE = 1 << 18
-"""Bytes from which on compressing takes more than a few milliseconds, and so leaves the event loop."""
+"""Bytes from which compression takes more than a few milliseconds and therefore runs off the event loop."""
 LEVEL = 5
-"""Half the time of the highest level for three per cent more bytes."""
+"""Takes half the time of the highest level, for three per cent more bytes."""
 COMPRESSIBLE = ("text/", "application/json", "application/problem+json", "application/xml")
-"""How the media types of texts begin. What is written in XML ends in `+xml`."""
+"""Prefixes of textual media types. XML formats end in `+xml`."""
 
 REVALIDATE = "no-cache"
-"""A cache may keep the answer and asks each time whether it still holds."""
+"""A cache may store the response but must revalidate it each time."""
 NO_STORE = "no-store"
-"""No cache keeps the answer; it has no ETag."""
+"""No cache stores the response; it has no ETag."""
 FOREVER = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """An answer that is made once and sent often: compressed, with its ETag."""
+    """A response body that is built once and sent often: compressed, with its ETag."""
 
     media_type: str
     size: int
-    """Bytes before compression."""
+    """Size before compression, in bytes."""
     gzipped: bytes
     tag: str
 
     @classmethod
     def of(cls, body: str | bytes, media_type: str) -> Self:
-        """The resource with this body. For a large one, call this off the event loop."""
+        """Create the resource for a body. For a large body, call this off the event loop."""
         content = body.encode() if isinstance(body, str) else body
         return cls(media_type, len(content), compress(content), etag(content))
 
 
 class AnswerCache:
-    """Answers of one snapshot for clients that ask the same again; the least recently used goes first. Belongs to one
-    event loop.
+    """LRU cache of responses from one snapshot. Belongs to one event loop.
 
-    Not of one generation: where its files were damaged it is read again, and what it answered may have been wrong.
+    Not per generation: damaged files of a generation are read again, and earlier responses may have been wrong.
 
-    A kept answer is shared by all who ask, so it must be immutable.
+    A cached response is shared by all clients, so it must be immutable.
     """
 
     def __init__(self, room: int) -> None:
-        """`room` in bytes; 0: nothing is kept."""
+        """`room` is in bytes; 0 disables the cache."""
         self.room = room
         self._of: ref[Snapshot] | None = None
         self._kept: ByteCache[Hashable, tuple[Any, int]]
 
     def get(self, snapshot: Snapshot, key: Hashable) -> Any:
-        """Return the answer kept for a key, or None. `snapshot` is the one that is served: answers of another go."""
+        """Return the response cached for a key, or None. `snapshot` is the one being served; responses of another are
+        dropped."""
         if not self._is_of(snapshot):
             self._of, self._kept = ref(snapshot), ByteCache(self.room, itemgetter(1))
         found = self._kept.find(key)
         return found and found[0]
 
     def put(self, snapshot: Snapshot, key: Hashable, value: Any, size: int) -> None:
-        """Keep an answer of `size` bytes, unless its snapshot is no longer served or it is larger than all the room."""
+        """Cache a response of `size` bytes, unless its snapshot is no longer served or it exceeds the cache."""
         if self._is_of(snapshot) and size <= self.room:
             self._kept.put(key, (value, size))
 
@@ -240,10 +240,10 @@ async def respond(  # noqa: PLR0913 - one parameter for each thing that answers 
     cache: str = REVALIDATE,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The answer to a request, or 304 where the client has it already.
+    """Build the response to a request, or 304 where the client already has it.
 
-    `media_type` is that of a plain `body`. `lang` is the language of what is shown, `vary` names the request
-    headers that the answer depends on, `cache` is its Cache-Control. ETags are weak: a proxy may compress on the way.
+    `media_type` describes a plain `body`. `lang` is the language of the content, `vary` names the request headers that
+    the response depends on, `cache` is its Cache-Control. ETags are weak: a proxy may compress the body.
     """
     if not isinstance(body, Resource):
         body = body.encode() if isinstance(body, str) else body
@@ -263,7 +263,7 @@ async def respond(  # noqa: PLR0913 - one parameter for each thing that answers 
 
 
 async def encoded(body: bytes | Resource, *, allowed: bool) -> tuple[bytes, dict[str, str]]:
-    """What is sent of a body, and the header that says how it is compressed; `allowed`: it may be."""
+    """Return the bytes to send for a body and its Content-Encoding header; `allowed` permits compression."""
     size = body.size if isinstance(body, Resource) else len(body)
     gzipped = allowed and size >= SMALLEST
     header = {"Content-Encoding": "gzip"} if gzipped else {}
@@ -279,16 +279,16 @@ async def encoded(body: bytes | Resource, *, allowed: bool) -> tuple[bytes, dict
 
 
 def takes_gzip(request: Request) -> bool:
-    """Whether a client accepts gzip; one that says nothing gets its answer as it is."""
+    """Return whether a client accepts gzip; without an Accept-Encoding the body is sent uncompressed."""
     accepted = dict(weighted(request.headers.get("accept-encoding", "")))
     return accepted.get("gzip", accepted.get("*", 0.0)) > 0
 
 
 def compress(content: bytes) -> bytes:
-    """`content` as gzip, the same bytes each time."""
+    """Compress `content` with gzip, deterministically."""
     return gzip.compress(content, LEVEL, mtime=0)
 
 
 def etag(content: bytes) -> str:
-    """A weak ETag of a body."""
+    """Return a weak ETag for a body."""
     return f'W/"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'

@@ -1,4 +1,4 @@
-"""Routes as rows of a table."""
+"""Table of routes outside the OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path of `presentation.paths` and what answers it."""
+    """A path of `presentation.paths` and its handler."""
 
     path: str
     handler: Handler
@@ -22,7 +22,7 @@ class Route:
 
 
 def add_routes(app: FastAPI, routes: Iterable[Route]) -> None:
-    """Put routes that the description of the API leaves out into an application, in order."""
+    """Add routes to an application in order, hidden from the OpenAPI document."""
     for route in routes:
         app.router.routes.append(
             _NamedRoute(route.path, route.handler, methods=[route.method], include_in_schema=False)
@@ -30,7 +30,7 @@ def add_routes(app: FastAPI, routes: Iterable[Route]) -> None:
 
 
 class _NamedRoute(routing.Route):
-    """A plain route that says in the scope which it is, as FastAPI's own do: requests are counted by it."""
+    """A plain route that puts itself into the scope, as FastAPI's do: requests are counted by it."""
 
     def matches(self, scope: Scope) -> tuple[routing.Match, Scope]:
         match, child_scope = super().matches(scope)
