@@ -1,10 +1,9 @@
-"""What lists are made from: the tags of every entry and its place in each order, as tables of SQLite.
+"""The catalog: the tags of every entry and its place in each list, as SQLite tables.
 
-    orders   a row for each list that an entry stands in; lists are sorted by `rank`, then by id
-    tags     a row for each tag that an entry carries
+    orders   a row for each list that contains an entry; lists are sorted by `rank`, then by id
+    tags     a row for each tag of an entry
 
-A library asks its catalog, never all entries one by one: with a hundred thousand of them, a page that lists twenty
-reads twenty.
+A library queries its catalog and never scans all entries: of a hundred thousand, a page that lists twenty reads twenty.
 """
 
 import re
@@ -19,40 +18,40 @@ from jieda.entry import Language, Summary
 from jieda.taxonomy import FACETS, HOLDS, Filters, Taxonomy, facet_values
 
 VERSION = re.compile(r"v?(\d+(?:\.\d+)*)\b", re.ASCII)
-"""The version that what an entry applies to begins with, behind the name of its framework."""
+"""The version at the start of `applies_to`, after the framework's name."""
 
 LARGEST = (1 << 64) - 1
-"""What a part of a version counts at most."""
+"""Upper bound for a part of a version."""
 
 
 def shelf_key(summary: Summary, lang: Language, taxonomy: Taxonomy) -> bytes:
-    """Sorts frameworks in the order of the taxonomy; what holds for any version, then the latest version first; then
-    by title; then the latest change first."""
+    """Return the sort key of an entry: frameworks in the order of the taxonomy; then entries for any version, then the
+    latest version first; then by title; then the latest change first."""
     framework, edition = summary.framework, summary.edition(lang)
     frameworks = list(taxonomy.framework)
     known = framework in taxonomy.framework
     name = taxonomy.framework[framework].name[lang] if known else framework
     newest = version_of(beside_framework(name, edition.applies_to))
     pieces = [_number(frameworks.index(framework) if known else len(frameworks)), framework.encode(), b"\0"]
-    # Where one version goes on behind the other, the end of the shorter one comes first.
+    # If one version is a prefix of another, the shorter one comes first.
     pieces += [b"\1" + _number(LARGEST - min(part, LARGEST)) for part in newest]
     pieces += [b"\0", edition.title.encode("utf-8", "surrogatepass"), b"\0"]
     return b"".join(pieces) + _number(LARGEST - summary.updated.toordinal())
 
 
 def _number(number: int) -> bytes:
-    """A number in a form that sorts as it does."""
+    """Encode a number as bytes that sort like it."""
     return number.to_bytes(8, "big")
 
 
 def version_of(applies_to: str) -> tuple[int, ...]:
-    """The version that a text begins with, empty where it begins with none."""
+    """Return the version at the start of a text, empty if there is none."""
     found = VERSION.match(applies_to)
     return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
 def beside_framework(name: str, applies_to: str) -> str:
-    """What `applies_to` says beyond the name of the framework that stands before it on the page.
+    """Return `applies_to` without the name of the framework, which the page shows in front of it.
 
     "ChatLearn 1.0 on DLC" beside "ChatLearn" is "1.0 on DLC", "ROLL 的 RLVR pipeline" beside "ROLL" is "RLVR pipeline";
     "slime" beside "slime" is nothing.
@@ -70,9 +69,9 @@ CREATE TABLE orders (list TEXT, rank, entry TEXT, PRIMARY KEY (list, rank, entry
 CREATE TABLE tags (facet TEXT, value TEXT, entry TEXT, PRIMARY KEY (facet, value, entry)) WITHOUT ROWID;
 """
 ALIKE_FACETS = ("topic", "error_type")
-"""Entries are neighbors by the tags of these that they share."""
+"""Facets whose shared tags make entries neighbors."""
 SHARED_TAG, SAME_FRAMEWORK = 2, 1
-"""What a shared tag counts among neighbors, and the same framework."""
+"""Weights for the order of neighbors: of each shared tag, and of the same framework."""
 CACHED_COUNTS = 256
 
 ALL, LATEST = "all", "latest"
@@ -80,21 +79,21 @@ EVERYTHING = Filters()
 
 Value = TypeVar("Value")
 Ask = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
-"""Answers a SELECT. Raises sqlite3.Error."""
+"""Runs a SELECT and returns its rows. Raises sqlite3.Error."""
 Select = tuple[str, tuple[object, ...]]
-"""A SELECT of ids, and what its question marks stand for."""
+"""A SELECT of ids, and its parameters."""
 Count = Callable[[Select], int]
 
 
 def put_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
-    """Enters entries into the tables. Raises sqlite3.Error."""
+    """Insert entries into the tables. Raises sqlite3.Error."""
     for summary in summaries:
         connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", _places(summary, taxonomy))
         connection.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?, ?)", _tags(summary))
 
 
 def remove_entries(connection: sqlite3.Connection, summaries: Iterable[Summary], taxonomy: Taxonomy) -> None:
-    """Takes entries out again that were entered as they are here. Raises sqlite3.Error."""
+    """Delete entries, given exactly as they were inserted, from the tables. Raises sqlite3.Error."""
     for summary in summaries:
         connection.executemany(
             "DELETE FROM orders WHERE list = ? AND rank = ? AND entry = ?", _places(summary, taxonomy)
@@ -121,7 +120,7 @@ def _tags(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 def in_memory(summaries: Iterable[Summary], taxonomy: Taxonomy) -> Ask:
-    """Tables of these entries that nobody else has."""
+    """Put entries into tables of their own in memory; return the function that queries these."""
     connection = sqlite3.connect(":memory:", check_same_thread=False)
     connection.executescript(TABLES)
     put_entries(connection, summaries, taxonomy)
@@ -129,16 +128,16 @@ def in_memory(summaries: Iterable[Summary], taxonomy: Taxonomy) -> Ask:
     def ask(query: str, given: Sequence[object]) -> list[tuple[Any, ...]]:
         return connection.execute(query, given).fetchall()
 
-    # Python 3.13 and later warn of one that is forgotten open.
+    # Python 3.13 and later warn of a connection that is never closed.
     weakref.finalize(ask, connection.close)
     return ask
 
 
 class Listed(Sequence[Value]):
-    """A list that a SELECT gives, read where it is looked at. A slice is a tuple."""
+    """A lazy list over the result of a SELECT. A slice is a tuple."""
 
     def __init__(self, ask: Ask, select: Select, count: Count, read: Callable[[str], Value]) -> None:
-        """`select` gives ids in their order, and `count` how many; `read` gives a value for an id."""
+        """`select` selects the ids in order, `count` counts them, `read` returns the value of an id."""
         self._ask, self._select, self._count, self._read = ask, select, count, read
 
     def __len__(self) -> int:
@@ -156,7 +155,7 @@ class Listed(Sequence[Value]):
             return self._read(self._ids(number, 1)[0])
         start, stop, step = place.start or 0, place.stop, place.step or 1
         if stop is not None and 0 <= start <= stop and step == 1:
-            # The first of a long list: how long it is need not be known.
+            # The start of a long list: its length is not needed.
             return tuple(map(self._read, self._ids(start, stop - start)))
         places = range(len(self))[place]
         if not places:
@@ -169,17 +168,17 @@ class Listed(Sequence[Value]):
         return map(self._read, self._ids(0, -1))
 
     def _ids(self, start: int, count: int) -> list[str]:
-        """So many ids from a place on; all of them for -1."""
+        """Return `count` ids from `start` on; all of them for -1."""
         query, given = self._select
         found = self._ask(f"{query} LIMIT ? OFFSET ?", (*given, count, start))
         return [entry_id for (entry_id,) in found]
 
 
 class Catalog:
-    """All entries of a library. A list reads what it has when it is looked at. Safe to share between threads."""
+    """Lists and counts of a library's entries. Lists are lazy. Safe to share between threads."""
 
     def __init__(self, ask: Ask, read: Callable[[str], Summary]) -> None:
-        """`ask` has the tables; `read` gives what a list shows of an id that they have."""
+        """`ask` queries the tables; `read` returns the summary of an id in them."""
         self._ask = ask
         self._read = read
         self._counted = lru_cache(CACHED_COUNTS)(self._count)
@@ -193,41 +192,40 @@ class Catalog:
         return isinstance(entry_id, str) and bool(self._ask(found, (ALL, entry_id)))
 
     def summary(self, entry_id: str) -> Summary:
-        """What a list shows of an entry. Raises KeyError for an unknown id."""
+        """Return the summary of an entry. Raises KeyError for an unknown id."""
         return self._read(entry_id)
 
     def listed(self, filters: Filters = EVERYTHING, since: date | None = None) -> Sequence[Summary]:
-        """The entries that pass the filters and changed on or after `since`, latest change first; of one day by id."""
+        """Return entries that pass the filters and changed on or after `since`, by latest change, then by id."""
         return self._select(LATEST, filters, -since.toordinal() if since else None)
 
     def shelved(self, filters: Filters, lang: Language) -> Sequence[Summary]:
-        """Those that pass the filters, in the order of `shelf.shelf_key` for readers of a language."""
+        """Return entries that pass the filters, in the order of `shelf_key` for a language."""
         return self._select(f"shelved {lang}", filters)
 
     def published(self, lang: Language) -> Sequence[Summary]:
-        """Those that have an edition in a language, the latest change of that edition first; of one day by id."""
+        """Return entries that have an edition in a language, by the edition's latest change, then by id."""
         return self._select(f"published {lang}")
 
     def missing(self, lang: Language) -> Sequence[Summary]:
-        """Those that have no edition in a language, by id."""
+        """Return entries without an edition in a language, by id."""
         return self._select(f"missing {lang}")
 
     def stale(self, lang: Language) -> Sequence[Summary]:
-        """Those whose edition in a language is older than what its twin says, by id."""
+        """Return entries whose edition in a language is behind its twin, by id."""
         return self._select(f"stale {lang}")
 
     def counts(self, facet: str, filters: Filters = EVERYTHING) -> Mapping[str, int]:
-        """How many of those that pass the filters carry each value of a facet; values that none carries are left
-        out."""
+        """Count entries that pass the filters by value of a facet; values without entries are left out."""
         return self._counted(filters, facet)
 
     def values(self, facet: str) -> tuple[str, ...]:
-        """The values of a facet that entries carry, sorted."""
+        """Return the values of a facet that occur in entries, sorted."""
         query = "SELECT DISTINCT value FROM tags WHERE facet = ? ORDER BY value"
         return tuple(value for (value,) in self._ask(query, (facet,)))
 
     def alike(self, entry_id: str, most: int, without: Iterable[str]) -> tuple[Summary, ...]:
-        """At most `most` other entries that share tags with one, those that share most of them first; none of
+        """Return at most `most` entries that share tags with an entry, those that share most first; none of
         `without`."""
         own = self._read(entry_id)
         tags = [tag for tag in _tags(own) if tag[0] in ALIKE_FACETS]
@@ -246,7 +244,7 @@ class Catalog:
     def _select(
         self, order: str, filters: Filters = EVERYTHING, until: int | None = None
     ) -> Sequence[Summary]:
-        """The entries of a list that pass, up to a rank."""
+        """Return the entries of a list that pass the filters, up to a rank."""
         narrowed, given = _narrowed(filters)
         if until is not None:
             narrowed, given = f" AND rank <= ?{narrowed}", [until, *given]
@@ -264,7 +262,7 @@ class Catalog:
 
 
 def _narrowed(filters: Filters) -> tuple[str, list[object]]:
-    """The conditions that filters are for what is `listed`, and what they are given."""
+    """Return filters as SQL conditions on `listed`, and their parameters."""
     conditions, given = "", list[object]()
     tags = [(facet, "", filters.facet(facet)) for facet in FACETS] + [(HOLDS, "NOT ", filters.ruled_out)]
     for facet, negated, values in tags:

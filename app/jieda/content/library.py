@@ -1,4 +1,4 @@
-"""All entries, cross-checked: an immutable collection that holds little of each and reads the rest on demand."""
+"""The library: all entries, cross-checked and immutable. Only summaries are held; entries are read on demand."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from jieda.taxonomy import HOLDS, Filters, known_tag
 from jieda.versions import asked_version, rules_out
 
 RECENT_CHARACTERS = 8 << 20
-"""Source text of the entries that are kept after they were read; what is made of it takes some six times that."""
+"""Size of the cache of entries, in characters of source text; the cached objects take some six times that."""
 
 CACHED_NEIGHBORS = 4096
 MOST_NEIGHBORS = 20
@@ -26,12 +26,11 @@ MOST_NEIGHBORS = 20
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a library is made of. `ask` has the tables of its catalog; `summary` gives what lists show of one of these
-    ids, `read` the whole entry, `changes` what became of one of its editions.
+    """The data of a library. `ask` queries the tables of its catalog; `summary` returns the summary of an id, `read`
+    the whole entry, `changes` the history of one edition.
 
-    `samples_of` reads the logs that belong to an entry; `sampled` are the ids that have any; `background` reads the
-    logs that no entry explains. `images`:
-    `<lang>/<framework>/<file name>` to the file that is served. `formerly`: old id to the id of today.
+    `samples_of` reads the logs of an entry; `sampled`: ids that have any; `background` reads the logs that no entry
+    explains. `images`: `<lang>/<framework>/<file name>` to the file that is served. `formerly`: old id to current id.
     `digest` covers every content file that influences what is served, found or diagnosed.
     """
 
@@ -51,7 +50,7 @@ class Holdings:
 
 
 class Library(Catalog):
-    """What the content directories hold, without drafts and files that cannot be served. Safe to share
+    """All entries of the content directories, without drafts and files that cannot be served. Safe to share
     between threads."""
 
     def __init__(self, holdings: Holdings) -> None:
@@ -66,16 +65,16 @@ class Library(Catalog):
         self.background = holdings.background
         """Reads the logs that no entry explains."""
         self.problems = holdings.problems
-        """Everything wrong in the files, by path and line."""
+        """All problems in the files, sorted by path and line."""
         self.formerly = holdings.formerly
-        """Old id to the id of today."""
+        """Old id to current id."""
         self.sampled = holdings.sampled
-        """The entries that have samples."""
+        """Ids of the entries that have samples."""
         self.digest = holdings.digest
         self.drafts = holdings.drafts
-        """Files that readers are not to see, relative to their content directories."""
+        """Files hidden from readers, relative to their content directories."""
         self.lacking: frozenset[Language] = frozenset(lang for lang in Language if self.missing(lang))
-        """The languages that some entry has no edition in."""
+        """Languages in which at least one entry has no edition."""
         self._neighbors = lru_cache(CACHED_NEIGHBORS)(self._find_related)
 
     def __len__(self) -> int:
@@ -87,48 +86,48 @@ class Library(Catalog):
         return self._recent.get(entry_id, lambda: self._holdings.read(entry_id))
 
     def changes(self, entry_id: str, lang: Language) -> tuple[Change, ...]:
-        """What became of an edition, latest first, read when asked for; nothing where there is no git repository."""
+        """Return the changes of an edition, latest first, read on demand; none without a git repository."""
         return self._holdings.changes(entry_id, lang)
 
     @cached_property
     def open_problems(self) -> tuple[Problem, ...]:
-        """Those of `problems` that readers may see: none of them tells of a draft."""
+        """Problems that readers may see: those that do not concern drafts."""
         return tuple(problem for problem in self.problems if not problem.draft)
 
     def resolve(self, asked: str) -> str | None:
-        """The id of today of an entry that is or was called so, in whatever case; None where there is none."""
+        """Return the current id of an entry by a current or old id, in any case; None if there is none."""
         framework, _, slug = asked.partition("/")
         with suppress(UnknownTag):
             asked = f"{known_tag('framework', framework, self.taxonomy)}/{slug.lower()}"
         return asked if asked in self else self.formerly.get(asked)
 
     def samples(self, entry_id: str) -> tuple[Sample, ...]:
-        """The logs that must be diagnosed as an entry, read when asked for."""
+        """Read the logs that must be diagnosed as an entry."""
         return self._holdings.samples_of(entry_id) if entry_id in self.sampled else ()
 
     def image(self, lang: Language, path: str) -> Path | None:
-        """The file of `<framework>/<file name>` beside the edition that a reader of `lang` is shown."""
+        """Return the image `<framework>/<file name>` in `lang`, or else in the other language."""
         images = self._holdings.images
         return images.get(f"{lang}/{path}") or images.get(f"{lang.other}/{path}")
 
     def brand_image(self, name: str) -> Path | None:
-        """The file of an image that stands for the site."""
+        """Return the file of the site's logo or icon."""
         return self._holdings.images.get(f"{BRAND}/{name}")
 
     def read_filters(self, filters: Filters) -> Filters:
-        """Filters with tags as the taxonomy spells them and what their versions rule out. Raises UnknownTag,
-        BadVersion."""
+        """Return the filters with tags in the taxonomy's spelling, and with the ranges that their versions rule out.
+        Raises UnknownTag, BadVersion."""
         filters = filters.known(self.taxonomy)
         asked = [asked_version(each, self.taxonomy.packages) for each in filters.version]
         ruled_out = (each for each in self.values(HOLDS) if rules_out(each, asked)) if asked else ()
         return replace(filters, ruled_out=tuple(ruled_out))
 
     def tagged(self, facet: str, value: str) -> Sequence[Summary]:
-        """Entries that carry a tag, latest change first."""
+        """Return entries with a tag, latest change first."""
         return self.listed(Filters().with_only(facet, value))
 
     def related(self, entry_id: str, limit: int = 6) -> tuple[Summary, ...]:
-        """Neighbors: all that the entry names, then those that share most of its tags."""
+        """Return neighbors: all that the entry names, then those that share most of its tags."""
         return self._neighbors(entry_id)[: max(limit, len(self.summary(entry_id).related))]
 
     def _find_related(self, entry_id: str) -> tuple[Summary, ...]:
@@ -138,7 +137,7 @@ class Library(Catalog):
 
 
 class _Entries(Mapping[str, Entry]):
-    """The entries of a library as a mapping; each is read when it is looked up."""
+    """The entries of a library as a mapping that reads each on access."""
 
     def __init__(self, library: Library) -> None:
         self._library = library

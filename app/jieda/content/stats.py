@@ -1,4 +1,4 @@
-"""How much content there is and in what state, for those who maintain it."""
+"""Figures about the amount and state of the content, for maintainers."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ AGES: Mapping[str, int | None] = {
     "<= 365 days": 365,
     "older": None,
 }
-"""Buckets of age, youngest first: name and the most days; None for any number of them."""
+"""Age buckets, youngest first: name to maximum of days; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Some entries, counted. `entries` are those that readers see, `drafts` those with an edition that they do not
-    see yet; `editions` and `stale` by language, `samples` their logs, `ages` by bucket."""
+    """Counts of a group of entries. `entries`: visible to readers; `drafts`: with at least one draft edition;
+    `editions` and `stale` by language; `samples`: their logs; `ages` by bucket."""
 
     entries: int
     drafts: int
@@ -32,21 +32,21 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class ContentFigures:
-    """All entries, and those of each framework and kind of which there are any."""
+    """Counts of all entries, and of those of each framework and kind that has any."""
 
     all: Group
     frameworks: Mapping[str, Group]
     kinds: Mapping[str, Group]
 
     def groups(self) -> Iterator[tuple[str, Group]]:
-        """Each group with its name, the whole last."""
+        """Yield each group with its name, the total last."""
         yield from self.frameworks.items()
         yield from self.kinds.items()
         yield "all", self.all
 
 
 def figures_of(corpus: Corpus, today: date) -> ContentFigures:
-    """The figures of a corpus; ages are counted from `today`."""
+    """Return the figures of a corpus; ages are relative to `today`."""
     frameworks: dict[str, list[str]] = {name: [] for name in corpus.taxonomy.framework}
     kinds: dict[str, list[str]] = {kind.value: [] for kind in Kind}
     for entry_id, editions in corpus.by_id.items():

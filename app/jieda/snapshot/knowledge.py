@@ -1,4 +1,4 @@
-"""What a process knows: the snapshot that it serves, and the builder where it has one."""
+"""The state of one process: the snapshot that it serves, and its builder if it has one."""
 
 import atexit
 import logging
@@ -33,24 +33,24 @@ from jieda.snapshot.watch.keep import EXPECTED, Keeper, Threads, Watch, WatchMod
 log = logging.getLogger(__name__)
 
 TOLD_FOR = 60.0
-"""Seconds for which it is told that a thread died."""
+"""Seconds for which `health` reports that a thread died."""
 SECONDS_TO_SPREAD = 10.0
 """How long a reload waits for the other workers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a process can say about what it serves. `degraded` is empty where all is well, and names no path."""
+    """Health of a process. `degraded` says what is wrong, without a path; it is empty if nothing is."""
 
     builder: str
     degraded: str
     cluster: str | None = None
-    """Why the cluster cannot be searched, empty where it can; None where there is none."""
+    """Why the cluster cannot be searched; empty if it can, None if there is no cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a build that somebody asked for came to."""
+    """Result of a requested build."""
 
     generation: str
     changed: bool
@@ -58,7 +58,7 @@ class Rebuilt:
 
 @dataclass(frozen=True, slots=True)
 class ReloadOutcome:
-    """What a reload came to. `behind`: process ids of workers that do not serve `generation` yet."""
+    """Result of a reload. `behind`: process ids of workers that do not serve `generation` yet."""
 
     changed: bool
     generation: str
@@ -67,7 +67,7 @@ class ReloadOutcome:
 
 
 class Knowledge:
-    """Opens, follows and, unless it is told to follow only, builds what `settings` name."""
+    """Opens the current generation, follows it and, unless `follow_only`, builds it from the configured content."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class Knowledge:
         analyzers: Analyzers | None = None,
         leading: bool = False,
     ) -> None:
-        """`analyzers` where others of this process have some already. `leading`: this process is the one that owns the
-        data directory; raises DirectoryTaken where another one does."""
+        """`analyzers`: those that this process already has. `leading`: this process takes ownership of the data
+        directory; raises DirectoryTaken if another one owns it."""
         self._settings = settings
         self._follow_only = follow_only
         self._leading = leading
@@ -91,12 +91,12 @@ class Knowledge:
 
     def _use(self, data: Path, note: str) -> None:
         self.data = data
-        """Where generations are kept: the settings' directory, or another where that one cannot be written."""
+        """Directory of generations: the configured one, or a temporary one if that cannot be written."""
         if self._leading:
             try:
                 lead(data, f"http://{self._settings.host}:{self._settings.port}")
             except OSError as error:
-                # Nor written, which is told when it is built.
+                # It cannot be written either; the build reports that.
                 log.warning("%s: it cannot be locked: %s", data, error)
         processes = self._settings.build_processes
         self._keeper = Keeper(self._settings.content, data, self._analyzers, note, processes)
@@ -112,7 +112,7 @@ class Knowledge:
         return self._follower.opened is not None
 
     def health(self) -> Health:
-        """How this process and the builder fare; says nothing that names a path."""
+        """Return the health of this process and of the builder, without a path."""
         status = max(read_status(self.data), self._keeper.status, key=lambda each: each.at)
         unwritable = "" if os.access(self.data, os.W_OK) else "the data directory cannot be written"
         died = (name for name, at in (self._died, status.died) if time.time() - at < TOLD_FOR)
@@ -125,12 +125,12 @@ class Knowledge:
         self._died = (reason, time.time())
 
     def open(self) -> None:
-        """Brings the current generation up to date with the content and opens it.
+        """Bring the current generation up to date with the content and open it.
 
-        Where that cannot be done and there is a generation of before, that one is opened, degraded. Where the
-        data directory cannot be used at all, a temporary one is. Raises ContentError where the taxonomy, glossary
-        or dictionary is broken and there is nothing of before, or only what was built from other directories: nobody
-        asked for that; JiedaError where no directory can be used.
+        If the build fails, open the previous generation, degraded. If the data directory cannot be used at all,
+        use a temporary one. Raises ContentError if the taxonomy, glossary or dictionary is broken and there is no
+        previous generation, or only one built from other directories, which nobody asked for; JiedaError if no
+        directory can be used.
         """
         if self._follow_only and self._caught_up():
             return
@@ -145,11 +145,10 @@ class Knowledge:
         self._open_built()
 
     def build(self) -> Built:
-        """Brings the generation in the data directory up to date and opens it.
+        """Bring the generation in the data directory up to date and open it.
 
-        Unlike `open`, accepts neither a generation of before nor another directory. Raises
-        ContentError where the taxonomy, glossary or dictionary is broken, JiedaError where nothing can be kept
-        in the data directory.
+        Unlike `open`, falls back neither to the previous generation nor to another directory. Raises ContentError
+        if the taxonomy, glossary or dictionary is broken, JiedaError if the data directory cannot be used.
         """
         try:
             self._built = self._keeper.build()
@@ -159,7 +158,7 @@ class Knowledge:
         return self._built
 
     def start(self) -> None:
-        """Follows from now on, and builds when the content changes if the settings say so."""
+        """Start to follow the current generation and, if configured, to build when the content changes."""
         if self._analyzers.embedder is not None:
             self._analyzers.embedder.open()
         self._follower.announce()
@@ -171,34 +170,33 @@ class Knowledge:
             self.watch()
 
     def watch(self) -> None:
-        """Builds from now on when the content changes, if the settings say so, and repairs a failed build."""
+        """Start to build when the content changes, if configured, and to retry failed builds."""
         watch = Watch(WatchMode(self._settings.watch)) if self._settings.reload_content else None
         self._keeper.watch(watch, self._built)
 
     def lead(self) -> None:
-        """Builds from now on for the processes that follow: when the content changes, if the settings say so, and on
-        request."""
+        """Start to build for the processes that follow: when the content changes, if configured, and on request."""
         self.watch()
         self._keeper.serve_requests()
 
     def stop(self) -> None:
-        """Ends all that `start` began; a build under way is abandoned."""
+        """Stop all that `start` began; a build in progress is abandoned."""
         self._stop.set()
         self._keeper.stop()
         self._follower.withdraw()
         self._threads.join(2.0)
 
     def rebuild(self) -> "Future[Rebuilt]":
-        """A build that sees the content as it is now, made by the process that this one follows, if there is one.
+        """Request a build of the content as it is now, from the process that this one follows if there is one.
 
-        Its failures are those of `Builder.build`, and BuildRefused.
+        The future fails with what `Builder.build` raises, or with BuildRefused.
         """
         wish: Future[Rebuilt] = Future()
         threading.Thread(target=self._fulfill, args=(wish,), name="jieda-request", daemon=True).start()
         return wish
 
     def spread(self, built: Rebuilt) -> ReloadOutcome:
-        """Waits until every worker serves a generation that was built, or SECONDS_TO_SPREAD have gone by."""
+        """Wait until every worker serves the generation that was built, at most SECONDS_TO_SPREAD."""
         deadline = time.monotonic() + SECONDS_TO_SPREAD
         self._caught_up()
         while True:
@@ -209,12 +207,12 @@ class Knowledge:
             time.sleep(LOOK_AGAIN)
 
     def _open_built(self) -> None:
-        # What turns out to be damaged is made anew once.
+        # A generation that turns out to be damaged is rebuilt once.
         if not self._caught_up():
             self._mend()
 
     def _is_of_others(self) -> bool:
-        """Whether what was built before was built from other directories; older versions did not tell."""
+        """Whether the current generation was built from other directories; older versions did not record them."""
         told = read_pointer(self.data).content
         return bool(told) and told != tuple(map(str, self._settings.content))
 
@@ -229,13 +227,13 @@ class Knowledge:
         try:
             self._rebuilt()
         except (BuildAbandoned, BuildRefused, *EXPECTED):
-            return  # told by the keeper
+            return  # reported by the keeper
         self._follower.catch_up()
 
     def _fulfill(self, wish: "Future[Rebuilt]") -> None:
         try:
             wish.set_result(self._rebuilt())
-        except BaseException as error:  # noqa: BLE001 - whoever asked is told
+        except BaseException as error:  # noqa: BLE001 - the caller gets it from the future
             wish.set_exception(error)
 
     def _rebuilt(self) -> Rebuilt:
@@ -246,7 +244,7 @@ class Knowledge:
         return Rebuilt(built.generation, built.changed)
 
     def _build_elsewhere(self, error: OSError | FactsUnreadable) -> None:
-        """Builds in a temporary directory, which goes with this process. Raises JiedaError where there is none."""
+        """Build in a temporary directory, removed when this process ends. Raises JiedaError if none can be used."""
         note = f"{reason_of(error)}: content is kept in a temporary directory and made anew at each start"
         for folder in temporary_folders():
             atexit.register(remove, folder)

@@ -1,7 +1,7 @@
-"""The unit that is served and swapped, opened from a generation; and what a process analyzes and searches with, costly
-to make, safe to share, and seldom another one.
+"""Snapshots, the unit that is served and swapped, opened from generations; and the analyzers and the engine of a
+process, which are costly to make, safe to share and seldom replaced.
 
-The cluster's own modules are imported only where it is asked for: everybody else starts without them.
+The cluster's own modules are imported only if it is configured, so that other processes start without them.
 """
 
 import hashlib
@@ -48,13 +48,13 @@ from jieda.snapshot.store.records import (
 from jieda.taxonomy import GlossaryGroup
 
 ENGINES: Mapping[str, str | None] = {"whoosh": None, "opensearch": "jieda.cluster.engine"}
-"""What can be searched by: nothing to be asked where the index lies in each process, or the module of who keeps it."""
+"""Search engines by name: None for the index inside each process, or the module of an external engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedIndex:
-    """What an index is to hold, and the `digest` it is named by: `documents` by id, of which the `changed` are not as
-    they were in the index before, and the `removed` are there only."""
+    """The intended content of an index, named by `digest`: all `documents` by id, the ids of those that were `changed`
+    since the previous index, and the ids that were `removed` from it."""
 
     digest: str
     documents: Mapping[str, Document]
@@ -63,31 +63,31 @@ class WantedIndex:
 
 
 class Engine(Protocol):
-    """What a process searches, and loads where it builds."""
+    """External search engine: every process searches it, and the builder loads it."""
 
     @property
     def name(self) -> str:
-        """Part of a generation: with another one, another generation is built."""
+        """Name of the engine, part of a generation's digest: another engine needs another generation."""
 
     @property
     def failure(self) -> str:
-        """Why it could not be asked last time, without an address; empty where it could."""
+        """Why the last request to the engine failed, without an address; empty if it succeeded."""
 
     def open(self, directory: Path) -> EmbeddedIndex:
-        """The index of a generation; asks for nothing yet. Raises IndexUnreadable."""
+        """Open the index of a generation without sending a request yet. Raises IndexUnreadable."""
 
     def is_whole(self, directory: Path) -> bool:
-        """Whether it has all that a generation says. Raises ClusterUnavailable."""
+        """Whether the engine holds the whole index of a generation. Raises ClusterUnavailable."""
 
     def update(
         self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
-        """Has it hold an index of all documents, and writes into the empty `target` what processes know of it.
-        `previous` is the directory of the index before. Raises OSError, ClusterUnavailable."""
+        """Load all documents into the engine, and write the local part of the index into the empty `target`.
+        `previous` is the directory of the previous index. Raises OSError, ClusterUnavailable."""
 
 
 def engine_of(settings: Settings) -> Engine | None:
-    """The one that settings ask for, if they do. Raises SettingsError where its certificates cannot be read."""
+    """Return the configured external engine, if any. Raises SettingsError if its certificates cannot be read."""
     if (door := ENGINES[settings.engine]) is None:
         return None
     made: Engine = import_module(door).ClusterEngine.of(settings)
@@ -95,12 +95,12 @@ def engine_of(settings: Settings) -> Engine | None:
 
 
 def engine_name(engine: Engine | None) -> str:
-    """What a generation says it is searched by: empty for the index that lies beside it."""
+    """Return the engine's name as a generation records it: empty for the index inside each process."""
     return engine.name if engine else ""
 
 
 class Analyzers:
-    """The analyzer and the glossary of last time where their words are still the same.
+    """Cache of the last analyzer and glossary, reused while their words stay the same.
 
     A new analyzer costs a tenth of a second, a new glossary most of what opening a generation costs without it.
     """
@@ -111,8 +111,8 @@ class Analyzers:
         engine: Engine | None = None,
         dictionary: Dictionary | None = None,
     ) -> None:
-        """`embedder` is what builders and searches embed with, if they do; `engine` the cluster that they load and ask,
-        where the index is not in the process; `dictionary` what queries are translated by."""
+        """`embedder`: embeds entries and queries, if given; `engine`: the external engine that holds the index, if
+        given; `dictionary`: translates queries."""
         self.embedder = GuardedEmbedder.of(embedder)
         self.engine = engine
         self.dictionary = dictionary
@@ -121,14 +121,14 @@ class Analyzers:
         self._lock = threading.Lock()
 
     def of(self, dictionary: tuple[str, ...]) -> Analyzer:
-        """The analyzer that knows these words."""
+        """Return the analyzer for the words of a dictionary."""
         with self._lock:
             if self._analyzer is None or self._analyzer[0] != dictionary:
                 self._analyzer = (dictionary, Analyzer(dictionary))
             return self._analyzer[1]
 
     def glossary(self, dictionary: tuple[str, ...], groups: tuple[GlossaryGroup, ...]) -> Glossary:
-        """These groups, to be found in what the analyzer of `dictionary` makes of a text."""
+        """Return the glossary of these groups, matched against the tokens of the analyzer of `dictionary`."""
         analyzer = self.of(dictionary)
         with self._lock:
             last = self._glossary
@@ -138,18 +138,18 @@ class Analyzers:
 
 
 def analyzers_of(settings: Settings) -> Analyzers:
-    """What settings ask for. Raises SettingsError where the certificates of a cluster or a dictionary cannot be read,
-    JiedaError where the latter cannot be kept."""
+    """Return the configured analyzers. Raises SettingsError if the certificates of a cluster or a dictionary cannot
+    be read, JiedaError if the dictionary cannot be kept."""
     engine = engine_of(settings)
     if engine is not None:
-        # A cluster finds by words alone, those of the query: nothing is embedded for it, and nothing translated.
+        # A cluster matches only the words of the query: nothing is embedded or translated for it.
         return Analyzers(engine=engine)
     dictionary = dictionary_of(settings, settings.data)
     return Analyzers(embedder_of(settings), dictionary=dictionary)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
-    """What settings embed with: a server's model, the installed encoder, or nothing."""
+    """Return the configured embedder: a server's model, the installed encoder, or None."""
     if not (settings.semantic and settings.embeddings_url):
         return embedder(settings.data, wanted=settings.semantic)
     door = import_module("jieda.search.meaning.endpoint")
@@ -167,26 +167,26 @@ def embedder_of(settings: Settings) -> Embedder | None:
 
 
 def dictionary_of(settings: Settings, data: Path) -> Dictionary | None:
-    """The one that settings name, if they do, kept below `data`. Raises SettingsError, JiedaError."""
+    """Return the configured dictionary, if any, kept below `data`. Raises SettingsError, JiedaError."""
     if not settings.dictionary:
         return None
     return open_dictionary(Path(settings.dictionary), data, code_version())
 
 
 SHOWN = 12
-"""Characters of a generation's name that readers are shown."""
+"""Characters of a generation's name that are shown to people."""
 
 
 def language_of(index: EmbeddedIndex, analyzer: Analyzer, library: Library) -> QueryLanguage:
-    """The query language over an index."""
+    """Return the query language for an index."""
     return QueryLanguage(WhooshIndex(index, analyzer), analyzer, library.taxonomy)
 
 
 def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
-    """Completion to these candidates, and to words of the glossary where a search for them finds what fits."""
+    """Return a completer that offers these candidates, and glossary words whose search finds a good hit."""
 
     def leads_on(word: str) -> bool:
-        # Nobody waits for a cluster at every key: what it has is known here, how well that fits is not.
+        # A request to the cluster at every key would be too slow: only whether it has the words is known here.
         if searcher.waits:
             return searcher.has_words(word)
         answer = searcher.search(SearchRequest(word, limit=1))
@@ -197,7 +197,7 @@ def completer_of(arrays: Mapping[str, Array], searcher: Searcher) -> Completer:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot:
-    """A library and everything built from it, under one digest. A request takes it once, at its start."""
+    """A library and everything built from it, under one digest. A request takes one snapshot, at its start."""
 
     library: Library
     searcher: Searcher
@@ -205,12 +205,12 @@ class Snapshot:
     diagnoser: Diagnoser
     generation: str
     opened: "Opened | None" = None
-    """What the next one may have in common with it."""
+    """Parts that the next snapshot may reuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A generation as it was read."""
+    """Parts of an opened generation, for the next snapshot to reuse."""
 
     generation: Generation
     facts: FactStore
@@ -227,12 +227,12 @@ def open_snapshot(
     analyzers: Analyzers,
     before: Opened | None = None,
 ) -> Snapshot:
-    """What a generation holds, ready to be served: read, not analyzed, and not read again where `before` has it.
+    """Open a generation for serving. Nothing is analyzed, and parts that did not change are reused from `before`.
 
     Raises GenerationUnreadable, IndexUnreadable, FactsUnreadable, RecordUnreadable.
     """
     if before is None or before.facts is not facts:
-        # Later ones are written by a builder that has their texts in the same store.
+        # Later generations come from a builder that has put their texts into the same store.
         _check_texts(generation, facts)
     library, name = _library(generation, data, facts), generation.header.completions
     analyzer = analyzers.of(library.dictionary)
@@ -248,7 +248,7 @@ def open_snapshot(
         index,
         analyzer,
         glossary,
-        # Vectors stay at home: only the index in the process knows what lies near a query.
+        # Only the in-process index holds vectors: an external engine cannot search by them.
         None if index.waits else analyzers.embedder,
         dictionary=analyzers.dictionary,
         read_places=lambda entry_id, lang: _places(facts, generation.row(entry_id), lang),
@@ -283,7 +283,7 @@ def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
     header, old = generation.header, before.generation.header if before else None
     same_words = before and old and old.background_words == header.background_words
     background = before.background if before and same_words else _background_words(facts, header)
-    # To compile thousands takes longer than all the rest.
+    # Compiling thousands of signatures takes longer than everything else here.
     signatures = before.signatures if before and old and old.signatures == header.signatures else None
     return Diagnoser(library, _known(generation, index, background), words, signatures), background
 
@@ -302,7 +302,7 @@ def _known(generation: Generation, index: EmbeddedIndex, background: CountedWord
 
 
 def _check_texts(generation: Generation, facts: FactStore) -> None:
-    """Raises GenerationUnreadable where the text of an edition is lost."""
+    """Raise GenerationUnreadable if the text of any edition is missing."""
     keys = generation.texts()
     if lost := len(keys) - len(facts.known(keys)):
         raise GenerationUnreadable(f"the text of {lost} editions is lost")
@@ -338,13 +338,14 @@ def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
 
 
 def _changes(facts: FactStore, row: EntryRow, lang: Language) -> tuple[Change, ...]:
-    """What became of an edition; nothing where that is lost. Raises FactsUnreadable, RecordUnreadable."""
+    """Return the changes of an edition; none if the fact is missing. Raises FactsUnreadable, RecordUnreadable."""
     value = facts.get(bytes.fromhex(row.history[lang])) if lang in row.history else None
     return from_json(value, tuple[Change, ...]) if value else ()
 
 
 def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
-    """Where terms stand in an edition; None where that is lost. Raises FactsUnreadable, RecordUnreadable."""
+    """Return the places of terms in an edition; None if the fact is missing. Raises FactsUnreadable,
+    RecordUnreadable."""
     value = facts.get(bytes.fromhex(row.places[lang]))
     try:
         return None if value is None else Places(value)
@@ -353,7 +354,7 @@ def _places(facts: FactStore, row: EntryRow, lang: Language) -> Places | None:
 
 
 def _text(row: SampleRow) -> str | None:
-    """The text of a log, None where it is another one by now."""
+    """Return the text of a log; None if the file has changed since."""
     path = Path(row.path)
     content = path.read_bytes() if path.is_file() else b""
     return content.decode() if hashlib.sha256(content).hexdigest() == row.content else None

@@ -1,4 +1,4 @@
-"""The builder: content directories to a generation on disk, working out only what changed since the last one."""
+"""The builder: turns content directories into a generation on disk, computing only what changed since the last one."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,13 +45,13 @@ log = logging.getLogger(__name__)
 
 
 class BuildAbandoned(Exception):
-    """The process is about to end, and what was being built is left alone."""
+    """The build was abandoned because the process is about to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build came to. `changed`: the generation is another one than before. `lacks_vectors`: of some entries, for
-    the embedder failed."""
+    """Result of a build. `changed`: the generation differs from the previous one. `lacks_vectors`: the embedder failed
+    for some entries."""
 
     generation: str
     changed: bool
@@ -63,7 +63,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class LastBuild:
-    """What the last build left: anything can be done without it."""
+    """State of the last build, kept to speed up the next one, which also works without it."""
 
     built: Built
     reading: Reading
@@ -72,7 +72,7 @@ class LastBuild:
 
 
 class Means:
-    """What a builder has at hand as long as the store is the same."""
+    """Readers and caches that a builder keeps while it uses the same fact store."""
 
     def __init__(self, shop: Workshop, content: Sequence[Path]) -> None:
         self.shop = shop
@@ -83,7 +83,7 @@ class Means:
         self._maker: Last[EntryFacts] = Last()
 
     def vocabulary(self, reading: Reading) -> Vocabulary:
-        """The shared files as one. Raises ContentError where one of them is broken."""
+        """Return the vocabulary read from all shared files. Raises ContentError if one of them is broken."""
         shared = tuple(file for directory in reading.directories for file in directory.shared)
         root = reading.directories[0].root
         return self._vocabulary.of(
@@ -93,14 +93,14 @@ class Means:
         )
 
     def maker(self, vocabulary: Vocabulary) -> EntryFacts:
-        """Makes facts of entries."""
+        """Return the maker of entry facts for a vocabulary."""
         return self._maker.of(lambda: EntryFacts(self.shop, vocabulary), vocabulary)
 
 
 class Builder:
-    """Builds generations of some content directories, one after another, each from what the last one left.
+    """Builds generations of some content directories, each one incrementally from the last.
 
-    Not safe to share between threads. What it carries from build to build it can do without.
+    Not safe to share between threads. The state that it carries between builds is only a cache.
     """
 
     def __init__(
@@ -111,8 +111,8 @@ class Builder:
         stopping: Callable[[], bool] = lambda: False,
         processes: int = 1,
     ) -> None:
-        """`stopping` says that a build under way is to be abandoned; `processes` are those of `Helpers`."""
-        # Taken at once: sources that are replaced while this process runs are not the code that it runs.
+        """`stopping` returns True to abandon a build in progress; `processes` is passed to `Helpers`."""
+        # Computed (and cached) now: sources replaced while this process runs are not the code that it runs.
         code_version()
         self._data = data
         self._stopping = stopping
@@ -123,10 +123,10 @@ class Builder:
         self._embeds = True
 
     def build(self) -> Built:
-        """Makes the content as it is now the current generation.
+        """Build the content as it is now and make it the current generation.
 
-        Raises ContentError where a taxonomy, glossary or dictionary is broken, OSError where the data directory
-        cannot be written, FactsUnreadable where the store cannot be used, BuildAbandoned.
+        Raises ContentError if a taxonomy, glossary or dictionary is broken, OSError if the data directory cannot
+        be written, FactsUnreadable if the store cannot be used, BuildAbandoned.
         """
         self._data.mkdir(parents=True, exist_ok=True)
         with building_alone(self._data, self._pause), rarely_searched(), self._helpers:
@@ -146,7 +146,7 @@ class Builder:
                         raise
                     log.warning("the facts cannot be used (%s): everything is made anew", error)
                     self._forget(damaged=True)
-                except BaseException:  # half of a state is worse than none
+                except BaseException:  # a partial state is worse than none
                     self._forget(damaged=False)
                     raise
             return self._build()
@@ -173,7 +173,7 @@ class Builder:
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
         plan = self._plan(means, state, rows)
         if self._publish(means, state, plan, previous) or plan.name != before or moved:
-            # Also where it bears the name of one that was damaged: whoever has that open is to leave it.
+            # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
         forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
@@ -187,7 +187,7 @@ class Builder:
     def _publish(
         self, means: Means, state: ContentState, plan: GenerationPlan, previous: Generation | None
     ) -> bool:
-        """Writes the generation unless it is there, whole; whether it was written."""
+        """Write the generation unless it is on disk, undamaged. Return whether it was written."""
         last = self._last
         if last and previous and plan.name == previous.name:
             return False
@@ -207,7 +207,7 @@ class Builder:
         if self._means is not None and not self._means.shop.is_current:
             self._forget(damaged=False)
         if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
-            self._forget(damaged=False)  # somebody found it damaged: what it was made of is looked at, too
+            self._forget(damaged=False)  # found damaged by another process: its inputs are checked again, too
         if self._means is None:
             shop = Workshop.open(self._data, self._analyzers, self._helpers, self._pause)
             self._means = Means(shop, self._content)
@@ -269,7 +269,7 @@ class Builder:
 
 
 def _lists(state: ContentState, spoken: Spoken, matches: Matches) -> Lists:
-    """What stands beside the entries."""
+    """Return the lists that a generation holds besides the entries."""
     corpus = state.corpus
     found = [*state.file_problems, *chain.from_iterable(state.checks.values())]
     samples = (log for entry_id, logs in corpus.samples.items() if entry_id in state.entries for log in logs)

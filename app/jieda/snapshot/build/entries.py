@@ -1,4 +1,4 @@
-"""Facts of one entry, worked out from its files alone: what the builder does itself, or has other processes do."""
+"""Facts of entries, computed from their files alone, by the builder itself or by helper processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,16 +37,16 @@ from jieda.snapshot.store.records import (
 from jieda.taxonomy import FACETS, facet_values
 
 WORTH_HELP = 200
-"""Entries, each of one or two files, that are done before helpers would have started."""
+"""Entries, of one or two files each, that one process handles in the time that helpers take to start."""
 
 Facts = dict[bytes, bytes]
-"""Values by their keys, `packed`: that takes as long as a tenth of the analysis, and is not left to one process."""
+"""Values by their keys, `packed`: by the process that makes them, since it takes a tenth of the analysis time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Facts of an entry that are to be made: of the keys that `row` has, those in `missing`. `editions` are the texts
-    that are there."""
+    """Facts of an entry to be computed: those keys of `row` that are in `missing`. `editions`: facts of the editions
+    that are known already."""
 
     row: EntryRow
     missing: frozenset[str]
@@ -56,7 +56,7 @@ class Order:
     editions: Mapping[Language, bytes]
 
     def entry(self, made: Mapping[bytes, bytes]) -> Entry:
-        """The entry; what is not among `editions` is in `made`."""
+        """Return the entry, with editions from `editions` or else from `made`."""
         return self.row.head.entry({lang: self._edition(lang, made) for lang in self.row.editions})
 
     def _edition(self, lang: Language, made: Mapping[bytes, bytes]) -> Edition:
@@ -66,7 +66,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What entries are analyzed with."""
+    """Analyzer, glossary and fact reader for one vocabulary."""
 
     analyzer: Analyzer
     glossary: Glossary
@@ -81,10 +81,10 @@ class Tools:
 
 
 class Maker:
-    """Makes what is ordered, in this process or another one, which makes its own tools when it needs them."""
+    """Computes ordered facts, in this process or in another, which then makes its own tools on first use."""
 
     def __init__(self, vocabulary: Vocabulary, tools: Callable[[], Tools] | None = None) -> None:
-        """`tools` is asked when the first are needed."""
+        """`tools` is called when tools are first needed."""
         self._vocabulary, self._given = vocabulary, tools
 
     @cached_property
@@ -92,7 +92,7 @@ class Maker:
         return self._given() if self._given else Tools.of(self._vocabulary, Analyzers())
 
     def __call__(self, order: Order) -> Facts:
-        """The missing facts but for meanings. Raises ContentMoved, OSError."""
+        """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
         made = {bytes.fromhex(order.row.editions[lang]): _edition(order, lang) for lang in _missing(order)}
         made.update(self._analyzed(order, order.entry(made)))
         return _all_packed(made)
@@ -114,18 +114,18 @@ class Maker:
 
 
 def file_key(where: str, content: str) -> bytes:
-    """The key of what an edition's file says."""
+    """Return the fact key of an edition's file."""
     return fact_key("file", code_version(), where, content)
 
 
 def edition_key(file: Outline, decisions: Decisions) -> bytes:
-    """The key of an edition's text."""
+    """Return the fact key of an edition's text."""
     return fact_key("edition", code_version(), file.where, file.content, to_json(decisions).decode())
 
 
 def learned(file: KnownFile) -> Facts:
-    """What an edition's file says, and its HTML in the form that it has if no link of its is broken. Raises
-    ContentMoved, OSError."""
+    """Return the fact of an edition's file, and that of its text, rendered as if no link to an entry were broken.
+    Raises ContentMoved, OSError."""
     source = same(read_file(file.found), file.content)
     parsed, problems = parse_file(source)
     said = to_json(FileFact(parsed.outline if parsed else None, problems))
@@ -168,12 +168,12 @@ def _rendered(parsed: ParsedFile, file: Outline, decisions: Decisions) -> bytes:
 
 
 def _twins(file: KnownFile) -> str:
-    """Brings the languages of an entry together: the same code stands in both, and is colored once."""
+    """Sort key that puts twins together: they contain the same code, which is then highlighted once."""
     return file.where.partition("/")[2]
 
 
 def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
-    """What files say, from the facts; a file that is new is read for it. Raises ContentMoved, OSError."""
+    """Return the parsed files, from facts; new files are read first. Raises ContentMoved, OSError."""
     keys = {file_key(file.where, file.content): file for file in files}
     known = shop.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
@@ -188,7 +188,7 @@ def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, Re
 
 
 class EntryFacts:
-    """Makes the facts of entries that are not there yet, for the words of a vocabulary."""
+    """Computes the missing facts of entries, for one vocabulary."""
 
     def __init__(self, shop: Workshop, vocabulary: Vocabulary) -> None:
         self._shop, self._facts = shop, shop.facts
@@ -206,7 +206,7 @@ class EntryFacts:
         return Tools.of(self._vocabulary, self._shop.analyzers)
 
     def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
-        """The keys of the facts about the words of `logs`, which are there afterwards."""
+        """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
         keys = [fact_key("background", self._formats, log.where, log.content) for log in logs]
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
@@ -224,8 +224,8 @@ class EntryFacts:
         *,
         embeds: bool,
     ) -> EntryRow:
-        """What a generation says of an entry, whether or not the facts that it names are there. Where nobody `embeds`,
-        vectors that are not there are not named."""
+        """Return the row of an entry; its facts need not exist yet. Without `embeds`, the row names vectors only if
+        they exist."""
         editions = {lang: edition_key(file, prepared.decisions[lang]).hex() for lang, file in files.items()}
         summary = prepared.head.summary
         taxonomy = self._vocabulary.taxonomy
@@ -263,7 +263,7 @@ class EntryFacts:
         prepared: Mapping[str, Prepared],
         corpus: Corpus,
     ) -> None:
-        """Makes the facts that `rows` name and that are not there. Raises NotEmbedded, with all others made."""
+        """Compute the missing facts of `rows`. Raises NotEmbedded, once all other facts are stored."""
         known = self._facts.known(bytes.fromhex(key) for row in rows.values() for key in row.keys)
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
@@ -300,7 +300,7 @@ class EntryFacts:
                 )
 
     def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
-        # Here alone: what embeds may be asked over a network, and may fail.
+        # Only in this process: the embedder may be a network service, and may fail.
         for row in rows:
             self._shop.pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))

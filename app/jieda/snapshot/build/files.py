@@ -1,7 +1,7 @@
-"""The content files as they are now, read only where they changed since the last look.
+"""Reads the content files as they are now, opening only those that changed since the last time.
 
-Size, times and inode tell that a file is still the same; its hash is what everything else goes by. A file touched
-within the last moments is read again next time: it could change once more without its times showing it.
+An unchanged file is recognized by size, times and inode; everything else relies on its hash. A file modified within
+the last moments is read again next time: it could change once more without its times showing it.
 """
 
 import os
@@ -33,13 +33,13 @@ from jieda.snapshot.store.facts import FILE_NAME, FactStore, FileRow
 Value = TypeVar("Value")
 
 SUFFIXES = ("", "-wal", "-shm")
-"""Of the files that a store of facts consists of."""
+"""Suffixes of the files that make up a fact store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """The store of a data directory, open, those who help, and what is analyzed with. `pause` is called between pieces
-    of work; what it raises ends a build. For one thread."""
+    """Open resources of a build: fact store, analyzers and helper processes. `pause` is called between pieces of work;
+    an exception that it raises ends the build. For one thread."""
 
     data: Path
     facts: FactStore
@@ -51,7 +51,7 @@ class Workshop:
     def open(
         cls, data: Path, analyzers: Analyzers, helpers: Helpers, pause: Callable[[], None]
     ) -> "Workshop":
-        """Of a data directory. Raises FactsUnreadable, OSError."""
+        """Open the fact store of a data directory. Raises FactsUnreadable, OSError."""
         for suffix in SUFFIXES:
             make_room(data / f"{FILE_NAME}{suffix}")
         return cls(data, FactStore(data / FILE_NAME, writable=True), analyzers, helpers, pause)
@@ -63,7 +63,7 @@ class Workshop:
 
 
 def discard_facts(data: Path) -> None:
-    """Takes a damaged store out of the way. Raises OSError."""
+    """Set a damaged store aside. Raises OSError."""
     for suffix in SUFFIXES:
         path = data / f"{FILE_NAME}{suffix}"
         if os.path.lexists(path):
@@ -71,15 +71,14 @@ def discard_facts(data: Path) -> None:
 
 
 class Last(Generic[Value]):
-    """Keeps one value with what it was made from. Not safe to share between threads."""
+    """Cache of one value and its inputs. Not safe to share between threads."""
 
     def __init__(self) -> None:
         self._made: tuple[tuple[object, ...], Value] | None = None
 
     def of(self, make: Callable[[], Value], *inputs: object) -> Value:
-        """The value made from `inputs`, which are compared by value: quickly, where most of them are the same objects.
-
-        What `make` raises is raised here.
+        """Return the cached value if `inputs` equal those of last time, which is fast for identical objects; otherwise
+        call `make`. Raises what `make` raises.
         """
         if self._made is None or self._made[0] != inputs:
             self._made = (inputs, make())
@@ -87,25 +86,25 @@ class Last(Generic[Value]):
 
 
 SETTLED = 2_000_000_000
-"""Nanoseconds after which a file's times are believed: some file systems count in whole or even seconds."""
+"""Nanoseconds after which a file's times are trusted: some file systems count in steps of one or two seconds."""
 BATCH = 500
-"""Files that are read between two writes to the store."""
+"""Files read between two writes to the store."""
 
 
 class FileReader:
-    """Reads content directories again and again. Not safe to share between threads."""
+    """Reads content directories incrementally. Not safe to share between threads."""
 
     def __init__(self, shop: Workshop, directories: Sequence[Path]) -> None:
         self._shop = shop
         self._directories = tuple(directories)
         self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in shop.facts.files()}
         self._kept: dict[tuple[str, str], KnownFile] = {}
-        """Those of last time: a file that stays is the same value, so that readings are quickly compared."""
+        """Files of last time: an unchanged file stays the same object, which makes comparing readings fast."""
         self._new: list[FileRow] = []
         self._problems: list[Problem] = []
 
     def read(self) -> Reading:
-        """Everything as it is now. May raise FactsUnreadable."""
+        """Read all directories as they are now. Raises FactsUnreadable."""
         self._problems = []
         listings = [list_directory(directory) for directory in self._directories]
         directories = tuple(listing.read(self._one) for listing in listings)
@@ -171,28 +170,28 @@ def _stamp_of(row: FileRow) -> Stamp:
 
 
 class ContentMoved(Exception):
-    """A file changed while it was being read for the second time: look at everything again."""
+    """A file changed since it was listed: all files must be read again."""
 
 
 def same(source: SourceFile, content: str) -> SourceFile:
-    """The source, whose hash must be `content`. Raises ContentMoved."""
+    """Return the source. Raises ContentMoved if its hash is not `content`."""
     if content_hash(source.content) != content:
         raise ContentMoved
     return source
 
 
 def source_of(file: Outline) -> SourceFile:
-    """The file of an outline. Raises ContentMoved, OSError."""
+    """Read the file of an outline. Raises ContentMoved, OSError."""
     return _read(file.path, file.where, file.content)
 
 
 def sample_text(sample: SampleFile) -> str:
-    """The text of a sample. Raises ContentMoved, OSError."""
+    """Read the text of a sample. Raises ContentMoved, OSError."""
     return _read(sample.path, sample.where, sample.content).content.decode()
 
 
 def image_bytes(image: Image, where: str) -> bytes:
-    """The content of an image. Raises ContentMoved, OSError."""
+    """Read the bytes of an image. Raises ContentMoved, OSError."""
     return _read(image.path, where, image.content).content
 
 

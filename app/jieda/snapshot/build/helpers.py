@@ -1,8 +1,8 @@
-"""Spreads work over processes where there is much of it; nothing depends on them.
+"""Helper processes that share large amounts of work; a build succeeds without them.
 
-Each process has a thread here that gives it chunks of tasks. What it cannot do, or has not done when it dies or hangs,
-the builder does itself, which so meets whatever is wrong with it. (The pool of processes of the standard library waits
-for ever where one is killed while it answers.)
+A thread per process hands it chunks of tasks. Chunks that a helper fails at, or has not finished when it dies or hangs,
+are done by the builder itself, which so meets the error, if any. (The process pool of the standard library waits
+forever if a process is killed while it answers.)
 """
 
 import gc
@@ -31,32 +31,32 @@ Result = TypeVar("Result")
 Work = Callable[[Any], Any]
 
 MOST = 8
-"""Processes where nobody says how many."""
+"""Maximum of processes if no number is configured."""
 NEEDED = 256 << 20
-"""Bytes that are to be free for each of them: it takes some 110 MB, and more where entries are long."""
+"""Free bytes required per process: it takes some 110 MB, and more for long entries."""
 CHUNK = 16
-"""Tasks that are sent at once."""
+"""Tasks per message."""
 LOOK = 0.5
-"""Seconds until the builder looks whether it is to stop."""
+"""Seconds between two checks whether the build is to stop."""
 PATIENCE = 300.0
-"""Seconds in which some chunk has to be done; processes that take longer hang."""
+"""Seconds without any finished chunk after which the processes are considered hung."""
 
 THRESHOLDS = (5000, 10, 20)
-"""New objects until the youngest are searched, and how often before their elders are: a large log makes some hundred
-thousand objects, which are gone when it is answered, and an entry that is built some ten thousand, which mostly are."""
+"""Thresholds of the garbage collector: a large log makes some hundred thousand objects, freed once it is answered, and
+building an entry some ten thousand, most of them freed afterwards."""
 
 CGROUP = Path("/sys/fs/cgroup")
-"""Of this container, as Linux shows it (version 2)."""
+"""Control group (version 2) of this container."""
 MEMORY = Path("/proc/meminfo")
 UNKNOWN = 1 << 40
 
 
 class Helpers:
-    """As many processes as are wanted, started when they are worth it, and ended with the block that this is entered
-    for. Not safe to share between threads."""
+    """A pool of helper processes, started once there is enough work, and ended when its `with` block is left. Not safe
+    to share between threads."""
 
     def __init__(self, processes: int = 1) -> None:
-        """With 1, all is done in this process; with 0, there are as many as there is room for."""
+        """`processes`: 1 does all work in this process; 0 uses as many as processors and memory allow."""
         self._processes = processes
         self._all: list[Helper] = []
         self._idle: SimpleQueue[Helper] = SimpleQueue()
@@ -77,10 +77,10 @@ class Helpers:
         worth: int,
         pause: Callable[[], None],
     ) -> Iterator[Result]:
-        """What `here` makes of each task, in any order. `there` makes the same in another process, which is done with
-        more tasks than are `worth` it; it can be pickled, as can tasks and results.
+        """Yield the result of `here` for each task, in any order. With more than `worth` tasks, `there` computes the
+        same in other processes; it must be picklable, as must tasks and results.
 
-        `pause` is called now and then; what it or `here` raises ends this.
+        `pause` is called now and then. Raises what `pause` or `here` raises.
         """
         tasks = iter(tasks)
         first = list(islice(tasks, worth + 1))
@@ -139,10 +139,10 @@ class Helpers:
         return [helper for helper in self._all if not helper.is_lost]
 
     def _done(self, there: Work, chunk: Sequence[Any]) -> list[Any] | None:
-        """What some process makes of a chunk; None where it could not. In a thread."""
+        """Return a helper's results for a chunk; None if it failed. Runs in a thread."""
         helper = self._idle.get()
         made = helper.do(there, chunk)
-        # Also one that is gone: whoever gets it next is told at once.
+        # Also a lost helper: its next call returns at once.
         self._idle.put(helper)
         return made
 
@@ -152,21 +152,21 @@ class Helpers:
 
 
 class Helper:
-    """A process that is given tasks; it writes nothing, and ends with the builder's process, however that ends."""
+    """A process that works on tasks; it writes no files, and ends with the builder's process, however that ends."""
 
     def __init__(self) -> None:
-        """Raises OSError where no process can be started."""
+        """Raises OSError if the process cannot be started."""
         self.is_lost = False
         self._work: Work | None = None
         self._line, theirs = Pipe()
         self._process = BoundProcess(partial(help_out, theirs, code_version()))
-        # Where the program ends in the middle of a build, it is ended, not waited for.
+        # If the program ends during a build, the helper is killed, not waited for.
         self._process.daemon = True
         self._process.start()
         theirs.close()
 
     def do(self, work: Work, chunk: Sequence[Any]) -> list[Any] | None:
-        """What it makes of a chunk, waited for; None where it could not, whatever the reason."""
+        """Wait for the results of a chunk and return them; None if the helper failed, whatever the reason."""
         if self.is_lost:
             return None
         try:
@@ -182,15 +182,15 @@ class Helper:
         return made
 
     def end(self) -> None:
-        """Ends the process, now. Whoever waits for it is told."""
+        """Kill the process. A pending `do` returns None."""
         self.is_lost = True
         self._process.kill()
         self._process.join()
 
 
 def help_out(line: Connection, version: str) -> None:
-    """The other end: does what comes on `line` until that is closed. `version` is that of the builder's code."""
-    # Who interrupts a program means the builder.
+    """Run in the helper process: work on tasks from `line` until it is closed. `version`: the builder's code."""
+    # An interrupt is meant for the builder.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(*THRESHOLDS)
     if version != code_version():
@@ -204,7 +204,7 @@ def help_out(line: Connection, version: str) -> None:
                 continue
             try:
                 made = [work(task) for task in message]
-            except Exception:  # noqa: BLE001 - the builder does it again, and meets whatever it is
+            except Exception:  # noqa: BLE001 - the builder repeats the task and meets the error
                 made = None
             line.send(made)
 
@@ -219,7 +219,7 @@ def _alone(
 
 @contextmanager
 def rarely_searched() -> Iterator[None]:
-    """Searches seldom while this lasts; a build from nothing of 1,000 entries takes some 15% less time."""
+    """Collect garbage less often within this block; a full build of 1,000 entries takes some 15% less time."""
     before = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
     try:
@@ -229,7 +229,7 @@ def rarely_searched() -> Iterator[None]:
 
 
 def processors(cgroup: Path = CGROUP) -> int:
-    """How many this process may keep busy, at least one; also in a container that is given less than there is."""
+    """Return the number of processors available to this process or its container, at least one."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, _, period = _text(cgroup / "cpu.max").partition(" ")
     if quota.isdecimal() and period.isdecimal() and int(period):
@@ -238,7 +238,7 @@ def processors(cgroup: Path = CGROUP) -> int:
 
 
 def free_memory(cgroup: Path = CGROUP, memory: Path = MEMORY) -> int:
-    """Bytes that are to be had; a large number where nothing says so."""
+    """Return the bytes of available memory; a large number if unknown."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB", _text(memory), re.MULTILINE)
     free = int(found[1]) << 10 if found else UNKNOWN
     limit, used = _text(cgroup / "memory.max"), _text(cgroup / "memory.current")

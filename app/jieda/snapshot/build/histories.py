@@ -1,4 +1,4 @@
-"""Facts of what became of each edition, from one `git log` for a commit that was not seen before."""
+"""Facts about the changes of each edition, from one `git log` per new commit."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from jieda.snapshot.store.records import EntryRow, RecordUnreadable, from_json, 
 log = logging.getLogger(__name__)
 
 Keys = Mapping[Path, str]
-"""Files to the keys of what became of them."""
+"""Fact keys of the histories of files, by path."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownHistories:
-    """What became of the files of a directory up to a commit, as `version` of the code tells it: paths to keys."""
+    """Fact keys of the histories of a directory's files up to a commit, by path; `version`: that of the code."""
 
     version: str
     commit: str
@@ -28,15 +28,15 @@ class KnownHistories:
 
 
 class HistoryFacts:
-    """The histories of content directories, made anew only where another commit is checked out than last time, in
-    whatever process that was: `git log` takes half of the time in which unchanged content is looked through."""
+    """The histories of content directories, read again only if another commit is checked out than last time, also by
+    another process: `git log` takes half as long as checking unchanged content."""
 
     def __init__(self, facts: FactStore, content: Sequence[Path]) -> None:
         self._facts, self._content = facts, content
         self._last: dict[Path, KnownHistories] = {}
 
     def of_content(self) -> Keys:
-        """Those of all files. Raises FactsUnreadable."""
+        """Return the keys of the histories of all files. Raises FactsUnreadable."""
         keys: dict[Path, str] = {}
         for directory in map(Path.resolve, self._content):
             found = repository_of(directory)
@@ -61,7 +61,7 @@ class HistoryFacts:
         if known is None or known.version != code_version():
             return None
         wanted = frozenset(map(bytes.fromhex, known.keys.values()))
-        # Facts that no entry needed may have been forgotten.
+        # Facts that no entry needed may have been deleted.
         return known if self._facts.known(wanted) == wanted else None
 
     def _made(self, directory: Path, repository: Repository, commit: str) -> KnownHistories:
@@ -74,7 +74,7 @@ class HistoryFacts:
         keys = {path: fact_key("history", code_version(), value.decode()) for path, value in made.items()}
         self._facts.put_all([{keys[path]: packed(value) for path, value in made.items()}])
         known = KnownHistories(code_version(), commit, {path: key.hex() for path, key in keys.items()})
-        if made:  # otherwise the clone may be a shallow one, which is completed some day
+        if made:  # otherwise the clone may be shallow and be completed later
             self._facts.put_note(_name(directory), to_json(known))
         return known
 
@@ -84,7 +84,7 @@ def _name(directory: Path) -> str:
 
 
 def told(keys: Keys, rows: Mapping[str, EntryRow], corpus: Corpus) -> dict[str, EntryRow]:
-    """The rows, each with what became of its editions."""
+    """Return the rows, each with the history keys of its editions."""
     with_history = {}
     for entry_id, row in rows.items():
         files = corpus.published[entry_id]

@@ -1,4 +1,4 @@
-"""The last part of a build: what a generation consists of, written, and what is not needed any more removed."""
+"""The last part of a build: writes a generation to disk and removes facts that are no longer needed."""
 
 import hashlib
 import logging
@@ -32,7 +32,7 @@ from jieda.taxonomy import facet_values
 log = logging.getLogger(__name__)
 
 SPARE_FACTS = 1000
-"""Facts that nobody needs any more are forgotten once they are more than these, and as many as the others."""
+"""Unneeded facts are deleted once they outnumber the needed ones by this many."""
 NAME_DIGITS = 16
 
 Rows = Mapping[str, EntryRow]
@@ -40,7 +40,7 @@ Rows = Mapping[str, EntryRow]
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """All that a generation consists of. `rows`, by id, are in the order of their ids; `digests` are theirs."""
+    """The content of a generation to be written. `rows` by id, sorted; `digests`: those of the rows, by id."""
 
     header: Header
     lists: Lists
@@ -49,7 +49,7 @@ class GenerationPlan:
 
     @cached_property
     def name(self) -> str:
-        """A digest of all that is in it, and of the code that made it."""
+        """The generation's name: a digest of its content and of the code that made it."""
         total = hashlib.sha256(to_json((self.header, self.lists)))
         for entry_id, digest in self.digests.items():
             total.update(entry_id.encode() + digest)
@@ -57,7 +57,7 @@ class GenerationPlan:
 
 
 def copy_images(data: Path, images: Mapping[str, Image], *, verified: bool) -> None:
-    """Keeps a copy of every image under the hash of its content. `verified`: copies that are there are read."""
+    """Copy every image to a file named by the hash of its content. `verified`: existing copies are checked."""
     folder = data / IMAGES
     folder.mkdir(exist_ok=True)
     for where, image in images.items():
@@ -75,7 +75,7 @@ def _is_copy(target: Path, image: Image) -> bool:
 
 
 def image_name(where: str, content: str) -> str:
-    """The name of the copy of an image."""
+    """Return the file name of an image's copy."""
     return f"{content}{Path(where).suffix.lower()}"
 
 
@@ -85,10 +85,10 @@ def publish(
     previous: Generation | None,
     fold: Callable[[], Callable[[str], str]],
 ) -> None:
-    """Writes a generation, taking from `previous` what it has in common with it, and loads its documents into the
-    cluster where there is one.
+    """Write a generation, reusing unchanged parts of `previous`, and load its documents into the cluster if there is
+    one.
 
-    `fold` gives the analyzer's folding where it is needed. What ends this leaves nothing behind. Raises OSError,
+    `fold` returns the analyzer's folding, if needed. Nothing is left behind on failure. Raises OSError,
     FactsUnreadable, ClusterUnavailable.
     """
     difference = Difference.of(previous, plan)
@@ -99,7 +99,7 @@ def publish(
         completions = _complete(shop.facts, new.index, plan, previous, difference, fold)
         _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
         new.finish()
-    except BaseException:  # however it ends, nothing half done stays
+    except BaseException:  # nothing partial stays, whatever the error
         new.abandon()
         raise
 
@@ -111,7 +111,7 @@ def _write_index(
     previous: Generation | None,
     difference: "Difference",
 ) -> None:
-    # What another engine keeps is of no use to this one.
+    # An index of another engine cannot be updated.
     before = previous.index if previous and previous.header.engine == plan.header.engine else None
     changed = difference.indexed if before else plan.rows.keys()
     documents, engine = _Documents(shop, plan.rows), shop.analyzers.engine
@@ -123,7 +123,7 @@ def _write_index(
 
 
 def index_digest(engine: str, rows: Rows) -> str:
-    """What an index elsewhere is named by: its documents, and the code that made them. The same on every host."""
+    """Return the name of an external index: a digest of its documents and their code, the same on every host."""
     total = hashlib.sha256(f"{code_version()} {engine}".encode())
     for entry_id, row in sorted(rows.items()):
         total.update(f"\n{entry_id} {row.document}".encode())
@@ -132,18 +132,18 @@ def index_digest(engine: str, rows: Rows) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The entries that two generations do not have alike. `fresh`: those of the new one that are others in the old
-    one or not there; `old`: the rows that the old one has of these and of those that are `removed`."""
+    """The entries in which two generations differ. `fresh`: ids that are new or changed in the new generation;
+    `removed`: ids only in the old one; `old`: the old rows of both."""
 
     fresh: frozenset[str]
     removed: frozenset[str]
     old: Rows
     indexed: frozenset[str]
-    """Those of `fresh` that an index has otherwise."""
+    """Ids in `fresh` whose index documents differ."""
 
     @classmethod
     def of(cls, previous: Generation | None, plan: GenerationPlan) -> "Difference":
-        """What `plan` changes of a generation."""
+        """Return the difference between `previous` and `plan`."""
         before = previous.digests() if previous else {}
         fresh = frozenset(each for each, digest in plan.digests.items() if before.get(each) != digest)
         removed = frozenset(before.keys() - plan.digests.keys())
@@ -156,7 +156,7 @@ class Difference:
 def _write(
     folder: Path, previous: Generation | None, difference: Difference, header: Header, plan: GenerationPlan
 ) -> None:
-    """Writes the tables: those of `previous`, changed, unless the order or the form of anything is another one."""
+    """Write the tables: a changed copy of those of `previous`, or new ones if the code or the taxonomy changed."""
     before = previous.header if previous else None
     if before and (before.code, before.vocabulary.taxonomy) == (header.code, header.vocabulary.taxonomy):
         put = {each: plan.rows[each] for each in sorted(difference.fresh)}
@@ -165,7 +165,7 @@ def _write(
         write_tables(folder, None, RowChanges(plan.rows, ()), header, plan.lists)
 
 
-def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compared with
+def _complete(  # noqa: PLR0913, PLR0917 - two generations and their difference
     facts: FactStore,
     target: Path,
     plan: GenerationPlan,
@@ -173,7 +173,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compare
     difference: Difference,
     fold: Callable[[], Callable[[str], str]],
 ) -> str:
-    """The name of the file of completions: that of `previous` where nothing can be completed to anything else."""
+    """Write the completions, or link those of `previous` if they are the same. Return the file's name."""
     if previous and _completes_alike(facts, plan, previous.header, difference):
         try:
             link_arrays(previous.index, previous.header.completions, target)
@@ -191,7 +191,7 @@ def _complete(  # noqa: PLR0913, PLR0917 - what there is, and what it is compare
 
 
 def _completes_alike(facts: FactStore, plan: GenerationPlan, before: Header, difference: Difference) -> bool:
-    """Whether entries, tags in use and glossary offer what they offered before."""
+    """Whether entries, tags in use and glossary still offer the same completions."""
     old, now = before.vocabulary, plan.header.vocabulary
     if difference.removed or not difference.fresh <= difference.old.keys():
         return False
@@ -207,7 +207,7 @@ def _offered(facts: FactStore, row: EntryRow) -> tuple[object, ...]:
 def forget_old_facts(
     facts: FactStore, plan: GenerationPlan, reading: Reading, others: Callable[[], Iterable[Generation]]
 ) -> None:
-    """Lets go of facts that neither the content nor a generation on disk needs, once there are many of them."""
+    """Delete facts that neither the content nor a generation on disk needs, once there are many of them."""
     files = [file for directory in reading.directories for file in directory.editions]
     words = plan.header.background_words
     if len(facts) <= 2 * (len(files) + 6 * len(plan.rows) + len(words)) + SPARE_FACTS:
@@ -222,7 +222,7 @@ def forget_old_facts(
 
 
 def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = None) -> Document:
-    """A kept document, with what a diagnosis counts of the entry, and its vectors. Raises RecordUnreadable."""
+    """Decode a document fact and add the entry's diagnosis terms and vectors. Raises RecordUnreadable."""
     made = from_json(document, Document)
     if meaning is not None:
         made = replace(made, meaning=from_json(meaning, Meaning))
@@ -234,13 +234,13 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
 
 
 class _Documents(Mapping[str, Document]):
-    """Documents by id, each read when it is asked for and held by nobody here."""
+    """Documents by id, each read from the facts on access and not cached."""
 
     def __init__(self, shop: Workshop, rows: Rows) -> None:
         self._shop, self._rows = shop, rows
 
     def __getitem__(self, entry_id: str) -> Document:
-        """Raises FactsUnreadable where a fact is lost."""
+        """Raises FactsUnreadable if a fact is missing."""
         self._shop.pause()
         row = self._rows[entry_id]
         document, diagnosis, meaning = (self._shop.facts.get(bytes.fromhex(key)) for key in row.indexed)

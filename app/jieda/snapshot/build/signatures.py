@@ -1,4 +1,4 @@
-"""What the logs of a corpus have of its signatures: for the checks, and for how much each of them proves."""
+"""Which logs of a corpus match which signatures: for the checks, and to weigh each signature as evidence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
 Find = Callable[[str], Events]
 """Finds signatures in a log."""
 Finder = Callable[[Iterable[Signature]], Find]
-"""Finds these; it can be pickled."""
+"""Makes a `Find` for some signatures; can be pickled."""
 WORTH_HELP = 400
-"""Logs that are looked through before helpers would have started."""
+"""Logs that one process searches in the time that helpers take to start."""
 
 
 class Trial:
-    """Tries signatures on logs, in this process or another one, which makes its own finder."""
+    """Matches signatures against logs, in this process or in another, which then makes its own finder."""
 
     def __init__(self, finder: Finder, signatures: Sequence[Signature]) -> None:
         self._finder, self._signatures = finder, signatures
 
     def __call__(self, log: SampleFile) -> tuple[str, Events]:
-        """The hash of a log's content, and what it has. Raises ContentMoved, OSError."""
+        """Return the hash of a log's content, and its matches. Raises ContentMoved, OSError."""
         return log.content, self._find(sample_text(log))
 
     @cached_property
@@ -42,8 +42,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class KnownMatches:
-    """`found`: of a log, by the hash of its content, the places in `tried` of the signatures it has, and whether they
-    are supported. `version` is that of whatever finds them."""
+    """Matches that are known. `found`: by the hash of a log's content, the index in `tried` of each signature that it
+    matches, and whether the match is supported. `version`: that of the code and data that find matches."""
 
     version: str
     tried: tuple[Signature, ...]
@@ -56,12 +56,12 @@ class KnownMatches:
         }
 
     def events(self, content: str) -> Events:
-        """The signatures of one log, with whether they are supported."""
+        """Return the signatures that one log matches, and whether each match is supported."""
         return frozenset((self.tried[place], supported) for place, supported in self.found.get(content, ()))
 
 
 def load_matches(facts: FactStore, name: str, version: str) -> KnownMatches:
-    """What was found last time by the same version."""
+    """Return the matches stored by the same version; none if there are none."""
     data, nothing = facts.note(name), KnownMatches(version, (), {})
     try:
         known = from_json(data, KnownMatches) if data else nothing
@@ -77,7 +77,7 @@ def match_logs(
     finder: Finder,
     shop: Workshop,
 ) -> KnownMatches:
-    """The matches of a corpus, `known` itself where nothing is new. Raises ContentMoved, OSError."""
+    """Return the matches of a corpus; `known` itself if nothing changed. Raises ContentMoved, OSError."""
     signatures = tuple(dict.fromkeys(wanted))
     logs = {log.content: log for each in (*corpus.samples.values(), corpus.background) for log in each}
     if frozenset(signatures) == frozenset(known.tried) and logs.keys() == known.found.keys():
@@ -102,7 +102,7 @@ def match_logs(
 
 
 class LogSignatures:
-    """Tries signatures on logs, only new ones on known logs. Not safe to share between threads."""
+    """Matches signatures against logs; known logs only against new signatures. Not safe to share between threads."""
 
     def __init__(self, shop: Workshop) -> None:
         self._shop = shop
@@ -111,7 +111,7 @@ class LogSignatures:
         self._counts: Last[tuple[SignatureCount, ...]] = Last()
 
     def matches(self, state: ContentState, spoken: Spoken) -> Matches:
-        """By the plain text of the logs."""
+        """Return the signatures that match the plain text of each log."""
         wanted = tuple(spoken.holders)
         return self._matches.of(
             lambda: self._match("matches", code_version(), state, wanted, _plainly).of(),
@@ -121,7 +121,7 @@ class LogSignatures:
         )
 
     def counts(self, state: ContentState) -> tuple[SignatureCount, ...]:
-        """How many logs have each signature, as a diagnosis finds them."""
+        """Return how many logs match each signature, found as in a diagnosis."""
         holders = {entry_id: entry.head.signatures for entry_id, entry in state.entries.items()}
         failures = state.vocabulary.logs.failures
         return self._counts.of(
@@ -167,11 +167,11 @@ class LogSignatures:
 
 
 def _plainly(signatures: Iterable[Signature]) -> Find:
-    """Finds signatures in the plain text of a log."""
+    """Return a function that finds signatures in the plain text of a log."""
     finder = SignatureFinder(signatures)
     return lambda text: frozenset((signature, False) for signature in finder.find(text))
 
 
 def _as_read(failures: Failures, signatures: Iterable[Signature]) -> Find:
-    """Finds signatures in a log as a diagnosis does."""
+    """Return a function that finds signatures in a log as a diagnosis does."""
     return event_finder(signatures, compile_formats(failures))

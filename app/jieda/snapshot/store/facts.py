@@ -1,7 +1,7 @@
-"""Facts: what was once made of content, kept in SQLite under the hash of what it was made from.
+"""The fact store: results computed from content, kept in SQLite under the hash of their inputs.
 
 A fact never changes: another input has another key. So readers of an old generation and the builder of the next
-one share the store, and a build that dies half way leaves nothing but facts that the next one finds ready.
+one share the store, and a build that dies halfway leaves only facts that the next one can use.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ VERSION = "1"
 FILE_NAME = f"facts-{VERSION}.sqlite"
 
 SECONDS_TO_WAIT = 10.0
-"""For another process that is writing at the moment."""
+"""Timeout for a lock that another writing process holds."""
 BATCH = 500
-"""Keys asked for in one statement."""
+"""Keys per statement."""
 WRITTEN_AT_ONCE = 100
-"""Facts of one transaction."""
+"""Facts per transaction."""
 KEY_SIZE = 16
 """Bytes of a key."""
 QUICKLY = 1
@@ -59,12 +59,12 @@ PASSING = frozenset(
         sqlite3.SQLITE_CANTOPEN,
     }
 )
-"""Errors that say nothing against the file."""
+"""Errors that do not mean that the file is damaged."""
 
 
 class FactsUnreadable(Exception):
-    """The store cannot be opened, read or written; `str` says why, without a path. `passing`: not for anything in the
-    store, such as for want of space."""
+    """The store cannot be opened, read or written; `str` says why, without a path. `passing`: the cause is not in the
+    store itself; the disk is full, for example."""
 
     def __init__(self, reason: str, *, passing: bool = False) -> None:
         super().__init__(reason)
@@ -72,12 +72,12 @@ class FactsUnreadable(Exception):
 
 
 def packed(value: bytes) -> bytes:
-    """A fact as the store keeps it."""
+    """Compress a fact as the store keeps it."""
     return zlib.compress(value, QUICKLY)
 
 
 def fact_key(kind: str, *parts: str) -> bytes:
-    """The key of a fact of `kind` that follows from `parts` alone, versions of the code included."""
+    """Return the key of a fact of `kind` that depends on `parts` alone, the version of the code among them."""
     total = hashlib.blake2b(kind.encode(), digest_size=KEY_SIZE)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
@@ -86,13 +86,13 @@ def fact_key(kind: str, *parts: str) -> bytes:
 
 
 class FactStore:
-    """A store open for reading or writing. Safe to share between threads. Every method may raise FactsUnreadable."""
+    """An open fact store. Safe to share between threads. Every method may raise FactsUnreadable."""
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self._lock = threading.Lock()
         with explained():
             self._connection = _connect(path, writable=writable)
-        # Snapshots share a store for as long as they read from it: it ends with the last of them.
+        # Snapshots share a store: it is closed with the last one that reads from it.
         self._close = weakref.finalize(self, self._connection.close)
         self._identity = identity(path)
 
@@ -106,9 +106,9 @@ class FactStore:
             return zlib.decompress(row[0]) if row else None
 
     def get_all(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-        """Those of many facts that are known, in no particular order."""
+        """Yield key and value of the known facts among `keys`, in no particular order."""
         for rows in self._among(keys, "SELECT key, value FROM facts WHERE key IN"):
-            # Outside of the lock: readers of single entries are waiting.
+            # Outside the lock: readers of single entries may be waiting for it.
             with explained():
                 found = [(key, zlib.decompress(value)) for key, value in rows]
             yield from found
@@ -118,7 +118,7 @@ class FactStore:
         return frozenset(key for rows in found for (key,) in rows)
 
     def _among(self, keys: Iterable[bytes], query: str) -> Iterator[list[tuple[bytes, ...]]]:
-        """The rows of many keys, some keys at a time."""
+        """Yield the rows of many keys in batches."""
         wanted = iter(keys)
         while batch := tuple(islice(wanted, BATCH)):
             with self._lock, explained():
@@ -132,11 +132,11 @@ class FactStore:
             return count
 
     def put(self, key: bytes, value: bytes) -> None:
-        """Keeps a fact; one that is known already stays as it is."""
+        """Store a fact; one that is known already stays as it is."""
         self.put_all([{key: packed(value)}])
 
     def put_all(self, made: Iterable[Mapping[bytes, bytes]]) -> None:
-        """Keeps `packed` facts as they come, many at once."""
+        """Store `packed` facts as they come, many per transaction."""
         waiting: dict[bytes, bytes] = {}
         for facts in made:
             waiting.update(facts)
@@ -151,7 +151,7 @@ class FactStore:
                 self._connection.executemany("INSERT OR IGNORE INTO facts VALUES (?, ?)", facts.items())
 
     def keep_only(self, keys: frozenset[bytes]) -> int:
-        """Forgets all facts but these; how many were forgotten."""
+        """Delete all facts but these; return how many were deleted."""
         with self._lock, explained():
             known = [row[0] for row in self._connection.execute("SELECT key FROM facts")]
         gone = [(key,) for key in known if key not in keys]
@@ -161,29 +161,29 @@ class FactStore:
         return len(gone)
 
     def files(self) -> list[FileRow]:
-        """Every file as it was last seen."""
+        """Return the rows of all files as they were last seen."""
         with self._lock, explained():
             return self._connection.execute("SELECT * FROM files").fetchall()
 
     def put_files(self, rows: Iterable[FileRow], gone: Iterable[tuple[str, str]]) -> None:
-        """Notes files that are new or different, and forgets those (root, path) that are gone."""
+        """Record files that are new or changed, and delete those that are `gone`, by root and path."""
         with self._writing():
             self._connection.executemany("INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?)", rows)
             self._connection.executemany("DELETE FROM files WHERE root = ? AND path = ?", gone)
 
     def note(self, name: str) -> bytes | None:
-        """What was last noted under a name."""
+        """Return the last value noted under a name."""
         with self._lock, explained():
             row = self._connection.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
             return zlib.decompress(row[0]) if row else None
 
     def put_note(self, name: str, value: bytes) -> None:
-        """Notes a value under a name, in place of the one before."""
+        """Store a value under a name, replacing the previous one."""
         with self._writing():
             self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, packed(value)))
 
     def close(self) -> None:
-        """Ends the connection; nothing can be asked afterwards."""
+        """Close the connection; the store cannot be used afterwards."""
         with self._lock:
             self._close()
 
@@ -193,7 +193,7 @@ class FactStore:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:  # whatever it is, a transaction ends
+            except BaseException:  # a transaction ends, whatever the error
                 self._connection.rollback()
                 raise
             self._connection.commit()
@@ -201,7 +201,7 @@ class FactStore:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Makes errors of SQLite and of its values FactsUnreadable."""
+    """Turn errors of SQLite and zlib into FactsUnreadable."""
     try:
         yield
     except (sqlite3.Error, zlib.error) as error:
@@ -216,7 +216,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     try:
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
-            # Facts are found again from the content: a power cut may cost the last ones, never the file.
+            # Facts can be recomputed from the content: a power cut may cost the last ones, never the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_TABLES)
         else:
@@ -225,7 +225,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         connection.close()
         if writable:
             raise
-        # Where the directory cannot be written, not even readers may note that they are reading.
+        # In a read-only directory, SQLite cannot create the lock files that readers of a WAL need.
         connection = _opened(path, "mode=ro&immutable=1")
         connection.execute("SELECT 1 FROM facts LIMIT 1")
     except sqlite3.Error:
@@ -256,7 +256,7 @@ _PACKAGES = (
     "cluster",
     "knowledge",
 )
-"""Folders of `app` whose code decides what a fact or a generation looks like."""
+"""Packages whose code affects the content of facts or generations."""
 _MODULES = (
     "entry.py",
     "signature.py",
@@ -268,15 +268,15 @@ _MODULES = (
     "colors.py",
 )
 _LIBRARIES = ("jieba", "markdown-it-py", "msgspec", "numpy", "pygments", "snowballstemmer")
-"""Libraries whose other release may make something else of the same text."""
+"""Libraries whose releases may differ in what they make of the same text."""
 
 
 @cache
 def code_version() -> str:
-    """A digest of the sources and library releases that facts are made by.
+    """Return a digest of the sources and library releases that facts depend on.
 
-    Nobody has to remember to raise a number when the code changes; the first build after an upgrade makes
-    everything anew.
+    Nobody has to remember to raise a number when the code changes; the first build after an upgrade recomputes
+    everything.
     """
     paths = [PACKAGE / name for name in _MODULES]
     paths += sorted(

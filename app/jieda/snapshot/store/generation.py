@@ -1,17 +1,17 @@
-"""Generations on disk: directories that are complete before they have their name, and the pointer to one of them.
+"""Generations on disk, directories renamed into place once complete, and the pointer to the current one.
 
 data/
-  current                  the generation to serve, a name; replaced by rename
-  generations/<name>/      <digest>.sqlite, index/; never changed once it is there
-  images/<hash>.<type>     copies of the images, so that what is served is what was read
-  facts-1.sqlite           what generations are made from and entries are read from
+  current                  the name of the generation to serve; replaced by rename
+  generations/<name>/      <digest>.sqlite, index/; immutable once in place
+  images/<hash>.<type>     copies of the images, so that the bytes served are the bytes read
+  facts-1.sqlite           the fact store: generations are built from it, entries are read from it
 
 The SQLite file of a generation is named by its digest, which is checked when it is opened. Its tables:
 
     entries                                     the row of each entry as JSON, its digest, and the keys of its texts
-    orders, tags                                as `content.catalog` has them
-    samples, problems, old_ids, images, drafts  what stands beside entries
-    header                                      one record: what is read when the file is opened
+    orders, tags                                the tables of `content.catalog`
+    samples, problems, old_ids, images, drafts  the lists besides the entries
+    header                                      one record, read when the file is opened
 """
 
 import hashlib
@@ -53,15 +53,15 @@ CURRENT = "current"
 INDEX = "index"
 IMAGES = "images"
 NAME = re.compile(r"[0-9a-f]{16}")
-"""How generations are named."""
+"""Name of a generation."""
 GRACE = 60.0
-"""Seconds that a generation outlives being current: workers may still have to leave it."""
+"""Seconds that a generation is kept once it is no longer current: workers may still serve it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pointer:
-    """Which generation is to be served. The `number` grows each time that the pointer moves, also where it moves to a
-    generation of before; 0 where there is none. `content`: the directories that it was built from."""
+    """The generation to serve. `number` grows each time the pointer moves, also when it moves back to an earlier
+    generation; 0 if there is no pointer. `content`: the directories that the generation was built from."""
 
     number: int = 0
     name: str = ""
@@ -82,29 +82,29 @@ SAMPLE_COLUMNS = attrgetter("entry_id", "where", "path", "content")
 PROBLEM_COLUMNS = attrgetter("path", "line", "rule", "message", "served", "draft")
 SUFFIX = ".sqlite"
 KEPT_ROWS = 4096
-"""Rows that stay read; each takes some 3 KB."""
+"""Rows in the cache; each takes some 3 KB."""
 MAPPED = 1 << 40
-"""Bytes of the file that are mapped into memory at most, where workers share them."""
+"""Maximum of bytes of the file mapped into memory, which workers share."""
 DIGEST_SIZE = 16
 
 
 class GenerationUnreadable(Exception):
-    """A generation that is missing, damaged or made by other code; `str` says why."""
+    """A generation is missing, damaged or made by other code; `str` says why."""
 
 
 def row_digest(row: EntryRow) -> bytes:
-    """Equal where two generations have the same row."""
+    """Return the digest of a row; equal rows have equal digests."""
     return hashlib.blake2b(to_json(row), digest_size=DIGEST_SIZE).digest()
 
 
 class Generation:
-    """A generation that was found whole, but for its index, a directory that is checked when it is opened.
+    """A generation whose file has been verified; its index, a directory, is checked when that is opened.
 
-    Safe to share between threads. What is asked may raise GenerationUnreadable.
+    Safe to share between threads. Every query may raise GenerationUnreadable.
     """
 
     def __init__(self, data: Path, name: str) -> None:
-        """Raises GenerationUnreadable where the file is missing or not as it was written."""
+        """Raises GenerationUnreadable if the file is missing or was changed after it was written."""
         folder = generation_folder(data, name)
         self.name, self.index = name, folder / INDEX
         self.path = _checked(folder)
@@ -122,7 +122,7 @@ class Generation:
             raise GenerationUnreadable(str(error)) from error
 
     def ask(self, query: str, given: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """What a SELECT gives."""
+        """Return the rows of a SELECT."""
         try:
             with self._lock:
                 return self._connection.execute(query, given).fetchall()
@@ -130,40 +130,40 @@ class Generation:
             raise GenerationUnreadable(str(error)) from error
 
     def row(self, entry_id: str) -> EntryRow:
-        """All that the generation says of an entry. Raises KeyError for an unknown id."""
+        """Return the row of an entry. Raises KeyError for an unknown id."""
         return self._row(entry_id)
 
     def rows(self) -> Iterator[EntryRow]:
-        """Those of all entries by id, read for this once: they displace none that is kept."""
+        """Yield the rows of all entries, sorted by id, without displacing cached ones."""
         return (self._read_row(entry_id) for (entry_id,) in self.ask("SELECT id FROM entries ORDER BY id"))
 
     def digests(self) -> dict[str, bytes]:
         return dict(self.ask("SELECT id, digest FROM entries"))
 
     def texts(self) -> set[bytes]:
-        """The keys of the texts of all editions."""
+        """Return the fact keys of the texts of all editions."""
         found = (keys for (keys,) in self.ask("SELECT texts FROM entries"))
         return {keys[at : at + KEY_SIZE] for keys in found for at in range(0, len(keys), KEY_SIZE)}
 
     def samples(self, entry_id: str) -> Iterator[SampleRow]:
-        """The logs of an entry; with an empty id, those that no entry explains."""
+        """Yield the logs of an entry; with an empty id, those that no entry explains."""
         query = "SELECT * FROM samples WHERE entry_id = ? ORDER BY rowid"
         return (SampleRow(*row) for row in self.ask(query, (entry_id,)))
 
     def sample_counts(self) -> dict[str, int]:
-        """How many logs each entry has that has any."""
+        """Return the number of logs per entry, for entries that have any."""
         query = "SELECT entry_id, COUNT(*) FROM samples WHERE entry_id <> '' GROUP BY entry_id"
         return {entry_id: int(count) for entry_id, count in self.ask(query)}
 
     def problems(self) -> tuple[Problem, ...]:
-        """Everything wrong in the files, by path and line."""
+        """Return all problems in the files, sorted by path and line."""
         return tuple(
             Problem(path, int(line), rule, message, bool(served), bool(draft))
             for path, line, rule, message, served, draft in self.ask("SELECT * FROM problems ORDER BY rowid")
         )
 
     def lists(self) -> Lists:
-        """All that stands beside the entries."""
+        """Return the lists besides the entries."""
         samples = self.ask("SELECT * FROM samples ORDER BY rowid")
         return Lists(
             samples=tuple(SampleRow(*row) for row in samples),
@@ -184,7 +184,7 @@ class Generation:
 
 
 def read_generation(data: Path, name: str) -> Generation | None:
-    """A generation, None where it is missing, damaged or made by other code."""
+    """Return a generation; None if it is missing, damaged or made by other code."""
     try:
         return Generation(data, name) if name else None
     except GenerationUnreadable:
@@ -193,7 +193,7 @@ def read_generation(data: Path, name: str) -> Generation | None:
 
 @dataclass(frozen=True, slots=True)
 class RowChanges:
-    """What an entry file has to take in, `put` by id and `gone`, to be that of another generation."""
+    """Changes that turn the tables of one generation into those of another: rows to `put`, by id, and rows `gone`."""
 
     put: Mapping[str, EntryRow]
     gone: Sequence[EntryRow]
@@ -202,13 +202,13 @@ class RowChanges:
 def write_tables(
     folder: Path, before: Generation | None, change: RowChanges, header: Header, lists: Lists
 ) -> None:
-    """Writes the file of a generation into `folder`: that of `before`, changed. `before` was opened a
-    moment ago. Raises OSError, FactsUnreadable."""
+    """Write the file of a generation into `folder`: a copy of the file of `before`, which was just opened, with
+    `change` applied; a new file if there is none. Raises OSError, FactsUnreadable."""
     path = folder / f"new{SUFFIX}"
     if before:
         shutil.copyfile(before.path, path)
     with explained(), closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # A file that is not finished is thrown away: nothing in it needs to be taken back.
+        # An unfinished file is thrown away: nothing ever needs to be rolled back.
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         if before is None:
@@ -250,7 +250,7 @@ def _write_lists(connection: sqlite3.Connection, lists: Lists) -> None:
 
 
 def _checked(folder: Path) -> Path:
-    """The file in a folder, if it is as it was written. Raises GenerationUnreadable."""
+    """Return the path of the file in a folder. Raises GenerationUnreadable if its digest does not match."""
     try:
         path = next(folder.glob(f"*{SUFFIX}"), folder / f"missing{SUFFIX}")
         if _digest(path) != path.stem:
@@ -267,12 +267,12 @@ def _digest(path: Path) -> str:
 
 
 def generation_folder(data: Path, name: str) -> Path:
-    """Where a generation lies."""
+    """Return the directory of a generation."""
     return data / GENERATIONS / name
 
 
 def read_pointer(data: Path) -> Pointer:
-    """The pointer as it is now."""
+    """Return the current pointer."""
     try:
         content = json.loads(read_plain(data / CURRENT))
         name, number = content["generation"], content.get("number", 0)
@@ -285,13 +285,13 @@ def read_pointer(data: Path) -> Pointer:
 
 
 def current_name(data: Path) -> str:
-    """The name of the generation to serve; empty where there is none."""
+    """Return the name of the generation to serve; empty if there is none."""
     return read_pointer(data).name
 
 
 def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
-    """Makes a generation, built from these directories, the one to serve. Raises OSError."""
-    # The time, so that numbers also grow where the pointer of before is lost.
+    """Make a generation, built from these directories, the one to serve. Raises OSError."""
+    # The time, so that numbers also grow if the previous pointer is lost.
     number = max(read_pointer(data).number + 1, time.time_ns())
     pointer = {"generation": name, "number": number, "content": list(map(str, content))}
     write_aside(data / CURRENT, json.dumps(pointer).encode())
@@ -299,20 +299,20 @@ def point_to(data: Path, name: str, content: Iterable[Path]) -> None:
 
 
 class NewGeneration:
-    """A generation while it is written, in a directory of its own that disappears unless it is finished."""
+    """A generation being written, in a temporary directory that is renamed into place by `finish`."""
 
     def __init__(self, data: Path, name: str) -> None:
         """Raises OSError."""
         self._target = data / GENERATIONS / name
         self._target.parent.mkdir(parents=True, exist_ok=True)
         self.folder = Path(tempfile.mkdtemp(prefix=BUILDING, dir=self._target.parent))
-        # Whoever may write the data directory may remove it: another user of the group may be next to build.
+        # Users who may write the data directory may remove it: another user of the group may build next.
         self.folder.chmod(stat.S_IMODE(data.stat().st_mode) & 0o770 | 0o700)
         self.index = self.folder / INDEX
         self.index.mkdir()
 
     def finish(self) -> None:
-        """Gives the directory its name. Raises OSError."""
+        """Flush the files to disk and rename the directory into place. Raises OSError."""
         for folder in (self.index, self.folder):
             for path in folder.iterdir():
                 sync(path)
@@ -323,13 +323,13 @@ class NewGeneration:
         sync(self._target.parent)
 
     def abandon(self) -> None:
-        """Removes what was not finished."""
+        """Remove the unfinished directory."""
         remove(self.folder)
 
 
 def clean(data: Path) -> None:
-    """Removes what dead builders left. Call it while holding the lock: nobody else can be building then; whoever keeps
-    arrays without it meanwhile keeps them in a temporary directory."""
+    """Remove what dead builders left. Call it while holding the lock: no other process can be building then; processes
+    that write arrays without the lock use a temporary directory."""
     for folder in (data, *data.iterdir()):
         if folder != data and (folder.is_symlink() or not folder.is_dir()):
             continue
@@ -339,13 +339,13 @@ def clean(data: Path) -> None:
 
 
 def prune(data: Path, served: Iterable[str]) -> None:
-    """Removes generations that are neither current, nor served, nor were current a moment ago."""
+    """Remove generations that are neither current, nor served, nor recently current."""
     kept = {current_name(data), *served}
     for path in _generations(data):
         if path.name in kept:
             continue
         try:
-            # The directory's time is that of its last use: `point_to` follows right after it got its name.
+            # The directory was modified when it got its name; `point_to` follows right after that.
             idle = time.time() - path.stat().st_mtime > GRACE
         except OSError:
             continue
@@ -354,12 +354,12 @@ def prune(data: Path, served: Iterable[str]) -> None:
 
 
 def generation_names(data: Path) -> tuple[str, ...]:
-    """All generations on disk."""
+    """Return the names of all generations on disk."""
     return tuple(path.name for path in _generations(data))
 
 
 def _generations(data: Path) -> Iterator[Path]:
-    # Only what we made, in a folder of ours: what is listed here may be removed.
+    # Only our own folders: whatever is listed here may be removed.
     folder = data / GENERATIONS
     if folder.is_dir() and not folder.is_symlink():
         yield from (path for path in folder.iterdir() if NAME.fullmatch(path.name))

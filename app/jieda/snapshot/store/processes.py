@@ -1,10 +1,10 @@
-"""What the processes that share a data directory tell each other, in small files, and the locks that they hold.
+"""Communication between the processes that share a data directory, by small files and locks.
 
-    leader          locked by the server that owns the directory, and who that is
-    build.lock      held while somebody builds
-    builder.json    how the builder fares
-    wanted          how often workers asked for a build; `answer` says what came of it
-    workers/        what every worker serves
+    leader          locked by the server that owns the directory; names that server
+    build.lock      held during a build
+    builder.json    status of the builder
+    wanted          number of the last build request of a worker; `answer` has the result
+    workers/        the generation that each worker serves
 
 Locks end with their process, however it ends.
 """
@@ -29,9 +29,9 @@ LEADER, LOCK = "leader", "build.lock"
 STATUS, WANTED, ANSWER = "builder.json", "wanted", "answer"
 WORKERS = "workers"
 ROOM = 512
-"""Bytes that a file takes at least, so that on a full disk a longer text fits into the place of a shorter one."""
+"""Minimum size of a file in bytes, so that on a full disk a longer text can overwrite a shorter one."""
 LOOK_AGAIN = 0.05
-"""Seconds between two looks at what another process does."""
+"""Seconds between two checks of another process."""
 
 Value = TypeVar("Value")
 
@@ -41,16 +41,16 @@ class DirectoryTaken(JiedaError):
 
 
 class BuildRefused(JiedaError):
-    """The process that builds could not; `str` says why."""
+    """The building process could not build; `str` says why."""
 
 
 # ---- locks
 
 
 def lead(data: Path, address: str) -> int:
-    """Makes this process the owner of a data directory for as long as it lives; the descriptor of the lock.
+    """Make this process the owner of a data directory for its lifetime; return the descriptor of the lock.
 
-    Raises DirectoryTaken, OSError where nothing can be locked.
+    Raises DirectoryTaken, OSError if the file cannot be locked.
     """
     data.mkdir(parents=True, exist_ok=True)
     descriptor = _opened(data / LEADER)
@@ -78,8 +78,8 @@ def is_led(data: Path) -> bool:
 
 @contextmanager
 def building_alone(data: Path, pause: Callable[[], None]) -> Iterator[None]:
-    """One builder at a time: while another process holds the lock, `pause` is called now and then; what it raises ends
-    the waiting. Raises OSError where the lock cannot be had at all."""
+    """Hold the build lock within this block. While another process holds it, wait and call `pause` now and then, which
+    may raise to end the waiting. Raises OSError if the lock file cannot be opened."""
     descriptor = _opened(data / LOCK)
     try:
         while not _taken(descriptor):
@@ -103,14 +103,14 @@ def _taken(descriptor: int) -> bool:
     return True
 
 
-# ---- how the builder fares
+# ---- status of the builder
 
 
 @dataclass(frozen=True, slots=True)
 class BuilderStatus:
-    """`state` is `idle`, `building` or `failed`; `reason` says without a path why it failed; `note` what is unusual
-    about where generations are kept; `at`: seconds since the epoch. `builds`: how many new generations were built
-    since the builder started, which took `seconds` together. `died`: which of its threads died last, and when."""
+    """Status of a builder. `state`: `idle`, `building` or `failed`; `reason`: why it failed, without a path; `note`:
+    what is degraded although builds succeed; `at`: seconds since the epoch; `builds`: number of new generations since
+    the builder started, which took `seconds` in total; `died`: the thread that died last, and when."""
 
     state: str = "idle"
     reason: str = ""
@@ -122,17 +122,17 @@ class BuilderStatus:
 
 
 def tell_status(data: Path, status: BuilderStatus) -> None:
-    """Says how the builder fares, where there is a place to say it: on a full disk, in the file of before."""
+    """Write the builder's status, if possible; on a full disk, in place over the previous one."""
     _tell(data / STATUS, status)
 
 
 def read_status(data: Path) -> BuilderStatus:
-    """What the builder said last."""
+    """Return the builder's last status."""
     return _read(data / STATUS, BuilderStatus) or BuilderStatus()
 
 
 def reason_of(error: BaseException) -> str:
-    """Why a build failed, in words that name no path: anybody may read them."""
+    """Return why a build failed, without a path, since anybody may read it."""
     if isinstance(error, ContentError):
         return f"{error.path.name}:{error.line}: {error.message}"
     if isinstance(error, OSError):
@@ -162,12 +162,12 @@ def _read(path: Path, kind: type[Value]) -> Value | None:
         return None
 
 
-# ---- builds that workers ask for
+# ---- builds that workers request
 
 
 @dataclass(frozen=True, slots=True)
 class BuildAnswer:
-    """What came of a build that began after the wish of number `asked` and all before it."""
+    """Result of a build that started after request number `asked` and all earlier ones."""
 
     asked: int
     generation: str
@@ -175,7 +175,7 @@ class BuildAnswer:
 
 
 def wanted(data: Path) -> int:
-    """The number of the last wish; 0 where there was none."""
+    """Return the number of the last request; 0 if there was none."""
     try:
         return int(read_plain(data / WANTED))
     except (OSError, ValueError):
@@ -183,13 +183,13 @@ def wanted(data: Path) -> int:
 
 
 def answer(data: Path, given: BuildAnswer) -> None:
-    """Tells whoever has asked what came of it."""
+    """Write the result of a build for the processes that requested it."""
     _tell(data / ANSWER, given)
 
 
 def ask(data: Path) -> str | None:
-    """The generation that the leader builds on request; None where there is no leader or nothing can be asked for.
-    Raises BuildRefused."""
+    """Request a build from the leader and return its generation; None if there is no leader or the request cannot be
+    written. Raises BuildRefused."""
     try:
         asked = _ask(data)
     except OSError:
@@ -205,7 +205,7 @@ def ask(data: Path) -> str | None:
 
 
 def _ask(data: Path) -> int:
-    """The number of a new wish, larger than that of any before. Raises OSError."""
+    """Write a new request and return its number, larger than any earlier one. Raises OSError."""
     descriptor = _opened(data / WANTED)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -217,20 +217,20 @@ def _ask(data: Path) -> int:
     return asked
 
 
-# ---- what workers serve
+# ---- the generation that each worker serves
 
 
 @dataclass(frozen=True, slots=True)
 class ServingWorker:
-    """A process that answers requests: its id, and the generation it serves."""
+    """A worker: its process id, and the generation that it serves."""
 
     pid: int
     generation: str
 
 
 class Announcement:
-    """This process's word on what it serves: a file that is locked while it lives. Where nothing can be written nothing
-    is announced."""
+    """A file that announces which generation this process serves, locked while the process lives. If it cannot be
+    written, nothing is announced."""
 
     def __init__(self, data: Path) -> None:
         self._descriptor = -1
@@ -242,14 +242,14 @@ class Announcement:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
     def say(self, generation: str) -> None:
-        """This generation is what this process serves from now on."""
+        """Announce that this process serves a generation from now on."""
         content = json.dumps({"pid": os.getpid(), "generation": generation}).encode()
         with contextlib.suppress(OSError):
             os.pwrite(self._descriptor, content, 0)
             os.ftruncate(self._descriptor, len(content))
 
     def withdraw(self) -> None:
-        """This process serves nothing any more."""
+        """Remove the announcement."""
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):
                 self._path.unlink()
@@ -258,7 +258,7 @@ class Announcement:
 
 
 def serving_workers(data: Path) -> tuple[ServingWorker, ...]:
-    """All workers that live; what dead ones left is removed."""
+    """Return all living workers; remove the files of dead ones."""
     folder = data / WORKERS
     return () if folder.is_symlink() else tuple(_living(folder))
 

@@ -1,4 +1,4 @@
-"""The forms in which facts and generations are kept: frozen values to JSON and back, nothing that could run."""
+"""Record types of facts and generations: frozen values, converted to JSON and back, with nothing executable."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,16 +17,16 @@ from jieda.entry import Edition, Entry, Language, Problem, Signature
 Value = TypeVar("Value")
 
 TELLING = "telling"
-"""A tag that only a diagnosis looks at, of entries that tell a failure."""
+"""Tag of entries that describe a failure; only diagnosis uses it."""
 
 
 class RecordUnreadable(ValueError):
-    """Bytes that are not the record they should be."""
+    """Bytes do not decode to the expected record."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFact:
-    """What the bytes of one edition's file say."""
+    """Outline and problems of one edition's file, from its bytes alone."""
 
     outline: FileOutline | None
     problems: tuple[Problem, ...]
@@ -35,8 +35,8 @@ class FileFact:
 @dataclass(frozen=True, slots=True)
 class EntryRow:
     """An entry in a generation. `editions`, `places` (of terms in editions), `document`, `completions`, `diagnosis`,
-    `meaning` and `history` are keys of facts, in hexadecimal digits; `meaning` is empty where nobody embeds, `history`
-    has the editions that git knows to have changed."""
+    `meaning` and `history` are keys of facts, in hexadecimal digits; `meaning` is empty without an embedder, `history`
+    has only editions with changes recorded in git."""
 
     head: EntryHead
     editions: Mapping[Language, str]
@@ -49,7 +49,7 @@ class EntryRow:
 
     @property
     def keys(self) -> Iterator[str]:
-        """The facts that it names."""
+        """Keys of all facts of the entry."""
         yield from self.editions.values()
         yield from self.places.values()
         yield from self.history.values()
@@ -59,13 +59,13 @@ class EntryRow:
 
     @property
     def indexed(self) -> tuple[str, str, str]:
-        """The facts that an index is written from."""
+        """Keys of the facts that the index is written from."""
         return self.document, self.diagnosis, self.meaning
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """A log that belongs to an entry, or to none: where it lies, and the hash of its content."""
+    """A log of an entry, or of none (empty `entry_id`): its path, and the hash of its content."""
 
     entry_id: str
     where: str
@@ -75,10 +75,10 @@ class SampleRow:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What is read of a generation when it is opened. `code` is the version of the code that made it; `engine`, what
-    searches it: empty for the index beside it. `background_words`: the keys of the facts about the words of the logs
-    that no entry explains. `counts` says how many logs have which signature; `signatures` are those of the entries that
-    have any; `anywhere`, the entries that apply to any framework. `completions`: the name of a file of its index."""
+    """The part of a generation that is read when it is opened. `code`: version of the code that made it. `engine`: name
+    of the external engine, empty for the in-process index. `background_words`: keys of the facts about the words of
+    logs that no entry explains. `counts`: number of logs per signature. `signatures`: by id, of entries that have any.
+    `anywhere`: ids of entries that apply to any framework. `completions`: name of an array file in its index."""
 
     code: str
     engine: str
@@ -92,9 +92,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """What stands beside the entries of a generation. `samples` of no entry are the logs that none explains;
-    `old_ids`: old id to the id of today; `images`: served name to the name of a file beside the facts; `drafts`: the
-    files that readers are not to see."""
+    """The lists that a generation holds besides its entries. `samples` without an entry are the logs that no entry
+    explains; `old_ids`: old id to current id; `images`: served name to the name of a file in the images folder;
+    `drafts`: files that are hidden from readers."""
 
     samples: tuple[SampleRow, ...]
     problems: tuple[Problem, ...]
@@ -104,12 +104,12 @@ class Lists:
 
 
 def to_json(value: object) -> bytes:
-    """The JSON of a record. Paths become text."""
+    """Encode a record as JSON. Paths become strings."""
     return msgspec.json.encode(value, enc_hook=_plain)
 
 
 def from_json(data: bytes, kind: type[Value]) -> Value:
-    """The record of a kind. Raises RecordUnreadable for anything else."""
+    """Decode a record of type `kind`. Raises RecordUnreadable for anything else."""
     try:
         return msgspec.json.decode(data, type=kind, dec_hook=_rich)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -117,12 +117,12 @@ def from_json(data: bytes, kind: type[Value]) -> Value:
 
 
 def edition_to_json(edition: Edition) -> bytes:
-    """An edition without what does not follow from its text: where it lies, and the day of its file."""
+    """Encode an edition without its path and the date of its file, which do not follow from its text."""
     return to_json(replace(edition, path=Path(), updated=date.min))
 
 
 def edition_from_json(data: bytes, path: str, updated: date) -> Edition:
-    """The edition that lies at `path`. Raises RecordUnreadable."""
+    """Decode an edition and set its path and date. Raises RecordUnreadable."""
     return replace(from_json(data, Edition), path=Path(path), updated=updated)
 
 
@@ -139,7 +139,7 @@ def _rich(kind: type, value: object) -> object:
 
 
 def read_entry(fact: Callable[[bytes], bytes | None], row: EntryRow) -> Entry:
-    """A whole entry, from its facts. Raises RecordUnreadable, KeyError where its text is lost."""
+    """Return a whole entry, read from its facts. Raises RecordUnreadable, KeyError if its text is missing."""
     editions: dict[Language, Edition] = {}
     for lang, key in row.editions.items():
         value = fact(bytes.fromhex(key))

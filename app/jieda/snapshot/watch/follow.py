@@ -1,4 +1,4 @@
-"""What one process serves: it follows the pointer, opens the generation and swaps one name."""
+"""The follower of one process: watches the pointer, opens the current generation and swaps the snapshot."""
 
 import contextlib
 import logging
@@ -27,24 +27,24 @@ from jieda.snapshot.store.records import RecordUnreadable
 log = logging.getLogger(__name__)
 
 INTERVAL = 0.05
-"""Seconds between two looks at the pointer: one system call each."""
+"""Seconds between two checks of the pointer: one system call each."""
 LOOK_AT_FILES = 1.0
-"""Seconds between two looks at the files that are mapped into memory: one system call for each of them."""
+"""Seconds between two checks of the memory-mapped files: one system call per file."""
 FIRST_PATIENCE, LONGEST_PATIENCE = 0.2, 60.0
-"""Seconds between two tries to open a generation that could not be opened."""
+"""Seconds between two attempts to open a generation that could not be opened."""
 
 DAMAGED = (GenerationUnreadable, IndexUnreadable, RecordUnreadable, FactsUnreadable)
 UNREADABLE = (*DAMAGED, OSError)
 
 Stamps = frozenset[tuple[str, int, int, int]]
-"""Name, inode, size and time of files."""
+"""Name, inode, size and modification time of each file."""
 
 
 class Follower:
     """Holds the current snapshot of one process."""
 
     def __init__(self, data: Path, analyzers: Analyzers, mend: Callable[[], None]) -> None:
-        """`mend` has the current generation made anew where it is not there."""
+        """`mend` has the current generation rebuilt if it is missing."""
         self._data = data
         self._mend = mend
         self._analyzers = analyzers
@@ -52,10 +52,10 @@ class Follower:
         self._announcement: Announcement | None = None
         self._snapshot: Snapshot | None = None
         self._at = Pointer()
-        """Where the pointer stood when what is served was opened."""
+        """The pointer when the served snapshot was opened."""
         self._files: Stamps = frozenset()
         self.failure = ""
-        """Why the newest generation is not served, without a path; empty where it is."""
+        """Why the current generation is not served, without a path; empty if it is."""
         self._swap = threading.Lock()
 
     @property
@@ -67,13 +67,13 @@ class Follower:
 
     @property
     def opened(self) -> Opened | None:
-        """The generation that is served, as it was read."""
+        """The opened generation that is served."""
         return self._snapshot.opened if self._snapshot else None
 
     def catch_up(self) -> bool:
-        """Opens the current generation where it is not the one that is served; True where it was swapped in.
+        """Open the current generation unless it is served already; return whether it was swapped in.
 
-        Raises one of UNREADABLE; what was served before goes on being served. One that is damaged is gone then.
+        Raises one of UNREADABLE, and keeps serving the previous snapshot. A damaged generation is set aside.
         """
         with self._swap:
             pointer = read_pointer(self._data)
@@ -93,12 +93,12 @@ class Follower:
     def _open(self, name: str) -> Snapshot:
         if not name:
             raise GenerationUnreadable("there is none yet")
-        # Of one that was made anew under its name, nothing is taken over that may be damaged.
+        # If the generation was rebuilt under the same name, the parts already open may be damaged: reuse none.
         before = self.opened if name != self._at.name else None
         return open_snapshot(Generation(self._data, name), self._data, self._store(), self._analyzers, before)
 
     def _put_away(self, pointer: Pointer, error: BaseException) -> None:
-        """Whoever builds next makes it anew."""
+        """Set a damaged generation aside, so that the next build writes it again."""
         log.warning("generation %s cannot be opened: %s", pointer.name[:SHOWN] or "(none)", error)
         folder = generation_folder(self._data, pointer.name)
         passing = isinstance(error, FactsUnreadable) and error.passing
@@ -107,7 +107,7 @@ class Follower:
                 set_aside(folder)
 
     def announce(self) -> None:
-        """Tells the other processes from now on what is served here."""
+        """Start to announce to other processes which generation this one serves."""
         self._announcement = Announcement(self._data)
         self._say(self._at.name)
 
@@ -116,12 +116,12 @@ class Follower:
             self._announcement.say(name)
 
     def withdraw(self) -> None:
-        """Serves nothing any more, as far as the other processes are concerned."""
+        """Withdraw the announcement: to other processes, this one no longer serves."""
         if self._announcement is not None:
             self._announcement.withdraw()
 
     def follow(self, stop: threading.Event) -> None:
-        """Catches up whenever the pointer moves, until stopped. For a thread of its own."""
+        """Catch up whenever the pointer moves, until stopped. Run it in its own thread."""
         seen: object = None
         patience, again = FIRST_PATIENCE, 0.0
         while not stop.wait(INTERVAL):
@@ -135,7 +135,7 @@ class Follower:
             seen = pointer
 
     def _renew(self) -> None:
-        """Opens what is current, which is made anew where that cannot be done."""
+        """Open the current generation; if that fails, have it rebuilt."""
         try:
             self.catch_up()
         except UNREADABLE:
@@ -147,14 +147,14 @@ class Follower:
             self.failure = "unexpected: see the log"
 
     def _is_changed(self) -> bool:
-        """Whether files are others than those that were opened; the generation is put away then."""
+        """Whether files were changed since they were opened; if so, set the generation aside."""
         if stamps(self._data, self._at.name) == self._files:
             return False
         self.reject("it was changed on disk")
         return True
 
     def reject(self, reason: str) -> None:
-        """Puts away what is served, where it is still what is to be served: `follow` has it made anew."""
+        """Set the served generation aside if it is still the current one; `follow` then has it rebuilt."""
         with self._swap:
             self._put_away(self._at, GenerationUnreadable(reason))
             self._at = Pointer(name=self._at.name)
@@ -162,13 +162,13 @@ class Follower:
     def _store(self) -> FactStore:
         path = self._data / FILE_NAME
         if self._facts is None or not self._facts.is_at(path):
-            # The one before is not closed: the snapshot that is served still reads from it.
+            # The previous store stays open: the served snapshot still reads from it.
             self._facts = FactStore(path, writable=False)
         return self._facts
 
 
 def stamps(data: Path, name: str) -> Stamps:
-    """What tells whether the files of a generation are still those of before."""
+    """Return the stamps of a generation's files, to detect later changes."""
     found = []
     with contextlib.suppress(OSError):
         for folder, _, files in os.walk(generation_folder(data, name)):
@@ -187,12 +187,12 @@ def _stamp(path: Path) -> object:
 
 
 LOOK_AGAIN = 2.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 def watch_cluster(follower: Follower, stop: threading.Event) -> None:
-    """Until stopped, asks for the index that is served, and has one made anew that the cluster has lost. For a
-    thread of its own."""
+    """Check, until stopped, that the cluster still has the served index, and have a lost one rebuilt. Run it in its
+    own thread."""
     while not stop.wait(LOOK_AGAIN):
         served = follower.opened
         if served and served.index.waits and not _is_there(served.index):
@@ -200,7 +200,7 @@ def watch_cluster(follower: Follower, stop: threading.Event) -> None:
 
 
 def _is_there(index: EmbeddedIndex) -> bool:
-    """A cluster that does not answer may well have it; `Engine.failure` tells the rest."""
+    """Whether the cluster has the index; assumed if it does not answer, which `Engine.failure` reports."""
     with contextlib.suppress(ClusterUnavailable):
         return index.is_there()
     return True

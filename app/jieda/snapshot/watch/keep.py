@@ -1,5 +1,5 @@
-"""Keeps the current generation in step with the content: builds on request, and when a change is noticed, by events of
-the system, by looking now and then, or both."""
+"""Keeps the current generation in step with the content: builds on request and when the content changes, which file
+system events, polling, or both detect."""
 
 import contextlib
 import logging
@@ -25,25 +25,25 @@ from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, r
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
-"""Seconds until a thread that died begins again; doubled each time."""
+"""Seconds until a thread that died is restarted; doubled each time."""
 
 
 class Threads:
-    """The threads of one owner, daemons all of them: a process that is told to end waits for none of them."""
+    """The threads of one owner, all daemons, so that a process can end without waiting for them."""
 
     def __init__(self, stop: threading.Event, tell: Callable[[str], None]) -> None:
-        """`tell` is called with what to say of one that died."""
+        """`tell` is called with a message when a thread dies."""
         self._stop, self._tell = stop, tell
         self._threads: list[threading.Thread] = []
 
     def start(self, name: str, work: Callable[[], None]) -> None:
-        """Has a thread do some work, again where it dies of it."""
+        """Start a thread that runs `work`, and again after each exception that it raises."""
         thread = threading.Thread(target=self._run, args=(name, work), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
     def join(self, seconds: float) -> None:
-        """Waits so long for each of them."""
+        """Wait for each thread for at most `seconds`."""
         for thread in self._threads:
             thread.join(seconds)
 
@@ -52,7 +52,7 @@ class Threads:
         while True:
             try:
                 work()
-            except BaseException as error:  # MemoryError, too: nobody else would notice
+            except BaseException as error:  # MemoryError, too: it would go unnoticed otherwise
                 log.critical("the thread %s died: it begins again", name, exc_info=True)
                 self._tell(f"the thread {name} died of {type(error).__name__}")
             else:
@@ -63,17 +63,17 @@ class Threads:
 
 
 REST_MS, LONGEST_MS = 50, 500
-"""Changes are acted on when nothing has changed for REST_MS, at the latest after LONGEST_MS."""
+"""Changes are reported once nothing has changed for REST_MS, at the latest after LONGEST_MS."""
 STEP_MS = 250
-"""How long one wait for events lasts: as soon as it is over the other reasons to act are looked at."""
+"""Duration of one wait for events; other reasons to act are checked in between."""
 
 
 Folder = tuple[str, int, int]
-"""A path, and the device and inode that are there: of another folder of that name nothing is heard."""
+"""A path with its device and inode: a watch reports nothing about a new folder at the same path."""
 
 
 class WatchMode(StrEnum):
-    """How changes are noticed. `auto` believes in events and looks now and then all the same."""
+    """How changes are detected. `auto` uses events and polls now and then as well."""
 
     AUTO = "auto"
     EVENTS = "events"
@@ -82,7 +82,7 @@ class WatchMode(StrEnum):
 
 AUTO_SHARE, AUTO_LEAST = 50.0, 2.0
 POLL_SHARE, POLL_LEAST = 10.0, 0.5
-"""A look is taken when that many times the time of the last look has gone by, and at least so many seconds."""
+"""Polling period: this multiple of the time that the last poll took, and at least so many seconds."""
 
 
 class Watch:
@@ -92,11 +92,11 @@ class Watch:
         self._mode = mode
         self._folders: frozenset[Folder] = frozenset()
         self._replaced = False
-        """Whether one of these went or came since: what is watched is then no longer what is at its path."""
+        """Whether a watched folder was removed or created since: its watch may no longer be on what is at its path."""
         self._events: Generator[set[FileChange], None, None] | None = None
 
     def period(self, cost: float) -> float:
-        """Seconds between two looks where one takes `cost` seconds; infinite where events alone are believed."""
+        """Return the seconds between two polls if one takes `cost` seconds; infinite if only events are used."""
         if self._mode is WatchMode.EVENTS and self._events is not None:
             return float("inf")
         if self._mode is WatchMode.AUTO and self._events is not None:
@@ -104,8 +104,8 @@ class Watch:
         return max(POLL_LEAST, POLL_SHARE * cost)
 
     def cover(self, folders: frozenset[str], stop: threading.Event) -> bool:
-        """Watches these folders from now on; True where they are others than before, also where they have the same
-        names, so that what happened meanwhile may have gone unnoticed."""
+        """Watch these folders from now on. Return True if they differ from the watched ones, even if only by inode:
+        changes in the meantime may have gone unnoticed."""
         if self._mode is WatchMode.POLL:
             return False
         found = frozenset(_identified(folders))
@@ -129,11 +129,11 @@ class Watch:
             recursive=False,
             ignore_permission_denied=True,
         )
-        # The watch begins with the first wait.
+        # The watch starts with the first wait.
         self._next(stop)
 
     def changed(self, stop: threading.Event, seconds: float) -> bool:
-        """Waits until something has changed and come to rest, or so many seconds have gone by (False)."""
+        """Wait for a change that has settled; return False if there is none within `seconds`."""
         end = time.monotonic() + seconds
         while not stop.is_set() and time.monotonic() < end:
             if self._next(stop):
@@ -147,7 +147,7 @@ class Watch:
         try:
             changes = next(self._events, None) or set()
         except OSError as error:
-            # Out of watches, or a folder is gone: look at the files until they are others.
+            # Out of watches, or a folder is gone: poll until the set of folders changes.
             log.warning("changes are not announced by the system (%s): looking for them instead", error)
             self._events = None
             return False
@@ -157,7 +157,7 @@ class Watch:
 
 
 def _identified(folders: Iterable[str]) -> Iterator[Folder]:
-    """Those of the folders that there are; of the others the one above tells when they come."""
+    """Yield the folders that exist; a missing one is reported by its parent when it is created."""
     for path in folders:
         with contextlib.suppress(OSError):
             status = Path(path).stat()
@@ -170,16 +170,16 @@ def _counts(_change: Change, path: str) -> bool:
 
 
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
-"""Seconds until a failed build is tried again; doubled each time."""
+"""Seconds until a failed build is retried; doubled each time."""
 LOOK_AGAIN = 0.05
-"""Seconds between two looks whether a worker wants a build."""
+"""Seconds between two checks for a worker's request."""
 EXPECTED = (ContentError, OSError, FactsUnreadable, ClusterUnavailable)
-"""What may go wrong without anything being wrong with the program."""
+"""Errors that do not indicate a bug."""
 BY_WORDS = "some entries are found by words alone: what finds them by meaning failed"
 
 
 class Keeper:
-    """The builder of one process with a thread of its own. Requests that come while one waits share its build."""
+    """Runs the builder of one process in its own thread. Requests made while one is waiting share its build."""
 
     def __init__(
         self,
@@ -189,14 +189,14 @@ class Keeper:
         note: str = "",
         processes: int = 1,
     ) -> None:
-        """`note` is told in the status: what is unusual about `data`; `processes` are those of `Builder`."""
+        """`note`: what is unusual about `data`, reported in the status; `processes` is passed to `Builder`."""
         self._data = data
         self._note = note
         self._told = ""
         self.status = BuilderStatus()
-        """How this builder fares, also where it cannot be told to others."""
+        """Status of this builder, kept here in case it cannot be written for other processes."""
         self._again = False
-        """Whether the last build came to less than another may come to: what was wrong may go away by itself."""
+        """Whether a retry may do better than the last build, because the cause may disappear by itself."""
         self._stop = threading.Event()
         self._threads = Threads(self._stop, self._died)
         self._builder = Builder(content, data, analyzers, self._stop.is_set, processes)
@@ -206,9 +206,9 @@ class Keeper:
         self._works = False
 
     def request(self) -> "Future[Built]":
-        """A build that begins after this call: the one that is waiting already, or a new one.
+        """Request a build that starts after this call: the one that is already waiting, or a new one.
 
-        After `stop` it is abandoned (BuildAbandoned).
+        After `stop`, the future fails with BuildAbandoned.
         """
         with self._lock:
             waiting = self._waiting
@@ -225,20 +225,20 @@ class Keeper:
             return waiting
 
     def build(self) -> Built:
-        """`request`, waited for. Raises what `Builder.build` raises."""
+        """Request a build and wait for it. Raises what `Builder.build` raises."""
         return self.request().result()
 
     def watch(self, watch: Watch | None, built: Built | None) -> None:
-        """Builds from now on whenever `watch` sees that the content has changed, and, also where nothing watches, again
-        where another build may come to more than the last one did."""
+        """Start to build whenever `watch` detects a change; even without a watch, retry a build if a retry may do
+        better."""
         self._threads.start("jieda-watch", partial(self._run, watch, built))
 
     def serve_requests(self) -> None:
-        """Builds from now on when a worker asks for it."""
+        """Start to build whenever a worker requests it."""
         self._threads.start("jieda-requests", self._answer)
 
     def stop(self) -> None:
-        """Abandons what is being built and builds no more."""
+        """Abandon the build in progress and start no other."""
         with self._lock:
             self._stop.set()
             self._requests.put(None)
@@ -249,7 +249,7 @@ class Keeper:
                 continue
             try:
                 request.set_result(self._build())
-            except BaseException as error:  # noqa: BLE001 - whoever asked is told, and the thread goes on
+            except BaseException as error:  # noqa: BLE001 - the caller gets it, and the thread goes on
                 request.set_exception(error)
 
     def _build(self) -> Built:
@@ -260,8 +260,8 @@ class Keeper:
         except BuildAbandoned:
             self._tell("idle")
             raise
-        except BaseException as error:  # whatever it is, everybody is told that the content is old
-            if self._stop.is_set():  # a process that ends takes its helpers and threads from under a build
+        except BaseException as error:  # whatever it is, the status says that the content is old
+            if self._stop.is_set():  # an ending process stops the helpers and threads that a build uses
                 raise BuildAbandoned from error
             log.warning(
                 "the content is served as it was before: %s", error, exc_info=not isinstance(error, EXPECTED)
@@ -310,7 +310,7 @@ class Keeper:
                 given = BuildAnswer(asked, self.build().generation)
             except BuildAbandoned:
                 return
-            except Exception as error:  # noqa: BLE001 - whoever asked is told
+            except Exception as error:  # noqa: BLE001 - the worker that asked gets it
                 given = BuildAnswer(asked, "", str(error) or type(error).__name__)
             answer(self._data, given)
             done = asked
@@ -333,7 +333,7 @@ class Keeper:
                 failed = self._again
             except BuildAbandoned:
                 return
-            except Exception:  # noqa: BLE001 - whatever it was has been logged, and is tried again
+            except Exception:  # noqa: BLE001 - it has been logged, and the build is retried
                 failed = True
             retry = (min(2 * retry, LAST_RETRY) or FIRST_RETRY) if failed else 0.0
             if built is None or not built.changed:
