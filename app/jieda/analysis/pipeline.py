@@ -1,5 +1,5 @@
-"""The one analysis, for what is indexed and what is asked: text to tokens, with spans in the original; and the words of
-the glossary found in it."""
+"""The analysis that documents and queries share: text to tokens, with spans in the original, and the glossary's words
+in it."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +28,11 @@ from jieda.han import has_han
 from jieda.taxonomy import GlossaryGroup
 
 CACHED_WORDS, LONGEST_CACHED = 16_384, 100
-"""Words and pieces of code whose parts are kept, and their characters: a corpus repeats them."""
+"""Entries of the cache of words and pieces of code, and their longest length: a corpus repeats them."""
 
 
 CACHED_TEXTS, LONGEST_TEXT = 128, 400
-"""Texts whose analysis is kept, and their characters: what is indexed of an entry is read by the diagnosis as well."""
+"""Entries of the cache of analyses, and their longest text: diagnosis analyzes the same texts as the index."""
 
 OF_A_WORD = (TokenKind.EXACT, TokenKind.TERM)
 
@@ -43,8 +43,8 @@ _piece: Callable[[tuple[Parts, int, Origins, Origins]], Piece] = partial(tuple._
 
 
 class Analyzer:
-    """Analyzes text of any language; safe to share between threads. Costs a tenth of a second to build, the first of a
-    process a quarter more."""
+    """Analyzes text of any language; safe to share between threads. Takes a tenth of a second to build, the first one
+    of a process a quarter of a second more."""
 
     def __init__(self, dictionary: Iterable[str] = ()) -> None:
         self._folder = Folder()
@@ -55,27 +55,27 @@ class Analyzer:
         self._kept = lru_cache(CACHED_TEXTS)(self._analyze)
 
     def analyze(self, text: str) -> Analysis:
-        """Tokens and atoms of `text`; total, linear in its length."""
+        """Return tokens and atoms of any `text`, in time linear in its length."""
         return self._kept(text) if len(text) <= LONGEST_TEXT else self._analyze(text)
 
     def key(self, text: str) -> str:
-        """What two texts share that differ only in case, width, script, spacing or punctuation."""
+        """Return a key that is equal for texts that differ only in case, width, script, spacing or punctuation."""
         return "".join(self.analyze(text).words)
 
     def fold(self, text: str) -> str:
-        """`text` with widths and scripts folded and case taken away, for comparing."""
+        """Return `text` with widths, scripts and case folded, for comparison."""
         return self.plain(text).casefold()
 
     def plain(self, text: str) -> str:
-        """`text` with widths and scripts folded, for showing."""
+        """Return `text` with widths and scripts folded, for display."""
         return self._folder.fold(text).text
 
     def is_word(self, text: str) -> bool:
-        """Whether a general dictionary, or ours, has the case-folded `text` as a word."""
+        """Whether a general dictionary, or ours, has the case-folded `text`."""
         return text in self._chinese if has_han(text) else text in self._english
 
     def names(self) -> frozenset[str]:
-        """Chinese words that are names of people or places. Takes a tenth of a second."""
+        """Return the Chinese words that are names of people or places. Takes a tenth of a second."""
         return self._chinese.names()
 
     def _analyze(self, text: str) -> Analysis:
@@ -127,8 +127,8 @@ class Analyzer:
         return Parts(RunKind.CODE, texts, kinds, terms, offsets, words, stems, spans)
 
     def _names(self, text: str, stems: Sequence[str]) -> Iterator[Token]:
-        """The names in a piece of code, each followed by the stems of its words, so that a plural more or less still
-        finds it: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole piece."""
+        """Yield the names in a piece of code, each followed by the stems of its words, so that singular and plural
+        match: `max_token_per_gpu` for `max_tokens_per_gpu`. `stems` are those of the whole piece."""
         for name, start, end in name_spans(text):
             yield Token(name, start, end, TokenKind.TERM)
             own = stems if end - start == len(text) else self._stems(text[start:end])
@@ -139,17 +139,17 @@ class Analyzer:
         return [self._stemmer.stem(name[start:end].casefold()) for start, end in word_spans(name)]
 
 
-# The same numbers for every word, and every short Han run, of a length: a process holds them once.
+# All words, and all short Han runs, of one length share these tuples: a process holds them once.
 
 
 @lru_cache(LONGEST_CACHED)
 def _whole(length: int) -> tuple[Offsets, Spans]:
-    """Offsets of the two tokens of a word, and the span of its one atom."""
+    """Return the offsets of the two tokens of a word, and the span of its one atom."""
     return (0, length, 0, length), ((0, length),)
 
 
 def _grams(length: int) -> tuple[Offsets, Spans]:
-    """Offsets of the characters and pairs of a Han run, and the spans of its characters."""
+    """Return the offsets of the characters and pairs of a Han run, and the spans of its characters."""
     spans = tuple((at, at + 1) for at in range(length))
     pairs = ((at, at + 1, at, at + 2) for at in range(length - 1))
     return (*chain.from_iterable(pairs), length - 1, length), spans
@@ -159,7 +159,7 @@ _kept_grams = lru_cache(LONGEST_CACHED)(_grams)
 
 
 class Mention(NamedTuple):
-    """A member of group number `group` stands at atoms `first` to `last` (inclusive) of a text."""
+    """A member of group number `group` at atoms `first` to `last` (inclusive) of a text."""
 
     group: int
     first: int
@@ -168,17 +168,17 @@ class Mention(NamedTuple):
 
 @dataclass(slots=True)
 class _GlossaryNode:
-    """A word of members, behind those that lead to it."""
+    """A node of the trie of members' words."""
 
     following: "dict[str, _GlossaryNode]" = field(default_factory=dict)
     groups: list[int] = field(default_factory=list)
-    """Those that have a member which ends here."""
+    """Groups with a member that ends here."""
     is_across: bool = False
-    """Whether a member goes on behind punctuation here, as `Weights & Biases` does."""
+    """Whether a member continues after punctuation here, as `Weights & Biases` does."""
 
 
 class GlossedText(NamedTuple):
-    """An analyzed text, the glossary's tokens in it, and the index terms of all tokens, the glossary's last."""
+    """An analyzed text, its glossary tokens, and the index terms of all tokens, the glossary's last."""
 
     analysis: Analysis
     concepts: tuple[Token, ...]
@@ -186,7 +186,7 @@ class GlossedText(NamedTuple):
 
 
 class Glossary:
-    """Groups of words that mean the same, ready to be found in text that `analyzer` reads."""
+    """Groups of synonyms, and the search for them in text that `analyzer` reads."""
 
     def __init__(self, groups: Sequence[GlossaryGroup], analyzer: Analyzer) -> None:
         self.groups = tuple(groups)
@@ -202,12 +202,12 @@ class Glossary:
         for length, stem in enumerate(analysis.stems, 1):
             node = node.following.setdefault(stem, _GlossaryNode())
             node.is_across |= length in analysis.apart
-        # Once, however many forms of a word a group lists.
+        # Only once, however many forms of a word a group lists.
         if node is not self._root and group not in node.groups:
             node.groups.append(group)
 
     def read(self, text: str) -> GlossedText:
-        """`text` as it is indexed."""
+        """Analyze `text` as for the index."""
         return self._kept(text) if len(text) <= LONGEST_TEXT else self._read(text)
 
     def _read(self, text: str) -> GlossedText:
@@ -216,7 +216,7 @@ class Glossary:
         return GlossedText(analysis, concepts, (*analysis.terms, *(token.term for token in concepts)))
 
     def mentions(self, analysis: Analysis) -> Iterator[Mention]:
-        """Every member that stands in the text, except inside a longer one (`memory` in `shared memory`)."""
+        """Yield every member in the text, except inside a longer one (`memory` in `shared memory`)."""
         stems, starting = analysis.stems, self._root.following
         if starting.keys().isdisjoint(stems):
             return
@@ -231,7 +231,7 @@ class Glossary:
                     yield Mention(group, first, end - 1)
 
     def tokens(self, analysis: Analysis) -> Iterator[Token]:
-        """A concept token for every mention."""
+        """Yield a concept token for every mention."""
         spans: Sequence[tuple[int, int]] = ()
         for group, first, last in self.mentions(analysis):
             spans = spans or analysis.spans
@@ -241,8 +241,8 @@ class Glossary:
 def _longest(
     node: _GlossaryNode, stems: Sequence[str], end: int, apart: Container[int]
 ) -> tuple[int, Sequence[int]]:
-    """The atom behind the longest member that goes on from `node`, 0 where there is none, and the groups that have it.
-    `end` is the atom behind `node`; `apart` are atoms that belong to nothing before them."""
+    """Return the atom after the longest member that continues from `node`, or 0 if there is none, and its groups.
+    `end` is the atom after `node`; `apart`: see `Analysis.apart`."""
     found: tuple[int, Sequence[int]] = (0, ())
     while True:
         if node.groups:

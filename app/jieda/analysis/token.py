@@ -1,4 +1,4 @@
-"""What analysis hands on: the runs of a text, how they come apart, and the tokens they yield."""
+"""The result of analysis: the runs of a text, the rules that split them, and the tokens they yield."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from jieda.han import HAN
 
-# What binds names to one another, in contrast to `-` and `_`, which bind the words of one name.
+# BETWEEN_NAMES joins names to one another, in contrast to `-` and `_`, which join the words of one name.
 # A dot between digits belongs to a version or an address, which has no parts worth finding.
 
 
 class RunKind(Enum):
-    """What a stretch of text is, before it is cut any further."""
+    """The kind of a run, before it is split any further."""
 
     HAN = "han"
     WORD = "word"
@@ -23,7 +23,7 @@ class RunKind(Enum):
 
 
 class Run(NamedTuple):
-    """A stretch of folded text that says something; between two of them stands a separator."""
+    """A stretch of folded text between two separators."""
 
     text: str
     start: int
@@ -31,12 +31,12 @@ class Run(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Offset behind the last character."""
+        """Offset after the last character."""
         return self.start + len(self.text)
 
 
 class TokenKind(Enum):
-    """The spaces that terms live in; the value is the prefix a term carries in an index.
+    """Namespaces of index terms; the value is the prefix of a term in an index.
 
     One piece of text yields tokens of several kinds, so that an exact form can weigh more than its stem,
     an identifier more than its parts, and a Chinese word more than the characters it happens to contain.
@@ -45,7 +45,7 @@ class TokenKind(Enum):
     EXACT = "x"
     """The whole word, flag, version or path as written, case folded."""
     TERM = "t"
-    """Stem of a word, a Chinese word, or an identifier with `-` and `_` made one."""
+    """Stem of a word, a Chinese word, or an identifier with `-` and `_` unified."""
     PART = "p"
     """Stem of a word inside an identifier."""
     GRAM = "g"
@@ -62,17 +62,17 @@ class TokenKind(Enum):
     """The id of a framework that an entry is written for."""
 
     def term(self, text: str) -> str:
-        """`text` as it stands in an index: the kind's prefix and a colon, then the text."""
+        """Return the index term of `text`: the kind's prefix, a colon, the text."""
         return f"{self._value_}:{text}"
 
 
 def text_of(term: str) -> str:
-    """The text of an index term, without the prefix of its kind."""
+    """Return the text of an index term, without the prefix of its kind."""
     return term.partition(":")[2]
 
 
 class Token(NamedTuple):
-    """`start` and `end` are offsets into the original text, whatever folding did to it."""
+    """A token; `start` and `end` are offsets into the original, unfolded text."""
 
     text: str
     start: int
@@ -81,19 +81,18 @@ class Token(NamedTuple):
 
     @property
     def term(self) -> str:
-        """The token as it stands in an index."""
+        """The index term of the token."""
         return self.kind.term(self.text)
 
 
 def terms_of(texts: Iterable[str], kinds: Iterable[TokenKind]) -> tuple[str, ...]:
-    """Tokens as they stand in an index."""
+    """Return the index terms of tokens."""
     return tuple([f"{kind._value_}:{text}" for text, kind in zip(texts, kinds, strict=True)])
 
 
 class Atom(NamedTuple):
-    """The smallest part of a text that phrases and the glossary are matched by: a Han character, or a run of
-    letters and digits out of a word or identifier. `text` is case folded; `stem` is what inflected forms share;
-    `kind` is that of the piece it is part of."""
+    """The smallest unit that phrases and the glossary match: a Han character, or a run of letters and digits in a word
+    or identifier. `text` is case folded; `kind` is that of its piece."""
 
     text: str
     stem: str
@@ -106,16 +105,16 @@ class Atom(NamedTuple):
         return self.kind is RunKind.HAN
 
 
-# As calls of the classes do it, in half the time.
+# Same as calling the classes, in half the time.
 make_token: Callable[[tuple[str, int, int, TokenKind]], Token] = partial(tuple.__new__, Token)
 make_atom: Callable[[tuple[str, str, int, int, RunKind]], Atom] = partial(tuple.__new__, Atom)
 
 Origins = range | tuple[int, ...]
-"""Where in the original each character of a folded text starts, or ends."""
+"""Offset in the original at which each character of a folded text starts, or ends."""
 
 
 class Parts(NamedTuple):
-    """What is made of a Han run, a word or a piece of code, wherever it stands: places are counted from its start.
+    """Tokens and atoms of a Han run, a word or a piece of code; offsets are relative to its start.
 
     A word's tokens are its EXACT form and its stem (TERM). Code has its EXACT form, the names in it (TERM, the
     whole one first) and their words (PART). A Han run has the dictionary's words (TERM), shorter ones inside
@@ -126,13 +125,13 @@ class Parts(NamedTuple):
     texts: tuple[str, ...]
     kinds: tuple[TokenKind, ...]
     terms: tuple[str, ...]
-    """Text and kind of each token, and how it stands in an index."""
+    """Text, kind and index term of each token."""
     offsets: tuple[int, ...]
-    """Start and end of each token, one behind the other."""
+    """Start and end of each token, flattened."""
     words: tuple[str, ...]
     stems: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
-    """Text, stem and place of each atom."""
+    """Text, stem and span of each atom."""
 
     @property
     def tokens(self) -> Iterator[Token]:
@@ -141,8 +140,8 @@ class Parts(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A Han run, a word or a piece of code in a text: its parts, in the order of the text, and its `start` in the
-    folded text, whose characters came from `starts` and `ends` of the original."""
+    """A Han run, a word or a piece of code in a text: its parts, and its `start` in the folded text. `starts` and
+    `ends` map offsets of the folded text to the original."""
 
     parts: Parts
     start: int
@@ -182,11 +181,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a text consists of: its pieces in order, without overlap, the separators between them left out."""
+    """The pieces of a text in order, without overlap and without the separators between them."""
 
     pieces: tuple[Piece, ...]
     apart: frozenset[int]
-    """Numbers of the atoms that punctuation keeps apart from the one before."""
+    """Numbers of the atoms that punctuation separates from the one before."""
 
     @property
     def tokens(self) -> Iterator[Token]:
@@ -196,11 +195,11 @@ class Analysis:
     def atoms(self) -> tuple[Atom, ...]:
         return tuple(chain.from_iterable(piece.atoms for piece in self.pieces))
 
-    # Columns of these: where there are many texts, values by the thousand are not made one by one.
+    # The same as columns: for many texts, creating thousands of objects one by one costs too much.
 
     @property
     def terms(self) -> Iterator[str]:
-        """The tokens as they stand in an index."""
+        """The index terms of the tokens."""
         return chain.from_iterable([piece.parts.terms for piece in self.pieces])
 
     @property
@@ -231,7 +230,7 @@ WORDS = re.compile(
 )
 NAME_SEPARATORS = re.compile(r"[-_]+")
 COUNTED = re.compile(r"(?:[A-Za-z]{2,3}\d{1,6})+")
-"""`tp8`, `tp8pp2`, `gb28181`: short names each with its number."""
+"""`tp8`, `tp8pp2`, `gb28181`: short names, each with its number."""
 LETTERS_OR_DIGITS = re.compile(r"[A-Za-z]+|\d+")
 
 WORTH_FINDING = re.compile(r"[^\W\d_]|\d")
@@ -246,12 +245,12 @@ class Name(NamedTuple):
 
 
 def canonical(name: str) -> str:
-    """A name with case, leading dashes and the choice between `-` and `_` taken away."""
+    """Return a name case-folded, without leading dashes, and with `-` turned into `_`."""
     return NAME_SEPARATORS.sub("_", name.casefold()).strip("_.")
 
 
 def name_spans(text: str) -> Iterator[Name]:
-    """The whole of `text`, then each name in it, then each dotted name's endings.
+    """Yield the whole of `text`, then each name in it, then the endings of each dotted name.
 
     `torch.cuda.OutOfMemoryError` yields itself, `torch`, `cuda`, `OutOfMemoryError` and
     `cuda.OutOfMemoryError`. Spans are offsets into `text`.
@@ -282,9 +281,9 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of the words in a piece of code: `max`, `tokens`, `per`, `gpu`; `Out`, `Of`, `Memory`, `Error`.
+    """Yield the spans of the words in a piece of code: `max`, `tokens`, `per`, `gpu`; `Out`, `Of`, `Memory`, `Error`.
 
-    Capitals split a name only where that leaves words of two letters or more (`NaN` and `vLLM` stay whole).
+    Capitals split a name only into words of two letters or more (`NaN` and `vLLM` stay whole).
     """
     for run in re.finditer(r"\d+(?:\.\d+)+\w*|[^\W_]+", text):
         pieces = LETTERS_OR_DIGITS if COUNTED.fullmatch(run.group()) else WORDS
@@ -298,9 +297,9 @@ def word_spans(text: str) -> Iterator[tuple[int, int]]:
 WORD_CHARACTER = rf"[^\W{HAN}]"
 
 # `--flag`, `self.node2pg[node_rank]`, `torch.cuda.OutOfMemoryError`, `vllm==0.6.3.post1`, `~/.cache`,
-# `$CHATLEARN`, `C++`: letters and digits, held together by joiners that have a letter or digit behind them.
+# `$CHATLEARN`, `C++`: letters and digits, connected by joiners that are followed by a letter or digit.
 START = rf"(?:--?|[$@]|~?\.{{0,2}}/{{1,3}}|\.)?{WORD_CHARACTER}+"
-# A bracket is closed only where it was opened: the one after `[WARNING]` does not belong to the word.
+# A closing bracket belongs to the word only if the word has the opening one, unlike in `[WARNING]`.
 CODE_OR_WORD = (
     rf"{START}"
     rf"(?:(?:::|->|==|//|(?P<open>\[)|[-.:/\\=+@#*]|\]\[|\]\.){WORD_CHARACTER}+|'[a-z]{{1,2}}(?!{WORD_CHARACTER}))*"
@@ -309,29 +308,29 @@ CODE_OR_WORD = (
 SAYING = rf"(?P<HAN>[{HAN}]+)|(?P<TEXT>{CODE_OR_WORD})"
 SAID = re.compile(SAYING)
 SEPARATING = re.compile(r"[^\s_`*\-\u00ad\u200b-\u2015]")
-"""What a separator has that keeps the words around it apart: anything but space, marks that hold words together
-(dashes, what is not seen) and marks that dress them (`code`, *emphasis*)."""
+"""A character that separates the words around it: anything but space, marks that join words (dashes, invisible
+characters) and markup (`code`, *emphasis*)."""
 PLAIN_WORD = re.compile(r"[^\W\d_]+(?:'[a-z]{1,2})?")
 INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
 
 
 def runs_of(text: str) -> Iterator[Run]:
-    """The runs of a folded text, in order."""
+    """Yield the runs of a folded text, in order."""
     for found, start, is_han in saying(text):
         yield Run(found, start, RunKind.HAN if is_han else RunKind.CODE if is_code(found) else RunKind.WORD)
 
 
 def saying(text: str) -> Iterator[tuple[str, int, bool]]:
-    """The same, words and code not told apart: what stands where, and whether it is Han."""
+    """Yield text, start and whether it is Han for each run, without distinguishing words from code."""
     for match in SAID.finditer(text):
         yield match.group(), match.start(), match.lastgroup == "HAN"
 
 
 def separates(separator: str) -> bool:
-    """Whether the words on both sides of a separator are not said together: punctuation stands between them."""
+    """Whether a separator has punctuation, so that the words around it do not form a phrase."""
     return bool(separator) and separator != " " and SEPARATING.search(separator) is not None
 
 
 def is_code(text: str) -> bool:
-    """Whether a word is written as code: digits, joiners or capitals inside."""
+    """Whether a word is code: has digits, joiners or inner capitals."""
     return not PLAIN_WORD.fullmatch(text) or bool(INNER_CAPITAL.search(text))

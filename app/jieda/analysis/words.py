@@ -47,7 +47,7 @@ class Folder:
         self._simplified = _simplification_table()
 
     def fold(self, text: str) -> Folded:
-        """Total: any string, lone surrogates and NUL included."""
+        """Fold any string, lone surrogates and NUL included."""
         size = len(text)
         if text.isascii():
             return Folded(text, range(size), range(1, size + 1))
@@ -65,7 +65,8 @@ class Folder:
 
 
 def within(text: str, most: int) -> str:
-    """As much of a text as folds to at most `most` characters: a ligature of Arabic becomes eighteen."""
+    """Return the longest beginning of `text` that folds to at most `most` characters: an Arabic ligature becomes
+    eighteen."""
     text = text[:most]
     if text.isascii() or len(unicodedata.normalize("NFKC", text)) <= most:
         return text
@@ -78,7 +79,7 @@ def within(text: str, most: int) -> str:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of a character and the combining marks behind it, at most 8 long so that no input is slow."""
+    """Yield the span of each character with its combining marks, at most 8 long so that no input is slow."""
     start = 0
     for position in range(1, len(text) + 1):
         if position == len(text) or not unicodedata.combining(text[position]) or position - start >= 8:
@@ -88,17 +89,17 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _simplification_table() -> dict[int, str]:
-    """Code point to Simplified character, for those that differ: by character, never by phrase, so that
-    lengths and offsets stay as they are."""
+    """Map the code points that differ to Simplified characters: by character, never by phrase, so that lengths and
+    offsets stay the same."""
     lines = SIMPLIFIED.read_text(encoding="utf-8").splitlines()
     pairs = (pair for line in lines if not line.startswith("#") for pair in line.split())
     return {ord(pair[0]): pair[1] for pair in pairs}
 
 
 class EnglishWords:
-    """The words of a general English dictionary, as sorted hashes: 155,000 in little more than a megabyte.
+    """The 155,000 words of a general English dictionary as sorted hashes, in little more than a megabyte.
 
-    Two words of the same 64-bit hash would only leave a typo uncorrected.
+    A collision of two 64-bit hashes would only leave a typo uncorrected.
     """
 
     def __init__(self) -> None:
@@ -112,12 +113,12 @@ class EnglishWords:
 
 @cache
 def english_words() -> EnglishWords:
-    """The same for every analyzer of a process: reading them takes a quarter of a second."""
+    """Return the dictionary that all analyzers of a process share: loading it takes a quarter of a second."""
     return EnglishWords()
 
 
-# Words a question is made of rather than what it is about. They are indexed like all others and weigh little
-# in a query. `not`, `is not`, `no`, `none` and `without` carry meaning here and are not among them.
+# Words that form a question rather than say what it is about. They are indexed like all others and weigh little
+# in a query. `not`, `is not`, `no`, `none` and `without` carry meaning here and are not included.
 FUNCTION_WORDS = frozenset(
     """a about after again all also am an and any anybody anyone anything are as at be because been before being
     but by can cannot could did do does doing don't during each else ever everything for from get gets
@@ -141,11 +142,11 @@ CHINESE_FUNCTION_WORDS = frozenset(
 
 
 class Stemmer:
-    """Snowball's English stemmer, with its results kept: a corpus repeats its words. Safe to share between threads."""
+    """Snowball's English stemmer with a cache, as a corpus repeats its words. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._stemmer = snowballstemmer.stemmer("english")
-        # It keeps the word it is working on in itself; two threads at once would get each other's.
+        # The stemmer stores the current word in itself; two threads at once would get each other's.
         self._lock = threading.Lock()
         self.stem = lru_cache(maxsize=65_536)(self._stem)
 
@@ -156,7 +157,7 @@ class Stemmer:
 
 
 def is_function_word(text: str) -> bool:
-    """Whether a case-folded word only serves the sentence it stands in."""
+    """Whether a case-folded word is a function word."""
     return text in FUNCTION_WORDS or text in CHINESE_FUNCTION_WORDS
 
 
@@ -164,29 +165,29 @@ logging.getLogger("jieba").setLevel(logging.WARNING)
 
 
 FREQUENT = re.compile(r"^(\S+) ([4-9]|\d{2,})\b", re.MULTILINE)
-"""Words of jieba's dictionary with their frequency. Those that its corpus has less than four times are left out:
-mostly names, more than half of its words. Bigrams find them all the same."""
+"""Words of jieba's dictionary with their frequency. Words with a frequency below four are left out: mostly names, more
+than half of the dictionary. Bigrams find them anyway."""
 FREQUENCIES = re.compile(rb" ([4-9]|\d{2,}) ")
-"""The frequencies of the same words alone."""
+"""The frequencies of these words."""
 BLOCK = re.compile(rb"^([\xe4-\xe9]..).*(?:\n\1.*)*", re.MULTILINE)
-"""Lines of jieba's dictionary, in UTF-8, that follow one another and begin with the same Han character."""
+"""Consecutive lines of jieba's dictionary, in UTF-8, that begin with the same Han character."""
 
 
 NAMES = re.compile(r"^(\S+) \d+ n[rs]\w*$", re.MULTILINE)
-"""Words of jieba's dictionary that it has as the names of people and places; some family names are among the latter."""
+"""Words that jieba's dictionary tags as names of people and places; it tags some family names as places."""
 
 
 KNOWN = re.compile("[\u4e00-\u9fd5]+")
-"""The characters that jieba's dictionary is made of; no word reaches beyond them."""
+"""Characters of jieba's dictionary; words consist of these alone."""
 
 
 class ChineseTokenizer:
     """Cuts runs of Han characters into words. Safe to share between threads.
 
-    jieba's own start-up loads a `marshal` file of a predictable name from the shared temporary directory,
-    where anybody could have put it; the dictionary is read from the installed package instead. Its words are read when
-    a text has the character that they begin with: all at once they would cost every process that starts half a second,
-    and one that reads few Chinese texts 20 MiB.
+    jieba's own start-up loads a `marshal` file of a predictable name from the shared temporary directory, where anybody
+    could have put it; this class reads the dictionary from the installed package instead. It reads the words that begin
+    with a character when a text first has that character: reading all at once would cost half a second at each start
+    and, in a process that reads few Chinese texts, 20 MiB.
     """
 
     def __init__(self, dictionary: Iterable[str]) -> None:
@@ -206,22 +207,22 @@ class ChineseTokenizer:
             self._jieba.add_word(word, int(frequency) if frequency.strip() else None)
 
     def _read_words(self, text: str) -> None:
-        """Has ready what begins with a character of `text`, as jieba has it: each word with its frequency, each
-        beginning of a word with 0."""
+        """Load the words that begin with a character of `text` into jieba's table: each word with its frequency, each
+        proper prefix of a word with 0."""
         for character in set(text) - self._read:
             spans = self._blocks.get(character, ())
             found = [one for span in spans for one in FREQUENT.findall(self._lines[slice(*span)].decode())]
             frequencies = {word: int(frequency) for word, frequency in found}
             beginnings = {word[:length] for word in frequencies for length in range(1, len(word))}
-            # In one step, for the sake of other threads; only then is it said to be read.
+            # In one step, for other threads; the character is marked as read only afterwards.
             self._jieba.FREQ.update(dict.fromkeys(beginnings, 0) | frequencies)
             self._read.add(character)
 
     def words(self, run: str) -> Iterator[tuple[int, int]]:
-        """Spans of the words of two or more characters in `run`, longer ones preceded by the shorter words inside
-        them. Without the hidden Markov model: unknown words are left to the bigrams.
+        """Yield the spans of the words of two or more characters in `run`; the shorter words inside a longer one come
+        before it. Uses no hidden Markov model: bigrams cover unknown words.
 
-        The same as jieba's own in its mode for search, in little more than half the time.
+        Same result as jieba's search mode, in little more than half the time.
         """
         frequency = self._jieba.FREQ.get
         if not self._read.issuperset(run):
@@ -236,15 +237,15 @@ class ChineseTokenizer:
                 yield at + start, at + end
 
     def _likeliest(self, text: str) -> Iterator[tuple[int, int]]:
-        """Spans of two or more characters of the likeliest way to cut `text`: the product of its words' frequencies is
-        the greatest, and of equals it has the longest first word."""
+        """Yield the spans of two or more characters of the likeliest segmentation of `text`: the one with the greatest
+        product of word frequencies; among equals, the one with the longest first word."""
         frequency, total = self._jieba.FREQ.get, log(self._jieba.total)
         length = len(text)
         best, ends = [0.0] * (length + 1), [0] * length
         for start in range(length - 1, -1, -1):
             top, end = -inf, start
             count = frequency(text[start])
-            # None: nothing begins so; 0: a beginning that is no word itself.
+            # None: no word begins so; 0: a prefix that is no word itself.
             while count is not None:
                 end += 1
                 if count and (chance := log(count) - total + best[end]) >= top:
@@ -261,7 +262,7 @@ class ChineseTokenizer:
             start = end
 
     def names(self) -> frozenset[str]:
-        """The words of jieba's dictionary that are names of people or places. Looked for anew at each call."""
+        """Return the words of jieba's dictionary that are names of people or places. Searches anew at each call."""
         return frozenset(NAMES.findall(self._lines.decode()))
 
     def __contains__(self, word: str) -> bool:
@@ -273,13 +274,13 @@ SYLLABLES = Path(__file__).with_name("syllables.txt")
 
 
 def homophones(character: str) -> frozenset[str]:
-    """The Simplified characters that share a syllable with one, whatever the tone; none for a rare one."""
+    """Return the Simplified characters that share a syllable with `character`, in any tone; none for a rare one."""
     alike = (characters for characters in _syllables() if character in characters)
     return frozenset(chain.from_iterable(alike))
 
 
 @cache
 def _syllables() -> tuple[str, ...]:
-    """The characters of each syllable."""
+    """Return the characters of each syllable."""
     lines = SYLLABLES.read_text(encoding="utf-8").splitlines()
     return tuple(line.split()[1] for line in lines if not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""What diagnosis answers: the types every surface shares."""
+"""The result types of a diagnosis, shared by every surface."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from jieda.log.layout import NO_LAYOUT, LogLayout
 
 
 class Confidence(StrEnum):
-    """How sure a diagnosis is, strongest first. docs/diagnosis.md says what each word means."""
+    """Confidence of a match, strongest first. docs/diagnosis.md says what each word means."""
 
     EXACT = "exact"
     LIKELY = "likely"
@@ -17,12 +17,12 @@ class Confidence(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a diagnosis comes to."""
+    """The conclusion of a diagnosis."""
 
     KNOWN = "known"
     """An entry explains the log, `exact` or `likely`."""
     POSSIBLE = "possible"
-    """An entry may explain it, or one of several frameworks' does and nothing tells which."""
+    """An entry may explain it, or one of several frameworks' entries does and the log does not tell which."""
     NEAR = "near"
     """No entry does; some share a rare word, or explain the same in the log of another framework."""
     UNKNOWN = "unknown"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class MatchReason(StrEnum):
-    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
+    """Why a log line supports an entry: it has the entry's error text, a rare name, or an error that it describes."""
 
     SIGNATURE = "signature"
     IDENTIFIER = "identifier"
@@ -42,8 +42,8 @@ class MatchReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted; `begins`: the place in
-    `text` where the prefixes of process, rank and time end."""
+    """A line of the paste that supports a match. `line` counts from 1 in the text as pasted; `begins`: the offset in
+    `text` at which the prefixes of process, rank and time end."""
 
     line: int
     text: str
@@ -53,8 +53,8 @@ class MatchedLine:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for (positive) or against an entry, in log-odds (natural logarithm): `kind` is `base`,
-    `origin`, `signature`, `words`, `background` or `unheard`, `detail` says which."""
+    """Evidence for (positive) or against an entry, in log-odds (natural logarithm): `kind` is `base`, `origin`,
+    `signature`, `words`, `background` or `unheard`, `detail` says which."""
 
     kind: str
     detail: str
@@ -65,8 +65,8 @@ class Evidence:
 class Match:
     """An entry that explains a log, with the edition to show; `evidence` adds up to `score`.
 
-    `telling` are, by the number of a matched line, the parts of the log's own text that speak for the entry. They are
-    to be looked up in the lines and never shown by themselves: what is secret is masked in the lines alone.
+    `telling` maps the number of a matched line to the parts of the log's text that support the entry. Use them to
+    search the lines, never show them by themselves: secrets are masked in the lines only.
     """
 
     entry: Entry
@@ -77,13 +77,13 @@ class Match:
     evidence: tuple[Evidence, ...]
     telling: Mapping[int, tuple[str, ...]]
     may_not_apply_to: str = ""
-    """A program and its version that the log says and the entry does not hold for; empty where there is none."""
+    """A program with the version in the log for which the entry does not hold; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An entry that does not explain a log, but shares `words` with it, the rarest first. `foreign`: it is written for
-    another framework than the one that the log is of."""
+    """An entry that does not explain a log, but shares `words` with it, the rarest first. `foreign`: it is for another
+    framework than that of the log."""
 
     entry: Entry
     edition: Edition
@@ -95,8 +95,8 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class LogError:
-    """A failure that the log tells of; `count` is how often, over all ranks. `wraps`: it only passes on what failed in
-    another process, as `wrappers` of `failures.yaml` say."""
+    """A failure in the log; `count` is its number of occurrences over all ranks. `wraps`: it only passes on a failure
+    of another process, according to `wrappers` of `failures.yaml`."""
 
     type: str
     message: str
@@ -107,9 +107,8 @@ class LogError:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """`matches` best first, at most a few; empty means no known entry. `near` is empty where there are matches.
-
-    `query` is a ready-made search for what was understood of the log.
+    """The result of a diagnosis. `matches`: a few, best first, empty without a known entry. `near`: empty if there are
+    matches. `query`: a ready-made search for the failure in the log.
     """
 
     matches: tuple[Match, ...]
@@ -117,24 +116,24 @@ class Diagnosis:
     verdict: Verdict
     errors: tuple[LogError, ...]
     framework: str
-    """Guessed from paths and module names; empty where nothing speaks for one. Not always a tag of the
-    taxonomy: a log of another program names that program."""
+    """Guessed from paths and module names; empty without evidence. Not always a tag of the taxonomy: a log of another
+    program names that program."""
     query: str
     asks: tuple[str, ...] = ()
-    """Frameworks whose entries fit alike, nothing telling which of them is meant: to be asked before any fix."""
+    """Frameworks whose entries fit equally well: ask the user which one is meant before any fix."""
     parts: tuple[tuple[int, int], ...] = ()
-    """First and last lines of what was read of a long log; empty where all of it was."""
+    """First and last line of each part read of a long log; empty if all of it was read."""
     layout: LogLayout = NO_LAYOUT
-    """Of what was read; empty where its lines are not numbered as those of the log."""
+    """Layout of the text read; empty if its line numbers differ from those of the log."""
 
     @property
     def confidence(self) -> Confidence | None:
-        """How sure the best match is."""
+        """Confidence of the best match."""
         return self.matches[0].confidence if self.matches else None
 
     @property
     def printed(self) -> bool:
-        """Whether the text is what a program printed when it failed: a failure, or a known error text."""
+        """Whether the text is output of a failing program: it has a failure or a known error text."""
         lines = (line for match in self.matches for line in match.matched)
         return bool(self.errors) or any(line.reason is MatchReason.SIGNATURE for line in lines)
 
@@ -145,5 +144,5 @@ class Diagnosis:
 
     @property
     def root(self) -> LogError | None:
-        """The failure to look for: the first that wraps no other. Those after it are mostly its consequences."""
+        """The root failure: the first one that wraps no other. Those after it are mostly its consequences."""
         return next(iter(self.roots), None)

@@ -1,4 +1,4 @@
-"""Entries and logs to what diagnosis needs of them: it follows from their text, the words and the log knowledge."""
+"""Extracts the facts for diagnosis from entries and logs: they depend on the text, the words and the log knowledge."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class FactReader:
     formats: Formats
 
     def entry(self, entry: Entry, samples: Sequence[str]) -> DiagnosisFacts | None:
-        """The facts of an entry with the texts of its samples; None where it explains no log."""
+        """Return the facts of an entry and the texts of its samples; None if it cannot explain any log."""
         if not tells_failure(entry):
             return None
         shown = (
@@ -44,19 +44,19 @@ class FactReader:
         return DiagnosisFacts(entry.id, entry.signatures, words, len(samples), entry.applies_anywhere)
 
     def background(self, log: Background) -> BackgroundFacts:
-        """The facts of a log that no entry explains."""
+        """Return the facts of a log that no entry explains."""
         text = "\n".join(parse(log.text, self.formats).texts)
         words = self.words.read(without_values(text))
         return BackgroundFacts(log.name, tuple(sorted({*chain.from_iterable(words)})))
 
 
 def tells_failure(entry: Entry) -> bool:
-    """Whether an entry has anything that a log can be explained by."""
+    """Whether an entry has signatures or symptoms, so that it can explain a log."""
     return bool(entry.signatures) or any(edition.symptoms for edition in entry.editions.values())
 
 
 def event_finder(signatures: Iterable[Signature], formats: Formats) -> Callable[[str], Events]:
-    """What finds some signatures in a log as a diagnosis does."""
+    """Return a function that finds `signatures` in a log as a diagnosis does."""
     wanted = tuple(dict.fromkeys(signatures))
     index = SignatureIndex([("", wanted)])
 
@@ -72,8 +72,8 @@ def count_signatures(
     samples: Iterable[tuple[str, Events]],
     background: Iterable[Events],
 ) -> tuple[SignatureCount, ...]:
-    """How many logs have each signature of `holders`, by entry; `samples` are pairs of an entry and what its log
-    has."""
+    """Count the logs that have each signature of `holders`, by entry; `samples`: pairs of an entry and the signatures
+    in its log."""
     total: Counter[tuple[Signature, bool]] = Counter()
     behind: Counter[tuple[Signature, bool]] = Counter()
     own: Counter[tuple[str, tuple[Signature, bool]]] = Counter()
@@ -97,23 +97,23 @@ def count_signatures(
 
 
 def background_words(logs: Iterable[BackgroundFacts]) -> CountedWords:
-    """Who of the background says a word."""
+    """Return the words of the background logs."""
     return CountedWords({log.name: dict.fromkeys(log.words, 1) for log in logs})
 
 
 def _each_also_alone(events: Events) -> Events:
-    """A signature that was found with support was found."""
+    """Count a signature that was found with support as found without it, too."""
     return events | {(signature, False) for signature, _ in events}
 
 
 def _count(texts: Iterable[Sequence[Word]]) -> Mapping[str, int]:
-    """In how many of some texts each term stands, in the order of the terms: a fact is the same whoever makes it."""
+    """Count the texts that have each term, in the order of terms, so that equal input gives equal facts."""
     counts = Counter(chain.from_iterable(frozenset[str]().union(*words) for words in texts))
     return dict(sorted(counts.items()))
 
 
 def _texts(entry: Entry) -> Iterator[str]:
-    """The texts by which an entry tells its failure."""
+    """Yield the texts in which an entry describes its failure."""
     yield from map(literal_text, entry.signature_lines)
     for edition in entry.editions.values():
         yield from (edition.title, *edition.aliases, *edition.symptoms)

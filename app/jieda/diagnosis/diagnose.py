@@ -1,4 +1,4 @@
-"""A pasted log to the entries that explain it. Nothing of the paste is kept, logged or put into an exception."""
+"""Finds the entries that explain a pasted log. Nothing of the paste is stored, logged or put into an exception."""
 
 import re
 from bisect import bisect_left
@@ -39,23 +39,23 @@ from jieda.log.traceback import ParsedLog, parse, shown_by
 from jieda.versions import Packages, doubtful_version
 
 MOST_LINES = 8
-"""Matched lines shown for an entry."""
+"""Most matched lines shown for an entry."""
 MOST_ERRORS = 20
 WORD = re.compile(r"\w+")
 SHOWN_LINE = 240
-"""Characters of a matched line that are shown, around what matched."""
+"""Characters shown of a matched line, around the match."""
 FIRST_WORDS = 40
-"""Characters of a line without its prefixes by which it is found in the line as pasted."""
+"""Characters of a line without its prefixes that locate it in the pasted line."""
 
 
 class Diagnoser:
-    """Explains logs by the entries of a library. Safe to share between threads."""
+    """Explains logs with the entries of a library. Safe to share between threads."""
 
     def __init__(
         self, library: Library, known: Known, words: WordReader, signatures: SignatureIndex | None = None
     ) -> None:
-        """`known` is about the library's entries, by the same analysis and glossary as `words`. `signatures` are those
-        that it knows, where somebody has them compiled already."""
+        """`known` holds facts about the library's entries, from the same analyzer and glossary as `words`. `signatures`
+        are those of `known`, if they are compiled already."""
         self.known = known
         self.words = words
         self.formats = compile_formats(known.knowledge.failures)
@@ -63,11 +63,11 @@ class Diagnoser:
         self._entries: Mapping[str, Entry] = library.entries
         self._packages = library.taxonomy.packages
         self.signatures = signatures or SignatureIndex(known.signatures.items())
-        """Those of all entries, compiled."""
+        """The compiled signatures of all entries."""
         self._scorer = Scorer(known, words)
 
     def diagnose(self, text: str, lang: Language, framework: str = "") -> Diagnosis:
-        """What `text`, a log of any size, is about; `framework` is what its owner says it comes from."""
+        """Diagnose `text`, a log of any size; `framework` is the one that the user names, if any."""
         parsed = parse(text, self.formats)
         origin = self._detective.origin(parsed, framework)
         shown = shown_by(parsed, self.formats)
@@ -126,7 +126,7 @@ class Diagnoser:
         return Near(entry, entry.edition(lang), words, one.score, one.evidence, one.foreign)
 
     def _vouched(self, hits: Iterable[SignatureHit], parsed: ParsedLog) -> Iterator[SignatureHit]:
-        """Hits, of which those prove less that are on lines of wrappers alone: these pass on whatever failed."""
+        """Yield the hits, marked as `likely` only if all their lines name wrappers, which pass on any failure."""
         wrappers = self.formats.wrappers
         for hit in hits:
             said = (parsed.texts[place.line][place.start : place.end] for place in hit.places)
@@ -134,13 +134,13 @@ class Diagnoser:
             yield replace(hit, likely=True) if only else hit
 
     def _root(self, parsed: ParsedLog) -> frozenset[int]:
-        """The lines of the first failure that wraps no other, by their index."""
+        """Return the indices of the lines of the first failure that wraps no other."""
         roots = (one for one in parsed.raised if one.name not in self.formats.wrappers)
         numbers = {n for one in islice(roots, 1) for n in (one.line, *(frame.number for frame in one.frames))}
         return frozenset(index for index, number in enumerate(parsed.numbers) if number in numbers)
 
     def _asks(self, best: Sequence[Scored]) -> tuple[str, ...]:
-        """The frameworks of the best entries, where there are several and nothing in a log tells which is meant."""
+        """Return the frameworks of the best entries if there are several and the log does not tell which is meant."""
         rivals = [
             each.entry_id.partition("/")[0]
             for each in best
@@ -152,23 +152,23 @@ class Diagnoser:
         return found if len(found) > 1 else ()
 
     def _is_near(self, one: Scored) -> bool:
-        """Whether an entry shares a signature, or a whole word that hardly anybody else says, with the log."""
+        """Whether an entry shares a signature or a rare whole word with the log."""
         return bool(one.hits) or any(map(self._scorer.words.is_rare, self._telling(one)))
 
     def _telling(self, one: Scored) -> tuple[str, ...]:
-        """The words of the log that speak for an entry: no parts of names, and nothing that logs in general say."""
+        """Return the words of the log that support an entry: no parts of names, no words common in logs."""
         said = one.told.by.spelled() if one.told else {}
         shared = one.told.shared if one.told else ()
         return tuple(word for word in shared if word in said and not self._scorer.words.is_common(word))
 
     def _shared(self, one: Scored) -> tuple[str, ...]:
-        """The same words as the log spells them."""
+        """Return the words of `_telling` as the log spells them."""
         said = one.told.by.spelled() if one.told else {}
         return tuple(dict.fromkeys(said[word] for word in self._telling(one)))
 
 
 def by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple[Match, ...]:
-    """Matches with what the versions of a text say against them: of those that are equally sure, these come last."""
+    """Mark the matches that do not hold for the versions named in `text`; sort these last among equally sure ones."""
     told = [
         replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text, packages))
         for each in matches
@@ -180,7 +180,7 @@ def by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple
 
 
 def _unsure(tied: Sequence[Scored]) -> list[Scored]:
-    """Answers between which nothing tells."""
+    """Return the tied answers as merely possible."""
     return [replace(each, confidence=Confidence.POSSIBLE) for each in tied]
 
 
@@ -193,7 +193,7 @@ def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) 
 
 
 def _around(raw: str, telling: Iterable[str]) -> str:
-    """The line as pasted, cut to SHOWN_LINE characters around what tells most."""
+    """Return the line as pasted, cut to SHOWN_LINE characters around the first of the `telling` parts."""
     line = strip_codes(raw).rstrip("\r").expandtabs(4)
     if len(line) <= SHOWN_LINE:
         return line
@@ -204,7 +204,7 @@ def _around(raw: str, telling: Iterable[str]) -> str:
 
 
 class WordsWith:
-    """The words of entries with those of one entry replaced; `documents` of them tell a failure then."""
+    """The words of entries with those of one entry replaced; `documents` counts the entries about failures then."""
 
     def __init__(
         self, words: TellingWords, entry_id: str, counted: Mapping[str, int], documents: int
@@ -239,7 +239,7 @@ def with_entry(
     facts: DiagnosisFacts | None,
     counts: Sequence[SignatureCount],
 ) -> Diagnoser:
-    """A diagnoser in which `facts` are those of an entry of `library`, and `counts` those of its signatures."""
+    """Return a diagnoser in which `facts` and signature `counts` replace those of one entry of `library`."""
     known = diagnoser.known
     signatures: dict[str, Sequence[Signature]] = {
         each: of for each, of in known.signatures.items() if each != entry_id

@@ -4,8 +4,8 @@
 
 **Signature**, the best of those found: log P(found | entry) / P(found | other logs). P(found | entry) is the share of
 the entry's samples that have it, with one sample more of either kind (Laplace's rule); P(found | other logs) its share
-of the background and, at weight OTHERS, of other entries' samples, smoothed by UNSEEN logs with a rate of RARE. A line
-that background logs print proves little by itself; nobody has to list such lines.
+of the background and, at weight OTHERS, of other entries' samples, smoothed by UNSEEN logs with a rate of RARE. So a
+line that background logs print proves little, without anybody having to list such lines.
 
 **Words** of a passage of the log, each once: the sum of log((1 - LAMBDA) + LAMBDA * P(w | entry) / P(w | background)),
 the log ratio of two language models, one of them smoothed by the other (Jelinek-Mercer; J. Ponte and W. Croft, A
@@ -15,18 +15,18 @@ explain counts against it. P(w | entry) = c / (c + SATURATION) for c texts of th
 P(w | background) is the share of background logs, and of other entries at weight OTHERS. Words of one message are far
 from independent, so their sum over n words is divided by the root of n.
 
-words(background) is the same sum for the log of the background that says most of the passage, where it is positive:
-"logs in general" are many kinds of logs, and what one kind says as well tells little, however rare that kind is.
+words(background) is the same sum for the background log that shares most with the passage, if it is positive: "logs in
+general" are many kinds of logs, and words that one kind has as well prove little, however rare that kind is.
 
-A word that no entry and no background log says is somebody else's: the name of a program, a thing that another field
-speaks of. Each lowers the log-odds by UNHEARD, divided by the root of n as well. `diagnose` weighs that against an
-answer being likely, not against its being possible.
+A word that no entry and no background log has belongs to something else: the name of a program, a term of another
+field. Each lowers the log-odds by UNHEARD, also divided by the root of n. `diagnose` weighs that against an answer
+being likely, not against its being possible.
 
-BASE is the log-odds of an entry before anything is known, FOUND what it is worth that somebody chose a line to tell
-the failure by, less what its words are counted for a second time. The weights SIGNATURE and WORDS, and the priors of
+BASE is the log-odds of an entry before anything is known. FOUND is the value of a line that an author chose to identify
+the failure, minus the part that its words count for a second time. The weights SIGNATURE and WORDS, and the priors of
 `origin` are the coefficients of a logistic regression over the open judged logs, rounded, so a score is about the
 log-odds that the entry is right; AGAINST, HEARD, BASE, UNHEARD and FOUND were chosen on the same logs afterwards.
-docs/decisions.md has how, and what each part is worth.
+docs/decisions.md explains how, and what each part is worth.
 """
 
 import math
@@ -48,28 +48,28 @@ HEARD = 0.9
 OTHERS = 0.3
 UNSEEN, RARE = 100.0, 0.005
 HALF = 0.5
-"""Added to counts of words, so that a word nobody has said is rare, not impossible."""
+"""Added to counts of words, so that an unseen word is rare, not impossible."""
 BASE, FOUND, SIGNATURE, WORDS, AGAINST, UNHEARD = -5.0, 0.9, 0.5, 0.7, 0.4, 1.0
 UNEXPLAINED = math.log(1 - LAMBDA)
 COMMON = 0.1
-"""A share of the background in which a word tells nobody anything."""
+"""Share of background logs above which a word is not informative."""
 RARE_LOGS, RARE_ENTRIES, FEW_ENTRIES = 0.02, 0.05, 2
-"""Shares of background logs and of entries up to which a word is rare, and so many entries in any case."""
+"""Shares of background logs and of entries up to which a word is rare; FEW_ENTRIES entries may always have it."""
 HELD_WORDS = 512
-"""Words whose entries are kept at hand."""
+"""Words in the cache of postings."""
 
 _MISREAD = str.maketrans("10", "lo")
 _MISPRINT = re.compile(r"\b(?=[A-Za-z10]{3})(?:[A-Za-z]+[10])+[A-Za-z]*\b")
-"""A word of letters that has a digit in it which looks like one."""
+"""A word of letters with a digit that looks like a letter."""
 
 Holders = Callable[[str], tuple[Array, Array]]
 """As `TellingWords.holders`."""
 Event = tuple[str, int, bool]
-"""A signature by entry and place in it, found with or without support."""
+"""A signature by entry and index in it, and whether it was found with support."""
 
 
 class SignatureRates:
-    """How often signatures are found in samples of their entries and in other logs."""
+    """How often signatures occur in samples of their entries and in other logs."""
 
     def __init__(self, known: Known) -> None:
         self._own: dict[Event, int] = {}
@@ -82,11 +82,11 @@ class SignatureRates:
         self._logs = known.background.documents + OTHERS * sum(self._samples.values())
 
     def is_shared(self, event: Event) -> bool:
-        """Whether a signature, found like this, is one that any program prints."""
+        """Whether other programs print a signature, with or without support, as well."""
         return self._others.get(event, 0.0) >= SHARED_BY
 
     def log_odds(self, entry_id: str, event: Event) -> float:
-        """Of a signature of an entry that was found."""
+        """Return the log-odds that a signature found in a log adds to its entry."""
         samples = self._samples.get(entry_id, 0)
         own = (self._own.get(event, 0) + 1) / (samples + 2)
         logs = self._logs - OTHERS * samples
@@ -96,7 +96,7 @@ class SignatureRates:
 
 
 class WordModel:
-    """The words of some entries beside those of the background."""
+    """Language model of the words of entries against those of the background."""
 
     def __init__(self, words: TellingWords, background: TellingWords, reader: WordReader) -> None:
         self._reader = reader
@@ -107,28 +107,28 @@ class WordModel:
 
     @cached_property
     def _frameworks(self) -> tuple[Sequence[str], Array]:
-        """Those of the entries, and which of them is each one's."""
+        """The frameworks of the entries, and the index of each entry's framework."""
         names, places = np.unique([each.partition("/")[0] for each in self._words.ids], return_inverse=True)
         return names.tolist(), places
 
     def by_framework(self, prior: Callable[[str], float]) -> Array:
-        """What is true of each entry for its framework, by place."""
+        """Return the prior of each entry's framework, by the entry's index."""
         names, places = self._frameworks
         return np.array([prior(name) for name in names])[places]
 
     def told(self, passages: Iterable[Passage]) -> Telling:
-        """What some passages say for each entry."""
+        """Return the evidence of some passages for each entry."""
         telling = Telling(self._words.ids)
         for passage in passages:
             self._hear(passage, telling)
         return telling
 
     def is_common(self, word: str) -> bool:
-        """Whether logs in general say a word."""
+        """Whether a word is common in background logs."""
         return self._spread(word)[0] > COMMON * self._background.documents
 
     def is_rare(self, word: str) -> bool:
-        """Whether hardly a log and hardly an entry says a word."""
+        """Whether few logs and few entries have a word."""
         logs, entries = self._spread(word)
         few = max(FEW_ENTRIES, RARE_ENTRIES * self._words.documents)
         return logs <= RARE_LOGS * self._background.documents and entries <= few
@@ -155,7 +155,7 @@ class WordModel:
         )
 
     def _as_meant(self, found: re.Match[str]) -> str:
-        """A word that nobody says, as one that somebody says where `1` stands for `l` and `0` for `o`."""
+        """Correct a word that no entry and no log has by reading `1` as `l` and `0` as `o`, if the result is known."""
         meant = found[0].translate(_MISREAD)
         return found[0] if self._says_all(found[0]) or not self._says_all(meant) else meant
 
@@ -164,11 +164,11 @@ class WordModel:
         return bool(words) and all(map(self._is_said, words))
 
     def _is_said(self, word: Word) -> bool:
-        """Whether an entry or a background log says any term of a word."""
+        """Whether an entry or a background log has any term of a word."""
         return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
 
     def _heard(self, word: Word, holders: Holders, saturation: float) -> Heard | None:
-        """Who says any term of a word, with the ratio of the term that says most for each."""
+        """Return the holders of any term of a word, each with the highest log ratio among its terms."""
         found = [self._ratios(term, holders, saturation) for term in word if len(holders(term)[0])]
         if not found:
             return None
@@ -181,19 +181,19 @@ class WordModel:
         return Heard(_shown(word), entries, ratios)
 
     def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
-        """Who has a term, and its log ratio under each."""
+        """Return the holders of a term, and its log ratio under each."""
         entries, counts = holders(term)
         said = counts / (counts + saturation)
         return entries, np.log(1 - LAMBDA + LAMBDA * said / self._rate(term))
 
     def _rate(self, term: str) -> float:
-        """How often logs in general say a term, an entry or a log that does so left out."""
+        """Return the rate of a term in logs in general, one holder left out."""
         others = len(self._holders(term)[0]) - 1
         return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
 
 
 def _sums(heard: Iterable[Heard], size: int, words: int) -> Sums:
-    """Of so many `words`, for each of `size` entries or logs."""
+    """Sum up what the `heard` of `words` words say for each of `size` entries or logs."""
     ratios, said, speaking = np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for each in heard:
         ratios[each.entries] += each.ratios
@@ -203,5 +203,5 @@ def _sums(heard: Iterable[Heard], size: int, words: int) -> Sums:
 
 
 def _shown(word: Word) -> str:
-    """The term of a word that is its text."""
+    """Return the text of a word: its first term that is not a concept."""
     return min((term for term in word if not term.startswith("c:")), default="").partition(":")[2]

@@ -1,6 +1,6 @@
-"""Whose program wrote a log, told by paths, packages and names in it, and what that says for an entry beforehand.
+"""Infers the program that wrote a log from paths, packages and names in it, and derives the prior of an entry.
 
-Which programs there are comes from programs.yaml and the taxonomy.
+The programs are listed in programs.yaml and the taxonomy.
 """
 
 import re
@@ -15,28 +15,29 @@ from jieda.log_knowledge import Program, Programs, Role
 from jieda.signature import FOLDERS, expression, folder_line, parts_of
 from jieda.taxonomy import Tag
 
-# Log-odds that an entry explains a log, beforehand; 0 where nothing tells whose log it is.
+# Prior log-odds that an entry explains a log; 0 if the origin of the log is unknown.
 OWN = 1.0
-"""Of the entry's own framework."""
+"""The log is of the entry's own framework."""
 FOREIGN = -5.5
-"""Of another program, or of somebody's own."""
+"""The log is of another program, or of a private script."""
 
 _TOLD = 1_000_000
 _FRAME = 3
 _ASIDE = 4
-"""A framework named this many times less often than another one is only mentioned in its log."""
+"""A framework named this many times less often than another one is only mentioned in the log of that one."""
 _MOST_MENTIONS = 20
 _MOST_PATHS = 1000
-"""Paths of a log that are looked at; more have been made up."""
+"""Most paths examined in a log; no real log has more."""
 _NAME_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 _INSIDE_CODE = re.compile(r"[/.][A-Za-z0-9_]|\.?/")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose log it is. `known` are ids of the taxonomy and `others` foreign programs, both most spoken of first.
+    """The programs that a log may be of. `known` are ids of the taxonomy, `others` foreign programs, both by number of
+    mentions, most first.
 
-    `own_code`: frames stand in a program that nobody knows, somebody's script. `guessed`: so do all that are foreign.
+    `own_code`: some frames are in an unknown program, such as a private script. `guessed`: no program is a listed one.
     """
 
     known: tuple[str, ...]
@@ -46,33 +47,33 @@ class Origin:
 
     @property
     def name(self) -> str:
-        """The framework or program, or empty."""
+        """The most likely framework or program, or empty."""
         return next(iter(self.known + self.others), "")
 
     def is_foreign(self, framework: str) -> bool:
-        """Whether all that tells whose log it is speaks for another program."""
+        """Whether all evidence of the origin points to another program."""
         return framework not in self.known and bool(self.known or self.others or self.own_code)
 
     def is_anothers(self, framework: str) -> bool:
-        """Whether the log is that of another framework or program, known by its name."""
+        """Whether the log is of another framework, or of another program that is listed."""
         return self.is_foreign(framework) and bool(self.known or (self.others and not self.guessed))
 
     def prior(self, framework: str) -> float:
-        """What it says beforehand for an entry of `framework`: log-odds."""
+        """Return the prior log-odds of an entry of `framework`."""
         if self.is_foreign(framework):
             return FOREIGN
         return OWN if framework in self.known else 0.0
 
 
 class Detective:
-    """Finds origins, by the frameworks that a taxonomy names and by programs."""
+    """Finds the origin of a log among the frameworks of a taxonomy and other programs."""
 
     def __init__(self, frameworks: Mapping[str, Tag], programs: Programs) -> None:
         own = {tag.id: programs.by_id.get(tag.id, _as_program(tag)) for tag in frameworks.values()}
         self._known = frozenset(own)
         named = {name for program in own.values() for name in (*program.names, *program.folders)}
         rest = [program for program in programs.by_id.values() if program.id not in own]
-        # A program that a team writes about is its own, whatever it was before.
+        # A program that a team has entries about counts as its own, whatever programs.yaml says.
         others = [
             program
             for program in rest
@@ -88,7 +89,7 @@ class Detective:
         self._installed = _paths(programs.installed, package=r"/(?P<package>[\w.-]{1,80})")
 
     def origin(self, parsed: ParsedLog, told: str = "") -> Origin:
-        """Count what speaks for whom; `told` is the framework that the log's owner names, if any."""
+        """Count the evidence for each program; `told` is the framework that the user names, if any."""
         text = "\n".join((*parsed.processes, *parsed.texts))
         folded = text.casefold()
         paths = Counter(frame.path.replace("\\", "/").casefold() for frame in parsed.frames)
@@ -115,7 +116,7 @@ class Detective:
         )
 
     def _owner(self, path: str) -> str | None:
-        """The framework or program a file lies in; empty for a component, None for somebody's script."""
+        """Return the framework or program that a file belongs to; empty for a component, None for a private script."""
         if found := self._own_folders.first(path) or self._other_folders.first(path):
             return found
         if package := self._installed.search(path):
@@ -126,7 +127,7 @@ class Detective:
 
 
 class _Folders:
-    """Folders of some programs, to be found in paths."""
+    """Finds the folders of some programs in paths."""
 
     def __init__(self, programs: Iterable[Program]) -> None:
         self._owners = {folder: program.id for program in programs for folder in program.folders}
@@ -136,14 +137,14 @@ class _Folders:
         ]
 
     def first(self, path: str) -> str:
-        """The program whose folder a path has, that of the outermost one, or empty."""
+        """Return the program of the outermost known folder in a path, or empty."""
         if found := self._plain.search(path):
             return self._owners.get(found["folder"], "")
         return next((owner for pattern, owner in self._wild if pattern.search(path)), "")
 
 
 def _paths(folders: Iterable[str], behind: str = "", package: str = "") -> re.Pattern[str]:
-    """Any of some folders in a path, the longer ones first, with `behind` and `package` behind it."""
+    """Compile a pattern of any of `folders` in a path, longer ones first, followed by `behind` and `package`."""
     patterns = (
         expression(parts_of(folder_line(each), FOLDERS), FOLDERS, behind)
         for each in sorted(folders, key=len, reverse=True)
@@ -152,7 +153,7 @@ def _paths(folders: Iterable[str], behind: str = "", package: str = "") -> re.Pa
 
 
 def _as_program(tag: Tag) -> Program:
-    """A framework that programs.yaml does not name: its id, and its repository's name."""
+    """Describe a framework that programs.yaml lacks by its id and its repository's name."""
     names = [tag.id.casefold()]
     if tag.repository:
         names.append(tag.repository.rstrip("/").rpartition("/")[2].removesuffix(".git").casefold())
@@ -160,13 +161,13 @@ def _as_program(tag: Tag) -> Program:
 
 
 def _anchors(program: Program) -> frozenset[str]:
-    """A word of each name, for a log that has none of them does not speak of the program."""
+    """Return a word of each name: a log without any of them does not mention the program."""
     names = (*program.names, *program.folders, *map(str.casefold, program.classes))
     return frozenset(max(name.split(), key=len) for name in names)
 
 
 def _spoken(program: Program, text: str, folded: str) -> int:
-    """How often a log names a program. A name that is an ordinary word counts in code and in capitals only."""
+    """Count how often a log names a program. A name that is an ordinary word counts only in code and in capitals."""
     classes = max((_mentions(text, name) for name in program.classes), default=0)
     if program.word:
         return max((*(_mentions(folded, name) for name in program.names), classes))
@@ -176,7 +177,7 @@ def _spoken(program: Program, text: str, folded: str) -> int:
 
 
 def _mentions(text: str, name: str, *, in_code: bool = False) -> int:
-    """How often `name` stands in `text` by itself, or (`in_code`) as a folder or package; counted up to a few."""
+    """Count `name` in `text` as a separate word, or (`in_code`) as a folder or package; up to _MOST_MENTIONS."""
     spoken = place = 0
     while spoken < _MOST_MENTIONS and (place := text.find(name, place)) >= 0:
         end = place + len(name)

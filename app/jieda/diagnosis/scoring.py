@@ -1,4 +1,4 @@
-"""How much speaks for each entry, and whether that is enough for an answer."""
+"""Scores entries for a log, and decides whether a score is enough for an answer."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -15,25 +15,25 @@ from jieda.diagnosis.signatures import SignatureHit
 from jieda.diagnosis.words import Array, Known, Telling, Told, WordReader
 from jieda.log.traceback import Shown
 
-# Scores from which an entry is an answer: log-odds, see `model`.
+# Least scores of an answer: log-odds, see `model`.
 LIKELY = 0.0
-"""Likelier right than wrong."""
+"""More likely right than wrong."""
 POSSIBLE = -2.5
-"""With a signature that others print as well: what nobody is known to say tells that it is one of them, and so counts
-STRANGE times as much there."""
+"""With a signature that other programs print as well: unknown words suggest that the log is of one of these, and so
+count STRANGE times as much there."""
 STRANGE = 3.0
 WORDS_ALONE = -1.7
 UNTROUBLED = -0.5
-"""Where words alone speak for an entry, in a log that tells of nothing that went wrong."""
+"""As WORDS_ALONE, in a log without signs of trouble."""
 
 MOST_MATCHES = 5
 MOST_POSSIBLE = 3
-"""Weak matches shown: more of them would not help."""
+"""Most weak matches shown: more would not help."""
 MOST_NEAR = 3
 LOOKED_AT = 20
-"""Entries that share words which are looked at for being near."""
+"""Most entries with shared words that are examined as near misses."""
 TIE = 1.5
-"""Log-odds between entries of two frameworks below which nothing tells which is meant."""
+"""Difference in log-odds between entries of two frameworks below which the log does not tell which is meant."""
 MOST_WORDS = 6
 CONFIDENCES = tuple(Confidence)
 """Strongest first."""
@@ -41,7 +41,7 @@ CONFIDENCES = tuple(Confidence)
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An entry with what speaks for it; `confidence` is None where that is too little."""
+    """An entry with the evidence for it; `confidence` is None if that is too little."""
 
     entry_id: str
     score: float
@@ -50,11 +50,11 @@ class Scored:
     hits: Sequence[SignatureHit]
     told: Told | None
     foreign: bool = False
-    """Whether the log is another framework's than the entry's, and the entry is not one that applies anywhere."""
+    """Whether the log is of another framework than the entry's, and the entry does not apply anywhere."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """What speaks for and against it, words included."""
+        """The evidence for and against the entry, words included."""
         if self.told is None:
             return tuple(self.known)
         words = Evidence("words", ", ".join(self.told.shared[:MOST_WORDS]), self.told.log_odds)
@@ -67,9 +67,9 @@ class Scored:
 class Scores:
     """The entries that have something in common with a log.
 
-    Those with a signature in it, and of those for which words alone speak, which may be thousands, the ones that an
-    answer can be made of: `enough` speaks for some, and those with words enough to be near, best first, are scored as
-    they are asked for, once.
+    `signed` entries have a signature in it. Words alone may support thousands of others: `enough` are those with enough
+    evidence for an answer; `sharing` yields those with enough words to be near, best first, and scores each on demand,
+    once.
     """
 
     signed: Sequence[Scored]
@@ -77,7 +77,7 @@ class Scores:
     sharing: Iterator[Scored]
 
     def best(self) -> list[Scored]:
-        """The matches to show: best first, weak ones only a few."""
+        """Return the matches to show: best first, only a few weak ones."""
         found = [each for each in (*self.signed, *self.enough) if each.confidence and not each.foreign]
         found.sort(key=lambda each: (CONFIDENCES.index(each.confidence), -each.score, each.entry_id))
         weak = [each for each in found if each.confidence is Confidence.POSSIBLE]
@@ -85,8 +85,8 @@ class Scores:
         return (sure + weak[: max(0, MOST_POSSIBLE - len(sure))])[:MOST_MATCHES]
 
     def nearest(self, is_near: Callable[[Scored], bool]) -> list[Scored]:
-        """Where nothing is a match: what explains the same in the log of another framework, then the best of those that
-        share something worth a look."""
+        """Return near misses, for a log without matches: first entries that explain the same failure for another
+        framework, then the best of those that pass `is_near`."""
 
         def rank(one: Scored) -> tuple[float, str]:
             return -one.score, one.entry_id
@@ -100,7 +100,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class _ReadLog:
-    """What is known of a log beside its words; `explain_root` are the entries with a signature in its first failure."""
+    """Facts of a log other than its words; `explain_root` are the entries with a signature in its first failure."""
 
     hits: Mapping[str, list[SignatureHit]]
     origin: Origin
@@ -123,7 +123,7 @@ class Scorer:
         origin: Origin,
         root: frozenset[int] = frozenset(),
     ) -> Scores:
-        """`hits` are the signatures that were found, by entry; `root`, the lines of the first failure, by index."""
+        """Score the entries. `hits`: the signatures found, by entry; `root`: indices of the first failure's lines."""
         telling = self._words.told(shown.passages)
         explain_root = {each for each, own in hits.items() if any(hit.touches(root) for hit in own)}
         score = partial(self._score, log=_ReadLog(hits, origin, shown.troubled, explain_root))
@@ -144,7 +144,7 @@ class Scorer:
         return Scores(signed, [*scored(rest[enough])], scored(ranked))
 
     def _sums(self, places: Array, telling: Telling, origin: Origin) -> Array:
-        """The scores of entries without a signature, by the same steps as `_score`."""
+        """Return the scores of entries without a signature, by the same steps as `_score`."""
         told, unheard = telling.log_odds(places)
         prior: Array = self._words.by_framework(origin.prior)[places]
         for entry_id in self._anywhere:
@@ -156,7 +156,7 @@ class Scorer:
         return entry_id not in self._anywhere and origin.is_foreign(entry_id.partition("/")[0])
 
     def _prior(self, entry_id: str, origin: Origin) -> float:
-        """As `Origin.prior`; where the log comes from says nothing against an entry that applies anywhere."""
+        """As `Origin.prior`, but never negative for an entry that applies anywhere."""
         prior = origin.prior(entry_id.partition("/")[0])
         return max(0.0, prior) if entry_id in self._anywhere else prior
 
@@ -182,7 +182,7 @@ class Scorer:
         if told:
             score += told.log_odds + told.by.against + unheard
         rivals = [hit for other, theirs in hits.items() if own and other != entry_id for hit in theirs]
-        # A signature of the entry's own that nobody else prints: for that one its author vouches.
+        # Whether a signature of the entry is one that no other program prints: its author vouches for it.
         telling = any(
             not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
             for hit in own
@@ -191,7 +191,7 @@ class Scorer:
         anothers = foreign and origin.is_anothers(entry_id.partition("/")[0])
         confidence = _confidence(score, unheard, found=bool(own), foreign=foreign, troubled=log.troubled)
         if telling:
-            # What came first in the log is another's to explain.
+            # Another entry explains the first failure of the log.
             secondary = bool(log.explain_root) and entry_id not in log.explain_root
             confidence = Confidence.LIKELY if foreign or secondary else Confidence.EXACT
         return Scored(entry_id, score, confidence, known, own, told, anothers)
@@ -200,9 +200,9 @@ class Scorer:
 def _confidence(
     score: float, unheard: float, *, found: bool, foreign: bool, troubled: bool
 ) -> Confidence | None:
-    """What a score is worth where no signature of the entry's own was `found` that nobody else prints.
+    """Return the confidence of a score without a signature that only the entry has; `found`: it has a shared one.
 
-    What other programs print as well proves little in their logs, and words prove little where nothing went wrong.
+    A shared signature proves little in the logs of other programs, and words prove little where nothing went wrong.
     """
     enough = (
         score >= LIKELY or score + (STRANGE - 1) * unheard >= POSSIBLE

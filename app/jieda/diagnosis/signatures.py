@@ -1,4 +1,4 @@
-"""Finds the signatures of all entries in a log: anchors by plain search, patterns on the lines that hold one."""
+"""Finds the signatures of all entries in a log: searches for anchors, then matches patterns on lines with an anchor."""
 
 import re
 from bisect import bisect_right
@@ -12,28 +12,28 @@ from jieda.log.traceback import ParsedLog
 from jieda.signature import SignatureLine, SignatureSyntaxError, alike, compile_signature_line
 
 MOST_PLACES = 64
-"""Places of a line that are remembered where it has to stand near others."""
+"""Most places recorded of a signature line that has to be near others."""
 WRAPPED_LINES = 200
-"""In pastes of up to so many lines, a signature may run over the end of a line: a terminal has wrapped it."""
+"""In pastes of up to this many lines, a signature may continue on the next line, as terminals wrap lines."""
 WRAPPED_OVER = 3
-"""How many lines a wrapped signature may take."""
+"""Most lines of a wrapped signature."""
 WRAPPED_ANCHOR = 6
-"""Shorter anchors are not looked for across lines."""
+"""Least length of an anchor that is searched for across lines."""
 
-# `torch.OutOfMemoryError: …` is found without its module as well, as loggers and people leave it out.
+# Signatures match without the module of `torch.OutOfMemoryError: …` as well: loggers and people leave it out.
 _MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[A-Z]\w*(?:Error|Exception|Failed)\b)")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: index of the folded line, and offsets into its text."""
+    """A place in a log: index of the folded line, and offsets into its text."""
 
     line: int
     start: int
     end: int
 
     def covers(self, other: "Place") -> bool:
-        """True where it is the same line, and as much of it or more."""
+        """Whether `other` is on the same line and inside this place."""
         return self.line == other.line and self.start <= other.start and other.end <= self.end
 
 
@@ -42,8 +42,8 @@ class SignatureHit:
     """A signature whose every `all` line was found at `places` and none of its `unless` lines; `support` is where `any`
     lines were.
 
-    `place` is that of the signature among its entry's, and tells them apart. `likely`: its author says that others
-    print it, too, or that it is told from theirs by `any` lines, of which none was found.
+    `place` is the index of the signature in its entry. `likely`: its author says that other programs print it too, or
+    lists `any` lines that distinguish it, of which none was found.
     """
 
     entry_id: str
@@ -55,21 +55,21 @@ class SignatureHit:
 
     @property
     def event(self) -> tuple[str, int, bool]:
-        """What was found, to be counted: the signature, alone or with support."""
+        """Key for counting: the signature, and whether it has support."""
         return self.entry_id, self.place, bool(self.support)
 
     def touches(self, lines: Container[int]) -> bool:
-        """Whether any of it stands in some lines, by their index."""
+        """Whether any of its places is on one of `lines`, given by index."""
         return any(place.line in lines for place in (*self.places, *self.support))
 
     def covers(self, other: "SignatureHit") -> bool:
-        """True where it accounts for all that `other` is about."""
+        """Whether its places cover all places of `other`."""
         return all(any(mine.covers(place) for mine in self.places) for place in other.places)
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A signature as numbers of lines."""
+    """A signature whose lines are numbers of the distinct lines in `SignatureIndex`."""
 
     entry_id: str
     place: int
@@ -98,17 +98,16 @@ class SignatureIndex:
             self._numbers.setdefault(line.anchor, []).append(number)
         self._anchors = AnchorIndex(self._numbers)
         self._often = frozenset(number for each in self._signatures if each.near for number in each.all)
-        # All lines must occur, so that looking at those whose first one does suffices.
+        # All lines must occur, so it suffices to check the signatures whose first line does.
         self._led_by: dict[int, list[int]] = {}
         for number, signature in enumerate(self._signatures):
             self._led_by.setdefault(signature.all[0], []).append(number)
 
     def find(self, log: ParsedLog, *, pasted: bool = True) -> tuple[SignatureHit, ...]:
-        """Every signature that the lines of a log have, by the first places of its lines that will do.
+        """Return every signature in a log, each at the first suitable places of its lines.
 
-        Only in a log that was `pasted` may a line be broken into several.
-
-        A line of a signature may be the name of a process, which stands before the first line below it.
+        Only in a `pasted` log may a line be wrapped. A line of a signature may be the name of a process; its place is
+        the first line of that process.
         """
         texts = alike("\n".join(log.texts)).split("\n")
         before = tuple(log.processes.values())
@@ -137,17 +136,17 @@ class SignatureIndex:
             " + ".join(self._lines[line].text for line in signature.all),
             chosen,
             support,
-            # Its author wrote these lines to tell the entry's own logs from others.
+            # The author wrote `any` lines to distinguish the entry's own logs from others.
             likely=signature.likely or (bool(signature.any) and not support),
         )
 
     def _led(self, lines: Iterable[int]) -> Iterator[_Compiled]:
-        """The signatures whose first line is one of `lines`, in order."""
+        """Return the signatures whose first line is one of `lines`, in order."""
         numbers = sorted(number for line in lines for number in self._led_by.get(line, ()))
         return (self._signatures[number] for number in numbers)
 
     def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
-        """The first place of each line, and more of those that have to stand near others."""
+        """Yield the first place of each line, and further places of lines that have to be near others."""
         joined = "\n".join(texts).casefold()
         anchored = self._anchored(joined)
         starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))] if anchored else []
@@ -163,11 +162,11 @@ class SignatureIndex:
                 at = joined.find(line.anchor, starts[index + 1])
 
     def _anchored(self, folded: str) -> list[int]:
-        """The lines whose anchor stands in a case-folded text, in order."""
+        """Return the lines whose anchor occurs in a case-folded text, in order."""
         return sorted(number for anchor in self._anchors.find(folded) for number in self._numbers[anchor])
 
     def _wrapped(self, known: Container[int], texts: Sequence[str], glue: str) -> Iterator[tuple[int, Place]]:
-        """Lines, `known` ones aside, that are found once neighboring lines of the paste are put together."""
+        """Yield lines other than the `known` ones that match once neighboring lines of the paste are joined."""
         stripped = [text.strip() for text in texts]
         starts = [0, *accumulate(len(text) + len(glue) for text in stripped)]
         joined = glue.join(stripped)
@@ -191,7 +190,7 @@ class SignatureIndex:
 def _compiled(
     entry_id: str, place: int, signature: Signature, numbers: dict[SignatureLine, int]
 ) -> _Compiled | None:
-    """None for a signature that `jieda check` complains of: it must not take the others down."""
+    """Return None for a signature that `jieda check` rejects: the others must still work."""
     try:
         every, some, against = (
             [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
@@ -213,7 +212,7 @@ def _compiled(
 
 
 def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]) -> Place:
-    """The first line that a wrapped signature stands in, from where it begins."""
+    """Return the part of a wrapped signature on its first line."""
     index = bisect_right(starts, span[0]) - 1
     lead = len(texts[index]) - len(texts[index].lstrip())
     begin = span[0] - starts[index] + lead
@@ -221,14 +220,14 @@ def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]
 
 
 def _tracebacks(log: ParsedLog) -> list[tuple[int, int]]:
-    """The first and the last line of each traceback, in lines of the paste."""
+    """Return the first and the last line of each traceback, in lines of the paste."""
     return [(one.frames[0].number, one.line) for one in log.raised if one.frames]
 
 
 def _chosen(
     places: Sequence[Sequence[Place]], near: int, log: ParsedLog, tracebacks: Iterable[tuple[int, int]]
 ) -> tuple[Place, ...]:
-    """One place for each line of a signature: the first ones, or ones that stand near each other; else empty."""
+    """Return one place for each line of a signature: the first ones, or ones near each other; empty if none are."""
     if not near:
         return tuple(each[0] for each in places)
     for first in places[0]:
@@ -244,7 +243,7 @@ def _chosen(
 
 
 def owners(hits: Iterable[SignatureHit]) -> Mapping[str, list[SignatureHit]]:
-    """Hits by the entry they belong to."""
+    """Group hits by entry."""
     by_entry: dict[str, list[SignatureHit]] = {}
     for hit in hits:
         by_entry.setdefault(hit.entry_id, []).append(hit)

@@ -1,5 +1,5 @@
-"""Words that a model counts, in either language and as somebody has coined them; who says them, entries or logs in
-general; and what those of a log say for the entries that share any with it."""
+"""The words that the model counts, in both languages and in identifiers; the entries and background logs that have
+them; and the evidence of a log's words for the entries that share any."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from jieda.log.traceback import Passage
 from jieda.log_knowledge import LogKnowledge
 
 Word = frozenset[str]
-"""Terms any of which stands for the word: its stem, the glossary groups it belongs to."""
+"""Terms that each match the word: its stem and its glossary groups."""
 
 
 class WordReader:
@@ -28,7 +28,7 @@ class WordReader:
         self._glossary = glossary
 
     def read(self, text: str) -> tuple[Word, ...]:
-        """The words of `text`, each once; total, linear in its length."""
+        """Return the words of any `text`, each once, in time linear in its length."""
         analysis = self._analyzer.analyze(text)
         meanings: dict[int, set[str]] = {}
         for mention in self._glossary.mentions(analysis):
@@ -47,7 +47,7 @@ class WordReader:
         return tuple(words)
 
     def spelled(self, text: str) -> Mapping[str, str]:
-        """What stands in `text` for each word of it, `memory` for `memori`; parts of names are none."""
+        """Map each word of `text` to its spelling there, `memori` to `memory`; parts of names are left out."""
         found: dict[str, str] = {}
         for piece in self._analyzer.analyze(text).pieces:
             if piece.kind is RunKind.CODE and len(piece.atoms) > 1:
@@ -66,7 +66,7 @@ def _says_nothing(atom: Atom, word: str) -> bool:
 
 
 def _words(piece: Piece) -> Iterator[tuple[Atom, str]]:
-    """Each atom with the word it counts as: a Han character as the dictionary's word around it, others by stem."""
+    """Yield each atom with the word it counts as: the dictionary word around a Han character, else the stem."""
     if piece.kind is not RunKind.HAN:
         yield from ((atom, atom.stem) for atom in piece.atoms)
         return
@@ -82,25 +82,25 @@ Array = NDArray[Any]
 
 
 class TellingWords(Protocol):
-    """The words of entries, which are numbers in the order of `ids`."""
+    """The words of entries; entries are numbered in the order of `ids`."""
 
     @property
     def ids(self) -> Sequence[str]:
-        """Their ids, ascending."""
+        """The ids of the entries, ascending."""
 
     @property
     def documents(self) -> int:
-        """How many of them tell a failure."""
+        """The number of entries about a failure."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
-        """The entries that have a word, ascending, and in how many texts each has it."""
+        """Return the entries that have a word, ascending, and the number of texts in which each has it."""
 
 
 class CountedWords:
-    """The words of entries, or of logs that no entry explains, counted here and now."""
+    """The words of entries, or of logs that no entry explains, held in memory."""
 
     def __init__(self, counted: Mapping[str, Mapping[str, int]]) -> None:
-        """`counted`: in how many texts each has a word, by id or by the name of the log."""
+        """`counted`: number of texts with each word, by entry id or name of a log."""
         self.ids: Sequence[str] = tuple(sorted(counted))
         self.documents = len(counted)
         held: dict[str, tuple[list[int], list[int]]] = {}
@@ -121,8 +121,8 @@ NOBODY: tuple[Array, Array] = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisFacts:
-    """An entry that has signatures or symptoms. `words` counts the texts of it that have a term, its samples included;
-    `samples` is how many of these it has."""
+    """The facts of an entry with signatures or symptoms. `words` counts its texts that have a term, samples included;
+    `samples` is the number of its samples."""
 
     entry_id: str
     signatures: tuple[Signature, ...]
@@ -142,8 +142,8 @@ class BackgroundFacts:
 
 @dataclass(frozen=True, slots=True)
 class SignatureCount:
-    """How many logs have a signature, the one at `place` among those of an entry: samples of the entry (`own`), of
-    `others`, and logs of the `background`. `supported`: with one of its `any` lines."""
+    """Number of logs with the signature at index `place` of an entry: samples of the entry (`own`) and of `others`, and
+    logs of the `background`. `supported`: with one of its `any` lines."""
 
     entry_id: str
     place: int
@@ -155,9 +155,9 @@ class SignatureCount:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that a diagnoser is made of. Of entries that have signatures or symptoms, by id: `signatures`, and how many
-    `samples` they have. `counts` without the signatures that no log has; `anywhere` are the entries that apply to the
-    logs of any program."""
+    """All facts that a diagnoser needs. By id of the entries with signatures or symptoms: `signatures`, and the number
+    of `samples`. `counts` lacks the signatures that no log has; `anywhere` are the entries that apply to the logs of
+    any program."""
 
     knowledge: LogKnowledge
     signatures: Mapping[str, Sequence[Signature]]
@@ -170,7 +170,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A word of a passage: who of the entries, or of the background, says it, and its log ratio under each."""
+    """A word of a passage: the entries, or background logs, that have it, and its log ratio under each."""
 
     shown: str
     entries: Array
@@ -179,7 +179,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Of the words of a passage, by entry or log: their log ratios, how many it says, and how many speak for it."""
+    """Sums over the words of a passage, by entry or log: log ratios, words it has, and words that support it."""
 
     ratios: Array
     said: Array
@@ -188,10 +188,10 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A passage, for all entries alike.
+    """The facts of a passage that are the same for all entries.
 
-    `against` are the log-odds, at most 0, that the background log called `rival` says the passage as well; `unheard`
-    those, at most 0, of the words that nobody says. `spelled` has each whole word as it stands in the passage.
+    `against` are the log-odds, at most 0, for the background log `rival`, which shares words of the passage; `unheard`
+    those, at most 0, for words that no entry and no log has. `spelled` maps each whole word to its spelling.
     """
 
     passage: Passage
@@ -204,7 +204,7 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the words of a passage say for the entry at a `place`: log-odds, without what speaks against all."""
+    """The evidence of a passage for the entry at index `place`: log-odds, without what counts against all entries."""
 
     place: int
     log_odds: float
@@ -212,7 +212,7 @@ class Told:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The words that speak for the entry, the strongest first."""
+        """The words that support the entry, the strongest first."""
         found = []
         for word in self.by.words:
             place = int(word.entries.searchsorted(self.place))
@@ -222,10 +222,10 @@ class Told:
 
 
 class Telling:
-    """What a log says for each entry, by the passage that says most for it.
+    """The evidence of a log for each entry, from the passage that supports it most.
 
-    Arrays are by the entry's place in `ids`, which ascend. Thousands of entries may share a word with a log: `Told` is
-    made for those that are asked for.
+    Arrays are indexed like `ids`, which ascend. As thousands of entries may share a word with a log, `Told` is created
+    on demand.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:
@@ -237,7 +237,7 @@ class Telling:
         self._chosen = np.full(len(ids), -1)
 
     def hear(self, saying: Saying, sums: Sums, log_odds: Array) -> None:
-        """Chooses a passage for the entries for which it says more than those before it: `log_odds` for each entry."""
+        """Choose a passage for the entries that it supports more than the previous ones; `log_odds` is by entry."""
         best = log_odds + saying.against
         better = (sums.said > 0) & (best > self._best)
         self._best[better] = best[better]
@@ -248,24 +248,24 @@ class Telling:
 
     @property
     def sharing(self) -> Array:
-        """The places of the entries that share a word with the log, ascending."""
+        """The indices of the entries that share a word with the log, ascending."""
         return np.flatnonzero(self._chosen >= 0)
 
     def place(self, entry_id: str) -> int | None:
-        """That of an entry, if it shares a word with the log."""
+        """Return the index of an entry, or None if it shares no word with the log."""
         place = bisect_left(self.ids, entry_id)
         shares = place < len(self.ids) and self.ids[place] == entry_id and self._chosen[place] >= 0
         return place if shares else None
 
     def log_odds(self, places: Array) -> tuple[Array, Array]:
-        """For some of these entries, `against` included; and `unheard`."""
+        """Return for some entries the log-odds, `against` included, and `unheard`."""
         unheard = np.array([saying.unheard for saying in self._sayings])
         return self._best[places], unheard[self._chosen[places]]
 
     def speaking(self, places: Array) -> Array:
-        """How many words speak for each of these entries."""
+        """Count the words that support each of some entries."""
         return self._speaking[places]
 
     def at(self, place: int) -> Told:
-        """All that is said for one of these entries."""
+        """Return all evidence for one entry."""
         return Told(place, float(self._log_odds[place]), self._sayings[self._chosen[place]])

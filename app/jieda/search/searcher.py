@@ -1,4 +1,4 @@
-"""Search as every surface offers it: a request in, an answer with entries, reasons, snippets and ways out."""
+"""The search behind every surface: turns a request into an answer with entries, reasons, snippets and suggestions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,13 +31,13 @@ from jieda.search.whoosh.language import QueryLanguage, TypedQuery
 from jieda.taxonomy import Filters
 
 NOT_MARKED_BELOW = 0.2
-"""What weighs less than this (function words, single characters of a longer word) is not marked in snippets."""
+"""Terms of a lower weight (function words, single characters of a longer word) are not marked in snippets."""
 
 CHARACTERS = TokenKind.GRAM.term("")
-"""What terms of one or two Chinese characters start with."""
+"""Prefix of index terms of one or two Chinese characters."""
 
 LONGEST_QUESTION, LONGEST_LINE = 6, 12
-"""Telling words up to which it is said of single ones that no entry has them, and up to which it is said of names."""
+"""Most informative words of a query for which absent words, and absent names, are reported."""
 NAMES = (ClauseKind.CODE, ClauseKind.NAME)
 
 
@@ -56,14 +56,14 @@ class Searcher:
         read_places: ReadPlaces | None = None,
         language: QueryLanguage | None = None,
     ) -> None:
-        """`embedder` is the one that the index was made with, where there is one; `dictionary` finds entries that lack
-        the language asked in; `read_places` knows where terms stand in editions, which are analyzed for it otherwise;
-        without a `language` nothing typed is an operator but quotes."""
+        """`embedder` is the one that built the index, if any. `dictionary` translates queries for entries that lack the
+        query's language. `read_places` returns the positions of terms in an edition; without it, editions are
+        analyzed. Without a `language`, quotes are the only operator."""
         self._embedder = GuardedEmbedder.of(embedder)
         self.waits = index.waits or bool(self._embedder and self._embedder.waits)
-        """Whether to search is to wait for others."""
+        """Whether a search waits for another process."""
         self.is_remote = index.waits
-        """Whether the index is elsewhere, so that a search may fail."""
+        """Whether the index is in another process, so that a search may fail."""
         self._language = language
         self._library = library
         self._lexicon = index.lexicon
@@ -83,22 +83,22 @@ class Searcher:
 
     @property
     def analyzer(self) -> Analyzer:
-        """The analysis that queries and index share."""
+        """The analyzer that queries and index share."""
         return self._analyzer
 
     @property
     def embedder(self) -> GuardedEmbedder | None:
-        """What texts are embedded with, where anything is."""
+        """The embedder, if there is one."""
         return self._embedder
 
     @property
     def glossary(self) -> Glossary:
-        """The words that mean the same."""
+        """The groups of synonyms."""
         return self._glossary
 
     def search(self, request: SearchRequest) -> SearchAnswer:
-        """Raises IndexUnreadable where the index has been damaged under the running process, ClusterUnavailable where
-        it is elsewhere and nobody answers."""
+        """Raises IndexUnreadable if the index was damaged while the process ran, ClusterUnavailable if it is remote
+        and no node answers."""
         typed = self._language.read(request.text) if self._language else None
         typed = typed or TypedQuery(request.text)
         parsed = self._parser.parse(
@@ -106,7 +106,7 @@ class Searcher:
         )
         named = parsed.query.frameworks
         chosen = request.filters.framework or named or request.frameworks
-        # Others do not pass a filter; and a whole title names its entry, whatever framework stands in it.
+        # A filter excludes other frameworks anyway, and a whole title names its entry, whatever framework it mentions.
         decided = request.filters.framework or (named and any(map(self._lexicon.has_key, parsed.query.keys)))
         parsed = replace(parsed, query=replace(parsed.query, frameworks=() if decided else chosen))
         meaning = self._meaning(parsed.query)
@@ -115,7 +115,7 @@ class Searcher:
         corrected = [parsed.corrected] if parsed.corrected and total else []
         weak = not request.unfinished and ranking.is_weak()
         if weak and corrected and not self.waits:
-            # It may be a good query but for its spelling. A cluster is not asked a second time for that.
+            # The query may be good apart from its spelling. A cluster is not queried a second time to find out.
             weak = self._ranker.rank(self._parser.parse(parsed.corrected, Filters()).query, 1).is_weak()
         return SearchAnswer(
             query=request.text,
@@ -133,22 +133,23 @@ class Searcher:
         )
 
     def completed(self, text: str) -> tuple[str, ...]:
-        """A query that ends in a field of the query language, with each value that it may have."""
+        """Complete a query that ends in a field of the query language with each value that the field may have."""
         return tuple(self._language.completed(text)) if self._language else ()
 
     def ranked(self, text: str, limit: int) -> tuple[str, ...]:
-        """The ids of what is found, best first, and nothing of why. Raises IndexUnreadable."""
+        """Return the ids of the hits, best first, without reasons. Raises IndexUnreadable."""
         query = self._parser.parse(text, Filters()).query
         ranking = self._ranker.rank(query, limit, self._meaning(query))
         return tuple(scored.id for scored in ranking.ranked)
 
     def known_words(self, text: str) -> tuple[str, ...]:
-        """The words of `text` that a general dictionary or some entry has, each once: no name, token or password."""
+        """Return the words of `text` that a general dictionary or some entry has, each once: no name, token or
+        password."""
         words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
         return tuple(word for word in words if self._is_known(word.casefold()))
 
     def has_words(self, text: str) -> bool:
-        """Whether some entry has each word of `text`, in whatever form. Asks nobody."""
+        """Whether each word of `text` occurs in some entry, in any form. Uses the lexicon only."""
         clauses = self._parser.parse(text, Filters(), verbatim=True).query.clauses
         return bool(clauses) and all(
             any(
@@ -171,8 +172,8 @@ class Searcher:
         )
 
     def explain(self, text: str, entry_id: str, window: int = 100) -> tuple[Contribution, ...]:
-        """What an entry among the first `window` scores for a query, by word and zone, largest first; empty where it
-        isn't among them."""
+        """Return the score of an entry for a query by word and zone, largest first; empty if the entry is not among
+        the first `window` hits."""
         query = self._parser.parse(text, Filters()).query
         ranking = self._ranker.rank(query, window, self._meaning(query))
         for place, scored in enumerate(ranking.ranked):
@@ -201,7 +202,7 @@ class Searcher:
             )
 
     def _meaning(self, query: Query) -> Vector | None:
-        """What is asked, embedded; None where words alone decide."""
+        """Return the embedding of the query; None where words alone decide."""
         if self._embedder is None or query.prose <= 0:
             return None
         try:
@@ -211,7 +212,8 @@ class Searcher:
         return vector
 
     def _absent_words(self, query: Query) -> Iterator[str]:
-        """Of a question; a pasted line is full of words and numbers that vary, and a longer one of names as well."""
+        """Yield the words of a question that no entry has. A pasted line is full of words and numbers that vary, and a
+        longer one of names as well, so less or nothing is reported for these."""
         clauses = telling(query.clauses)
         told = NAMES if len(clauses) > LONGEST_QUESTION else (*NAMES, ClauseKind.WORD)
         for clause in clauses if len(clauses) <= LONGEST_LINE else ():
@@ -225,7 +227,7 @@ class Searcher:
                 yield " ".join(dict.fromkeys(term.label for term in literal))
 
     def _weights(self, query: Query) -> dict[str, float]:
-        """Every index term that may be marked, with what it is worth: rare ones more, substitutes less."""
+        """Return the weight of every index term that may be marked: rare terms weigh more, substitutes less."""
         weights: dict[str, float] = {}
         for clause in query.clauses:
             for number, alternative in enumerate(clause.alternatives):
@@ -241,7 +243,7 @@ class Searcher:
         return weights
 
     def _is_scrap(self, term: str) -> bool:
-        """Whether a term is two characters that mean nothing by themselves, such as those in the middle of a word."""
+        """Whether a term is a pair of characters that is no word, such as two from the middle of a word."""
         return term.startswith(CHARACTERS) and not self._analyzer.is_word(text_of(term))
 
     def _suggestions(
@@ -258,7 +260,7 @@ class Searcher:
             yield Suggestion(SuggestionType.NEAR_MISS, entry=self._entry(scored))
 
     def _filters_to_drop(self, filters: Filters, ranking: Ranking) -> Iterator[Suggestion]:
-        """Each filter without which something is found; all of them where no single one suffices."""
+        """Suggest each filter without which there are hits; all filters together if dropping one does not suffice."""
         wider = [(facet, filters.without(facet)) for facet in filters.chosen]
         if len(wider) > 1:
             wider.append(("", Filters()))
@@ -271,7 +273,7 @@ class Searcher:
                 yield Suggestion(SuggestionType.DROP_FILTER, facet=facet, filters=less, count=total)
 
     def _is_of(self, scored: ScoredDocument, frameworks: Sequence[str]) -> bool:
-        """Whether an entry is written for one of some frameworks, or for all."""
+        """Whether an entry is for one of `frameworks`, or applies anywhere."""
         entry = self._entry(scored)
         return bool(frameworks) and (entry.framework in frameworks or entry.applies_anywhere)
 
@@ -280,12 +282,12 @@ class Searcher:
 
 
 def _translations(library: Library, index: Index, dictionary: Dictionary | None) -> QueryTranslator | None:
-    """None where every entry has every language: nothing is to be gained then."""
+    """Return None if every entry has every language: translation gains nothing then."""
     if dictionary is None or not library.lacking:
         return None
     return QueryTranslator(dictionary, index.lexicon, library.lacking)
 
 
 def _is_alike(scored: ScoredDocument) -> bool:
-    """Whether an entry was found by its meaning more than by words."""
+    """Whether an entry was found by meaning more than by words."""
     return scored.lift > scored.score / 2

@@ -1,7 +1,7 @@
-"""The live documents of several segments, numbered as one: from 0, in the order of their ids.
+"""The live documents of several segments under one numbering: from 0, in the order of their ids.
 
-What all of them hold together is here as well: phrases, tags, the vocabulary, and the words of the texts that tell a
-failure, which a diagnosis counts.
+Look-ups across the segments are here as well: phrases, tags, the vocabulary, and the words of texts about failures,
+which a diagnosis counts.
 """
 
 from bisect import bisect_left
@@ -34,12 +34,12 @@ from jieda.taxonomy import FACETS, HOLDS, Filters
 
 
 class Collection:
-    """`numbers[i][n]` is the number here of document n of segment i, or −1 where that is deleted; ascending within a
-    segment. `gains` is what a term that occurs once brings to tf~, a zone's weight over its `Weighting.norms`: of each
-    document one zone after the other."""
+    """The live documents of segments. `numbers[i][n]` is the number here of document n of segment i, or −1 if that is
+    deleted; ascending within a segment. `gains` is the tf~ of one occurrence of a term, a zone's weight over its
+    `Weighting.norms`: document by document, zone by zone, shape (documents · zones,)."""
 
     def __init__(self, segments: Sequence[Segment], manifest: IndexManifest, weighting: Weighting) -> None:
-        """Raises IndexUnreadable where the deletions are not of these segments, or an id is live twice."""
+        """Raises IndexUnreadable if the deletions are not of these segments, or an id is live twice."""
         self.segments = tuple(segments)
         live = [_live(one, manifest.deleted.get(one.name, ())) for one in segments]
         found = [
@@ -65,7 +65,7 @@ class Collection:
         return len(self.ids)
 
     def renumbered(self, segment: int, documents: Array) -> Array:
-        """Numbers here of documents of a segment, without the deleted."""
+        """Return the numbers here of documents of a segment, without the deleted ones."""
         numbers = self.numbers[segment][documents]
         return numbers[numbers >= 0]
 
@@ -86,8 +86,7 @@ class Collection:
 
     @cached_property
     def gains(self) -> Scores:
-        """Not made where a cluster chooses what is ranked: of many documents it takes the most room of all that is
-        here."""
+        """Computed on first use: not needed where a cluster selects what is ranked, and the largest array here."""
         weighting = self._weighting
         lengths = np.zeros((len(ZONES), len(self)))
         for number, segment in enumerate(self.segments):
@@ -111,18 +110,18 @@ FLAGS = np.array(
     [int(flags(fits=bool(n & 1), alone=bool(n & 2), same=bool(n & 4), alike=bool(n & 8))) for n in range(16)],
     dtype=np.uint16,
 )
-"""`document.Held` by what is true: 1 edges fit, 2 stand free, 4 separators are the same, 8 alike."""
+"""`document.Held` by bits: 1 the edges fit, 2 they are free, 4 the separators are the same, 8 alike."""
 
 
 def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
-    """The slots, ascending, at which a phrase starts. The rarest atom leads, so that a common one costs little."""
+    """Return the slots, ascending, at which a phrase starts. The rarest atom leads, so that common ones are cheap."""
     rows = [segment.atoms.rows(atom) for atom in atoms]
     if not rows or any(row is None for row in rows):
         return NO_SLOTS
     places = [(segment.atoms.columns[0][row], offset) for offset, row in enumerate(rows)]
     places.sort(key=lambda place: len(place[0]))
     rarest, first = places[0]
-    # Slots behind the first atoms of a segment may be fewer than the offset: negative starts match nothing.
+    # A slot near the beginning of a segment may be smaller than the offset: negative starts match nothing.
     starts = rarest.astype(np.int64) - first
     for slots, offset in places[1:]:
         wanted = starts + offset
@@ -136,7 +135,7 @@ def phrase_starts(segment: Segment, atoms: Sequence[str]) -> Array:
 
 
 def apart_starts(segment: Segment, first: str, second: str) -> Array:
-    """The slots, ascending, at which an atom has another one behind it with nothing but a space or a hyphen between."""
+    """Return the slots, ascending, at which `second` follows `first` with only a space or a hyphen between them."""
     starts = phrase_starts(segment, (first, second))
     separators = segment.slot_separators[starts + 1]
     joining = [
@@ -148,12 +147,12 @@ def apart_starts(segment: Segment, first: str, second: str) -> Array:
 
 
 def documents_of(segment: Segment, starts: Array) -> Array:
-    """The number of the document that each of some slots, ascending, is in."""
+    """Return the number of the document of each slot; `starts` is ascending."""
     return np.searchsorted(segment.slot_starts, starts.astype(segment.slot_starts.dtype), side="right") - 1
 
 
 def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
-    """How each place at which a phrase starts holds it as `typed`: `document.Held`, shifted by its region's bits."""
+    """Return how the phrase at each start matches its spelling `typed`: `document.Held`, shifted to its region."""
     separators = segment.slot_separators
     last = len(typed) - 1
     left = _looked_up(segment, separators[starts], partial(left_edge, typed[0]))
@@ -168,7 +167,7 @@ def held_at(segment: Segment, starts: Array, typed: Sequence[str]) -> Array:
 
 
 def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple[bool, bool]]) -> Array:
-    """What `judge` says of each separator as 1 and 2, asked once for each that differs."""
+    """Return the result of `judge` for each separator as bits 1 and 2; each distinct separator is judged once."""
     bits = np.zeros(len(segment.separators), dtype=np.uint16)
     occurs = np.zeros(len(segment.separators), dtype=np.bool_)
     occurs[separators] = True
@@ -179,7 +178,7 @@ def _looked_up(segment: Segment, separators: Array, judge: Callable[[str], tuple
 
 
 class FacetColumns:
-    """For each facet its values, sorted, and rows of (document, number of the value), those of a value together."""
+    """The sorted values of each facet, and rows of (document, number of the value), grouped by value."""
 
     def __init__(self, collection: Collection) -> None:
         self.size = len(collection)
@@ -193,7 +192,7 @@ class FacetColumns:
                 if len(documents):
                     rows.setdefault(facet, {}).setdefault(value, []).append(documents)
         self.values = {facet: tuple(sorted(values)) for facet, values in rows.items()}
-        """Of each facet, those that documents have."""
+        """The values of each facet that documents have."""
         self._documents: dict[str, Array] = {}
         self._numbers: dict[str, Array] = {}
         self._firsts: dict[str, Array] = {}
@@ -207,7 +206,7 @@ class FacetColumns:
             self._carriers[facet] = np.unique(self._documents[facet])
 
     def passing(self, filters: Filters, without: str = "") -> Mask | None:
-        """Documents that pass all filters but the one on the facet `without`; None where all do."""
+        """Return the mask of documents that pass all filters but the one on the facet `without`; None if all do."""
         chosen = {facet: filters.facet(facet) for facet in FACETS if facet != without}
         chosen[EDITION] = (filters.edition,) if filters.edition else ()
         masks = [self._chosen(facet, values) for facet, values in chosen.items() if values]
@@ -216,20 +215,20 @@ class FacetColumns:
         return passing
 
     def lacking(self, lang: Language) -> Mask:
-        """Documents that have no edition in a language."""
+        """Return the mask of documents that have no edition in a language."""
         return ~self._chosen(EDITION, (lang,))
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
-        """How many of the documents `among` carry each value of a facet."""
+        """Count the documents `among` that have each value of a facet."""
         values = self.values[facet]
         if not values:
             return {}
-        # A value that no document carries is none, so that no group is empty.
+        # Only values that documents have are listed, so no group is empty.
         counted = np.add.reduceat(among[self._documents[facet]], self._firsts[facet], dtype=np.intp)
         return dict(zip(values, counted.tolist(), strict=True))
 
     def all_counts(self, answering: Mask, filters: Filters) -> Mapping[str, Mapping[str, int]]:
-        """For each value of each facet, how many answers there would be with it alone chosen in that facet."""
+        """Count for each value of each facet the answers if that value alone were chosen in that facet."""
         counted = {}
         for facet in FACETS:
             passing = self.passing(filters, without=facet)
@@ -237,7 +236,7 @@ class FacetColumns:
         return counted
 
     def documents(self, facet: str, value: str) -> Array:
-        """The documents that carry a value, ascending."""
+        """Return the documents that have a value, ascending."""
         place = bisect_left(self.values.get(facet, ()), value)
         if self.values.get(facet, ())[place : place + 1] != (value,):
             return np.zeros(0, dtype=np.int32)
@@ -245,7 +244,7 @@ class FacetColumns:
         return found
 
     def carriers(self, facet: str) -> Array:
-        """The documents that carry any value of a facet, ascending."""
+        """Return the documents that have any value of a facet, ascending."""
         return self._carriers.get(facet, np.zeros(0, dtype=np.int32))
 
     def _chosen(self, facet: str, values: tuple[str, ...]) -> Mask:
@@ -256,7 +255,7 @@ class FacetColumns:
 
 
 KNOWN_TERMS = 50_000
-"""Terms whose frequency is kept."""
+"""Entries of the cache of term frequencies."""
 
 
 class EmbeddedLexicon:
@@ -268,7 +267,7 @@ class EmbeddedLexicon:
         self._held = lru_cache(len(collection.segments))(self._held_terms)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
-        """All index terms that start with `prefix`, sorted."""
+        """Return all index terms that start with `prefix`, sorted."""
         found = merge(*(self._prefixed(place, prefix) for place in range(len(self._collection.segments))))
         return [term for term, _ in groupby(found)]
 
@@ -280,7 +279,7 @@ class EmbeddedLexicon:
         return False
 
     def are_neighbors(self, first: str, second: str) -> bool:
-        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        """Whether some text has `second` after `first` with a space or a hyphen between them."""
         for place, segment in enumerate(self._collection.segments):
             starts = apart_starts(segment, first, second)
             if len(self._collection.renumbered(place, documents_of(segment, starts))):
@@ -305,13 +304,13 @@ class EmbeddedLexicon:
         return [term for term, count in zip(terms, held.tolist(), strict=True) if count]
 
     def _held_terms(self, place: int) -> Array:
-        """Which terms of a segment any live document holds."""
+        """Return the mask of the terms of a segment that some live document holds."""
         found: Array = self._collection.segments[place].term_frequencies(self._collection.live(place)) > 0
         return found
 
 
 class FailureTerms:
-    """The words of live documents. Documents are numbers in the order of `ids`."""
+    """The words of live documents' texts about failures. Documents are numbered in the order of `ids`."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -320,7 +319,7 @@ class FailureTerms:
         for place, segment in enumerate(collection.segments):
             holding[collection.renumbered(place, np.unique(segment.failure_terms.columns[0]))] = True
         self.documents = int(holding.sum())
-        """How many have any."""
+        """Number of documents that have any."""
 
     def holders(self, word: str) -> tuple[Array, Array]:
         found = [

@@ -1,4 +1,4 @@
-"""The index inside the process: segments mapped into memory, looked up and judged in bulk by numpy."""
+"""The index inside the process: memory-mapped segments, looked up and judged in bulk with numpy."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -40,13 +40,13 @@ from jieda.search.index.segment import Segment, read_manifest
 from jieda.taxonomy import Filters
 
 MOST_ROWS = 4096
-"""Rows of a pool that are kept. Those of common words take most of the room, and ten of their documents are explained:
-they are read again where they lie."""
+"""Most rows of a pool that the cache keeps. Rows of common words take most of the memory, and only ten of their
+documents are explained: these are read again from the segments."""
 
 
 class PoolRows(NamedTuple):
     """Each occurrence of a term in a zone of a document: `documents`, `sources` (number of the term · zones + number of
-    the zone) and `amounts`, what it brings to tf~; all of shape (n,)."""
+    the zone) and `amounts`, its part of tf~; all of shape (n,)."""
 
     documents: Array
     sources: Array
@@ -63,8 +63,8 @@ class PoolRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the terms of a pool occur in: all of them together in `postings`, and row by row in `rows`, which are those
-    of all documents where they are kept, otherwise of those asked for, none of them twice."""
+    """Occurrences of the terms of a pool: pooled in `postings`, and one by one in `rows`. A call of `rows` returns the
+    cached rows of all documents, or reads those of the given documents, each once."""
 
     terms: tuple[str, ...]
     postings: Postings
@@ -73,7 +73,7 @@ class Pool:
     """Bytes."""
 
     def shares(self, numbers: Sequence[int]) -> list[list[Share]]:
-        """What each term brought in each zone of some documents."""
+        """Return for each of some documents the part of its tf~ that each term adds, by zone."""
         wanted = np.array(numbers, dtype=np.int32)
         rows = self.rows(wanted)
         starts = np.searchsorted(rows.documents, wanted).tolist()
@@ -90,7 +90,7 @@ class Pool:
 
 
 def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ...]) -> Pool:
-    """The pool of some terms; one that is named twice counts once."""
+    """Return the pool of some terms; a repeated term counts once."""
     terms = tuple(dict.fromkeys(variants))
     rows = pool_rows(collection, weighting, terms)
     frequencies = np.bincount(rows.documents, rows.amounts, len(collection))
@@ -111,7 +111,7 @@ def pooled(collection: Collection, weighting: Weighting, variants: tuple[str, ..
 def pool_rows(
     collection: Collection, weighting: Weighting, terms: Sequence[str], among: Array | None = None
 ) -> PoolRows:
-    """The rows of some terms, of all documents or of those `among` them; not in order."""
+    """Return the rows of some terms in all documents, or in the documents `among`; unordered."""
     pieces = [NO_ROWS]
     for number, term in enumerate(terms):
         kind = weighting.kinds.get(term[0], 1.0)
@@ -123,7 +123,7 @@ def pool_rows(
 
 
 def _piece(collection: Collection, place: int, term: str, among: Array | None) -> PoolRows | None:
-    """The rows of a term in a segment, as those of a pool that has no other and weighs it in full."""
+    """Return the rows of a term in a segment, as of a pool of this term alone with full weight."""
     table, numbers = collection.segments[place].terms, collection.numbers[place]
     rows = table.rows(term)
     if rows is None:
@@ -139,7 +139,7 @@ def _piece(collection: Collection, place: int, term: str, among: Array | None) -
 
 
 def _within(column: Array, rows: slice, documents: Array) -> Array:
-    """Those of some rows, by document, that are of some documents."""
+    """Return the indices of the `rows` of a document column that belong to `documents`."""
     here = column[rows]
     starts = here.searchsorted(documents.astype(here.dtype))
     counts = here.searchsorted(documents.astype(here.dtype), side="right") - starts
@@ -152,7 +152,7 @@ NO_ROWS = PoolRows(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16), np
 
 @dataclass(frozen=True, slots=True)
 class JudgedColumns:
-    """Every document, as it was looked up and as it stands; `pools` by `Lookup.pools`."""
+    """All documents, as looked up and as judged; `pools` is parallel to `Lookup.pools`."""
 
     pools: Sequence[Pool]
     columns: Columns
@@ -160,7 +160,7 @@ class JudgedColumns:
 
 
 class EmbeddedResult:
-    """What was found, judged and not yet counted. Implements `protocol.Found`."""
+    """The judged result of a lookup; counts are computed on demand. Implements `protocol.LookupResult`."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class EmbeddedResult:
         judged: JudgedColumns,
         required: Mask | None,
     ) -> None:
-        """`ids` and `facets` of all documents; `required`: those that hold all required phrases, if any are."""
+        """`ids` and `facets` of all documents; `required`: mask of those that hold all required phrases, if any."""
         self.columns = judged.columns
         self.phrases_dropped = required is not None and not required.any()
         self._ids = ids
@@ -217,7 +217,7 @@ class EmbeddedResult:
 
 
 def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Numbers:
-    """At least the first `limit` by tier and score, equals of the last included, and as few others as may be."""
+    """Return at least the first `limit` by tier and score: those that tie with the last one too, few others."""
     kept = np.zeros(len(numbers), dtype=np.bool_)
     for tier in np.flatnonzero(np.bincount(tiers))[::-1]:
         here = np.flatnonzero(tiers == tier)
@@ -232,11 +232,11 @@ def _leading(numbers: Numbers, tiers: Array, score: Array, limit: int) -> Number
 
 
 POOL_ROOM, ROOM_OF_ENTRY = 64 << 20, 1 << 10
-"""Bytes of postings that are kept decoded, and as many more for each entry: a word that all of them have takes 16."""
+"""Bytes of the cache of decoded postings, and further bytes for each entry: a word takes 16 in each entry it has."""
 
 
 class EmbeddedIndex:
-    """An index directory, open. Implements `protocol.Index`."""
+    """An open index directory. Implements `protocol.Index`."""
 
     waits = False
 
@@ -248,8 +248,8 @@ class EmbeddedIndex:
         *,
         to_scale: bool = False,
     ) -> None:
-        """Segments that `reuse` has are not read again; `to_scale` as for `EmbeddedLikeness`. Raises IndexUnreadable
-        where anything in `directory` is missing or damaged."""
+        """Shares the segments that `reuse` has open; `to_scale` as for `EmbeddedLikeness`. Raises IndexUnreadable if
+        anything in `directory` is missing or damaged."""
         manifest = read_manifest(directory)
         known = {one.name: one for one in reuse.collection.segments} if reuse else {}
         segments = [known.get(name) or Segment(directory, name) for name in manifest.segments]
@@ -264,7 +264,7 @@ class EmbeddedIndex:
         self._pools: ByteCache[tuple[str, ...], Pool] = ByteCache(room, lambda pool: pool.size)
 
     def find(self, wanted: Lookup) -> LookupResult:
-        """Judges every document."""
+        """Look up and judge every document."""
         pools = tuple(map(self._pool, wanted.pools))
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         columns = Columns(
@@ -283,11 +283,11 @@ class EmbeddedIndex:
         return EmbeddedResult(self.collection.ids, self.facets, wanted, judged, required)
 
     def is_there(self) -> bool:
-        """True: it lies in this process."""
+        """True: the index is in this process."""
         return True
 
     def is_tagged(self, facet: str, document_id: str) -> bool:
-        """Whether a document carries any value of a facet."""
+        """Whether a document has any value of a facet."""
         ids, carriers = self.collection.ids, self.facets.carriers(facet)
         number = bisect_left(ids, document_id)
         place = int(carriers.searchsorted(number))
@@ -306,7 +306,7 @@ class EmbeddedIndex:
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
 
     def _phrase(self, atoms: Sequence[str], typed: Sequence[str]) -> tuple[Numbers, Array]:
-        """The documents that hold a phrase, and how each has it written."""
+        """Return the documents that hold a phrase, and how each spells it."""
         held = np.zeros(len(self.collection), dtype=np.uint16)
         mask = np.zeros(len(self.collection), dtype=np.bool_)
         for place, segment in enumerate(self.collection.segments):
@@ -325,7 +325,7 @@ class EmbeddedIndex:
         return documents, held[documents]
 
     def _required(self, phrases: Sequence[Sequence[str]]) -> Mask | None:
-        """Documents that hold all of some phrases; None where none are asked for."""
+        """Return the mask of documents that hold all of `phrases`; None if there are no phrases."""
         masks = []
         for phrase in phrases:
             mask = np.zeros(len(self.collection), dtype=np.bool_)

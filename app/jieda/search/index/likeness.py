@@ -1,6 +1,6 @@
-"""How alike documents are to what is asked, by the vectors that segments hold.
+"""Similarity of documents to an embedded query, by the vectors of the segments.
 
-Vectors are many and long: their signs tell which are worth comparing, and those are compared themselves.
+Vectors are many and long: their sign bits preselect those worth comparing in full.
 """
 
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ from jieda.search.index.segment import Segment
 from jieda.search.meaning.embedder import STEPS, Kept, Signs, Vector, differing, signs_of, words_of
 
 CLOSEST = 32
-"""Documents whose sayings are looked at: those whose mean is closest to what is asked, and as many of those that hold
-its words. With one document in ten no figure of any set changed, and every other one costs time."""
+"""Documents whose sayings are compared: this many whose mean is closest to the query, and this many of the best by
+words. Comparing one document in ten changed no figure of any set, and each further one costs time."""
 
 MEANS, SHARE_OF_MEANS = 320, 8
-"""Means compared themselves: one in SHARE_OF_MEANS, those with the fewest signs that differ, and MEANS at least. Of the
-32 that are closest in truth, 99.0% are among them in 1,281 entries, and 99.9% in 10,000 vectors of sentences."""
+"""Means compared in full: one in SHARE_OF_MEANS, those with the fewest differing signs, and at least MEANS. They
+include 99.0% of the 32 that are truly closest in 1,281 entries, and 99.9% in 10,000 vectors of sentences."""
 
 SLACK = 20
-"""Sayings of a document that are compared themselves: those with no more signs that differ than its closest has, and
-this many. In 98 of 100 documents the one that is alike most is among them, in the others one that is nearly so."""
+"""Sayings of a document are compared in full if they have at most this many more differing signs than its closest one.
+In 98 of 100 documents the most similar saying is among them, in the others a nearly as similar one."""
 
 
 RELATED, UNRELATED = 0.82, 0.24
-"""The cosine of a title with the gist of its own entry and of another one, as the encoder has them that weights and
-thresholds were chosen with: means over the shipped entries."""
+"""Cosine of a title with the gist of its own entry, and of another one, under the encoder that weights and thresholds
+were chosen with: means over the shipped entries."""
 SAMPLE = 256
-"""Entries by whose titles the scale of another encoder is told; of 32 it differs by a hundredth from that of 81."""
+"""Entries that determine the scale of another encoder; the scale by 32 differs by a hundredth from that by 81."""
 LEAST_APART = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Brings cosines of an encoder to the scale that weights were chosen for. Encoders differ: with some, any two texts
+    """Maps cosines of an encoder to the scale that weights were chosen for. Encoders differ: with some, any two texts
     have a cosine of .8."""
 
     factor: float = 1.0
@@ -44,7 +44,7 @@ class Scale:
 
     @classmethod
     def of(cls, titles: Kept, gists: Kept) -> "Scale":
-        """By a title and the gist of each of some entries."""
+        """Compute the scale from a title and the gist of each of some entries."""
         if len(titles) < 2:
             return cls()
         one, other = (rows.astype(np.float32) / STEPS for rows in (titles, gists))
@@ -55,22 +55,22 @@ class Scale:
         return cls(factor, UNRELATED - factor * others)
 
     def __call__(self, cosines: Scores, weight: float = 1.0) -> Scores:
-        """A sum of cosines whose weights come to `weight`."""
+        """Map a weighted sum of cosines; `weight` is the sum of the weights."""
         scaled: Scores = self.factor * cosines + self.shift * weight
         return scaled
 
 
 class EmbeddedLikeness:
-    """The vectors of a collection: the mean of each document gathered, the rest left where it is mapped."""
+    """The vectors of a collection: the means of all documents in one array, the others in the mapped segments."""
 
     def __init__(self, collection: Collection, gist: float, *, to_scale: bool = False) -> None:
-        """`gist` is what the mean of a document counts by beside its closest saying; `to_scale` where the vectors are
-        another encoder's than weights were chosen with."""
+        """`gist` is the weight of a document's mean beside its closest saying; `to_scale`: the vectors are of another
+        encoder than the one that weights were chosen with."""
         self._gist = gist
         self._segments = collection.segments
         self._size = len(collection)
         widths = {one.meaning.shape[1] for one in collection.segments if len(one.meaning)}
-        # Of two embedders, neither can be compared with the other: the index is being made anew.
+        # Vectors of two embedders cannot be compared: the index is being rebuilt.
         self._width = widths.pop() if len(widths) == 1 else 0
         self._places = collection.places
         self._speaks = np.zeros(self._size, np.bool_)
@@ -82,7 +82,7 @@ class EmbeddedLikeness:
         self._scale = self._told_by_titles() if to_scale else Scale()
 
     def of(self, vector: Vector, by_words: Scores) -> Alike:
-        """How alike documents are; `by_words` is what each scores without."""
+        """Return the similarity of each document; `by_words` is its score by words alone."""
         alike = Alike(np.zeros(self._size), np.zeros(self._size))
         if not self._width or len(vector) != self._width:
             return alike
@@ -97,7 +97,7 @@ class EmbeddedLikeness:
         return alike
 
     def _chosen(self, vector: Vector, asked: Signs, by_words: Scores) -> Numbers:
-        """Numbers of the documents to look at; all of them have vectors."""
+        """Return the numbers of the documents to compare; all of them have vectors."""
         near = _least(differing(self._signs, asked), max(MEANS, self._size // SHARE_OF_MEANS))
         nearest = near[_least(-_cosines(self._means[near], vector), CLOSEST)]
         chosen = np.union1d(nearest, _least(-by_words, CLOSEST))
@@ -105,7 +105,7 @@ class EmbeddedLikeness:
         return looked_at
 
     def _looked_at(self, segment: Segment, documents: Numbers, vector: Vector, asked: Signs) -> Alike:
-        """How alike some documents of a segment are."""
+        """Return the similarity of some documents of a segment."""
         starts = segment.meaning_starts[documents]
         counts = segment.meaning_starts[documents + 1] - starts
         means = np.cumsum(counts) - counts
@@ -144,11 +144,11 @@ class EmbeddedLikeness:
 
 
 def _least(values: Array, count: int) -> Numbers:
-    """The places of the `count` smallest values, or of all where they are no more."""
+    """Return the indices of the `count` smallest values, or of all values if there are no more."""
     return np.argpartition(values, count)[:count] if count < len(values) else np.arange(len(values))
 
 
 def _cosines(kept: Array, vector: Vector) -> Scores:
-    # Not `@`: BLAS would wake its threads for it, which wait longer than they work.
+    # Not `@`: BLAS would wake its threads, which wait longer than they work.
     cosines: Scores = np.einsum("ij,j->i", kept.astype(np.float32), vector) / STEPS
     return cosines

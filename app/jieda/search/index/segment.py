@@ -1,12 +1,12 @@
-"""A segment: some documents, immutable, as columns in one file.
+"""A segment: an immutable set of documents as columns in one file.
 
-ids       ids of the documents, sorted; a document's number is its place here
+ids       ids of the documents, sorted; a document's number is its index here
 terms     term → document, zone, frequency
 keys      key → document
 facets    `facet:value` → document
-failure   word of the texts that tell a failure → document, number of these texts
+failure   word of texts about failures → document, number of these texts
 lengths   terms by zone and document, shape (zones · documents,)
-atoms     atom → slot: a place in all texts of all documents, end to end, with one more behind each text
+atoms     atom → slot: a position in the concatenated texts of all documents, with one extra slot after each text
 separators      distinct separators between atoms, sorted
 slots.separator, slots.place   of each slot: the separator before it; the number of its zone · REGIONS + its region
 slots.start   the first slot of each document, and the end of the last one
@@ -49,7 +49,7 @@ NO_VECTORS: Kept = np.zeros((0, 1), dtype=np.int8)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What goes into a segment; documents by number in the order of `ids`, which are sorted."""
+    """The contents of a segment; documents are numbered in the order of `ids`, which are sorted."""
 
     ids: tuple[str, ...]
     terms: Occurrences
@@ -67,11 +67,11 @@ class Contents:
     meaning: Sequence[Kept]
     """The vectors of each document."""
     titles: Sequence[int]
-    """How many of these are of its titles."""
+    """Number of vectors of each document that are of its titles."""
 
 
 def write_contents(directory: Path, contents: Contents) -> str:
-    """Writes a segment; its name. Raises OSError."""
+    """Write a segment and return its name. Raises OSError."""
     return write_arrays(
         directory,
         {
@@ -106,7 +106,7 @@ class Segment:
     """An open segment."""
 
     def __init__(self, directory: Path, name: str, *, verified: bool = True) -> None:
-        """Raises IndexUnreadable where the file is missing or differs from what was written by a bit."""
+        """Raises IndexUnreadable if the file is missing or differs by a bit from what was written."""
         self.name = name
         try:
             arrays = read_arrays(directory, name, verified=verified)
@@ -141,12 +141,12 @@ class Segment:
         return self._ids.find(document_id)
 
     def vectors(self, document: int) -> Kept:
-        """The vectors of a document: its mean, then its sayings; none where nobody embedded it."""
+        """Return the vectors of a document: its mean, then its sayings; none if it is not embedded."""
         first, end = self.meaning_starts[document : document + 2].tolist()
         return self.meaning[first:end]
 
     def term_frequencies(self, live: Array) -> Array:
-        """How many live documents hold each term; `live` is true for each document that counts."""
+        """Count the live documents of each term; `live` is true for each document that counts."""
         documents, starts = self.terms.columns[0], self.terms.starts[:-1].astype(np.int64)
         first = np.ones(len(documents), dtype=np.bool_)
         first[1:] = documents[1:] != documents[:-1]
@@ -166,12 +166,12 @@ class IndexManifest:
 
 
 def write_manifest(directory: Path, manifest: IndexManifest) -> None:
-    """Written last: an index without it is unfinished. Raises OSError."""
+    """Write the manifest, last of all files: an index without it is unfinished. Raises OSError."""
     write_signed(directory / MANIFEST, {"segments": manifest.segments, "deleted": manifest.deleted})
 
 
 def read_manifest(directory: Path) -> IndexManifest:
-    """Raises IndexUnreadable where it is missing or not as it was written."""
+    """Read the manifest. Raises IndexUnreadable if it is missing or not as written."""
     content = read_signed(directory / MANIFEST)
     try:
         deleted = {name: tuple(numbers) for name, numbers in content["deleted"].items()}
@@ -184,21 +184,21 @@ ZONE_NUMBERS = {zone: number for number, zone in enumerate(ZONES)}
 
 
 COLUMN = "i"
-"""Four bytes a number: an index is written in parts that stay far below two thousand million rows."""
+"""Four bytes per number: an index is written in parts of far fewer than two billion rows."""
 
 
 class RowCollector:
-    """Collects occurrences, in as little memory as they need."""
+    """Collects occurrences in compact arrays."""
 
     def __init__(self, columns: int) -> None:
-        # Gives every new string the next number, without a step of Python for each.
+        # Assigns the next number to every new string, without a Python step for each.
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._rows = array(COLUMN)
         self._columns = tuple(array(COLUMN) for _ in range(columns))
 
     def extend(self, texts: Iterable[str], *columns: Iterable[int]) -> None:
-        """More rows; texts and columns of one length."""
+        """Append rows; texts and columns have one length."""
         self._rows.extend(self.numbers(texts))
         for column, values in zip(self._columns, columns, strict=True):
             column.extend(values)
@@ -212,7 +212,7 @@ class RowCollector:
 
 
 class _Slots:
-    """Collects where atoms stand, and what stands before each of them."""
+    """Collects the slots of atoms, and the separator before each atom."""
 
     def __init__(self) -> None:
         self.atoms = RowCollector(1)
@@ -220,7 +220,7 @@ class _Slots:
         self._before, self._places, self._starts = array(COLUMN), array(COLUMN), array(COLUMN, [0])
 
     def extend(self, texts: Iterable[IndexedText]) -> None:
-        """The texts of the next document."""
+        """Append the texts of the next document."""
         for text in texts:
             first = len(self._before)
             self.atoms.extend(text.atoms, range(first, first + len(text.atoms)))
@@ -230,7 +230,7 @@ class _Slots:
         self._starts.append(len(self._before))
 
     def finished(self) -> dict[str, Any]:
-        """All of it, as `Contents` has it."""
+        """Return the fields of `Contents` for all of it."""
         names, numbers = _sorted_separators(
             self._separators.finished().strings, np.frombuffer(self._before, COLUMN)
         )
@@ -244,7 +244,7 @@ class _Slots:
 
 
 def of_documents(documents: Iterable[Document]) -> Contents:
-    """Documents, in the order of their ids; none is held longer than it takes to read it."""
+    """Return the contents of a segment of `documents`, which come in the order of ids; none is kept in memory."""
     terms, keys, facets, failure = RowCollector(3), RowCollector(1), RowCollector(1), RowCollector(2)
     slots, lengths = _Slots(), array(COLUMN)
     ids: list[str] = []
@@ -277,12 +277,12 @@ def of_documents(documents: Iterable[Document]) -> Contents:
 
 
 def _tags(document: Document) -> set[str]:
-    """Facets with their values."""
+    """Return the tags of a document as `facet:value`."""
     return {f"{facet}:{value}" for facet, values in document.facets.items() for value in values}
 
 
 def of_segments(segments: Sequence[Segment], live: Sequence[Array]) -> Contents:
-    """The documents of some segments for which `live` (a mask a segment) is true; no id twice."""
+    """Merge the documents of `segments` for which `live` (one mask per segment) is true; no id may occur twice."""
     ids = sorted(name for one, mask in zip(segments, live, strict=True) for name in _kept(one, mask))
     places = {name: place for place, name in enumerate(ids)}
     numbers = [
@@ -327,7 +327,7 @@ def _kept(segment: Segment, live: Array) -> Iterable[str]:
 
 
 def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
-    """The new slot of each slot of a segment; negative where its document is gone."""
+    """Return the new slot of each slot of a segment; negative if its document is deleted."""
     old = segment.slot_starts.astype(np.int64)
     moved = np.where(numbers >= 0, starts[np.maximum(numbers, 0)] - old[:-1], -int(old[-1]) - 1)
     new: Array = np.arange(old[-1]) + np.repeat(moved, old[1:] - old[:-1])
@@ -335,7 +335,7 @@ def _moved_slots(segment: Segment, numbers: Array, starts: Array) -> Array:
 
 
 def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurrences:
-    """Occurrences of several segments, the first column renumbered; rows whose new number is negative go."""
+    """Join the occurrences of several segments, the first column renumbered; drop rows with a negative new number."""
     names = RowCollector(0)
     rows, columns = [], []
     for part, new in zip(parts, renumbered, strict=True):
@@ -352,7 +352,7 @@ def _joined(parts: Sequence[Occurrences], renumbered: Sequence[Array]) -> Occurr
 
 
 def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: int) -> dict[str, Any]:
-    """The vectors of `size` documents by their new numbers, and how many are of titles, as `Contents` has them."""
+    """Return the fields of `Contents` on vectors, for `size` documents by their new numbers."""
     vectors, titles = [NO_VECTORS] * size, [0] * size
     for one, new in zip(segments, numbers, strict=True):
         for document in np.flatnonzero(new >= 0).tolist():
@@ -361,7 +361,7 @@ def _moved_vectors(segments: Sequence[Segment], numbers: Sequence[Array], size: 
 
 
 def _sorted_separators(names: Sequence[str], numbers: Array) -> tuple[tuple[str, ...], Array]:
-    """Gaps that occur, sorted, and the new number of each in `numbers`."""
+    """Return the separators that occur, sorted, and the new number of each in `numbers`."""
     used = np.unique(numbers)
     ordered = sorted(used.tolist(), key=names.__getitem__)
     ranks = np.zeros(len(names), dtype=np.int64)

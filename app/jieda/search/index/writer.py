@@ -1,8 +1,8 @@
-"""Writes an index: all of it, or what has changed beside the segments of the index before it.
+"""Writes an index: all of it, or the changes beside the segments of the previous index.
 
-An edit lists the old document as deleted and writes a segment of the new one. Small segments are merged into one when
-there are several, larger ones by size: in thousands of edits a document is written anew a handful of times, and a
-search looks into a dozen segments at most.
+An edit lists the old document as deleted and writes a segment with the new one. Several small segments are merged into
+one, larger ones by size: in thousands of edits a document is rewritten a handful of times, and a search reads a dozen
+segments at most.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,18 +25,18 @@ from jieda.search.index.segment import (
 )
 
 SMALL = 256
-"""Live documents below which a segment is small: all small ones are merged at once."""
+"""A segment with fewer live documents is small; all small ones are merged at once."""
 MERGED_AT = 4
-"""As many small segments, or larger ones of one size (within a factor of `MERGED_AT`), are merged into one."""
+"""Number of small segments, or of larger ones of one size (within a factor of `MERGED_AT`), that triggers a merge."""
 MOST_DELETED = 0.5
-"""A segment of which more than this part is deleted is written anew."""
+"""A segment is rewritten if more than this share of it is deleted."""
 LARGEST_WRITTEN = 10_000
-"""Documents whose occurrences are held in memory to be written; they themselves are read one after another."""
+"""Most documents whose occurrences are in memory before they are written; the documents are read one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many documents a segment holds, and how many of them are live."""
+    """Number of documents of a segment, and how many of them are live."""
 
     name: str
     documents: int
@@ -44,7 +44,7 @@ class Size:
 
 
 def plan_merge(sizes: Sequence[Size]) -> tuple[str, ...]:
-    """Names of the segments to be merged into one; none where all is well. At least one where any is half deleted."""
+    """Return the names of the segments to merge into one: none if no merge is due, some if any is half deleted."""
     tiers: dict[int, list[str]] = {}
     for size in sizes:
         tiers.setdefault(_tier(size.live), []).append(size.name)
@@ -68,10 +68,10 @@ def update_index(
     changed: Collection[str],
     removed: Collection[str],
 ) -> IndexManifest:
-    """Writes an index of `documents`, by id, into the empty directory `target`: that of `previous` with the `changed`
-    of them written anew and others removed, or all of them where there is none before it or none that can be read.
+    """Write an index of `documents`, by id, into the empty directory `target`: the index in `previous` with the
+    `changed` documents rewritten and the `removed` ones dropped, or all documents if `previous` is None or unreadable.
 
-    Each document is read once. Segments that stay are hard links where the file system has them. Raises OSError.
+    Reads each document once. Unchanged segments become hard links where the file system supports them. Raises OSError.
     """
     manifest = _updated(target, previous, documents, changed, removed) if previous else None
     if manifest is None:
@@ -89,14 +89,14 @@ def _updated(
 ) -> IndexManifest | None:
     try:
         before = read_manifest(previous)
-        # A damaged one would be handed on, and merged into others that seem whole.
+        # Opening verifies them: a damaged segment would be passed on, and merged into others that seem intact.
         segments = [Segment(previous, name) for name in before.segments]
     except IndexUnreadable:
         return None
     live = {one.name: _live(one, before, {*changed, *removed}) for one in segments}
     for name in _written(target, documents, changed):
         written = Segment(target, name, verified=False)
-        # Documents that are as they once were make a segment that may still be there, all of it deleted.
+        # Documents that were reverted produce a segment that may still exist, all of it deleted.
         if name not in live:
             segments.append(written)
         live[name] = np.ones(len(written), dtype=np.bool_)
@@ -114,7 +114,7 @@ def _updated(
 
 
 def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> Array:
-    """Which documents of a segment stay."""
+    """Return the mask of the documents of a segment that stay."""
     live = np.ones(len(segment), dtype=np.bool_)
     live[list(manifest.deleted.get(segment.name, ()))] = False
     for document_id in gone:
@@ -124,7 +124,7 @@ def _live(segment: Segment, manifest: IndexManifest, gone: Collection[str]) -> A
 
 
 def _written(target: Path, documents: Mapping[str, Document], ids: Collection[str]) -> Iterator[str]:
-    """Names of new segments of the documents with these ids."""
+    """Write the documents with these ids; yield the names of the new segments."""
     ordered = sorted(ids)
     for start in range(0, len(ordered), LARGEST_WRITTEN):
         part = ordered[start : start + LARGEST_WRITTEN]
@@ -132,7 +132,7 @@ def _written(target: Path, documents: Mapping[str, Document], ids: Collection[st
 
 
 def _settle(target: Path, previous: Path, names: Collection[str]) -> None:
-    """Has `target` hold the segments of these names and no others."""
+    """Make `target` hold exactly the segments of these names."""
     for path in target.glob(f"*{SUFFIX}"):
         if path.name.removesuffix(SUFFIX) not in names:
             path.unlink()

@@ -1,5 +1,5 @@
-"""A query of finished terms: the words that were asked, each with the ways in which an entry may hold it, and the
-clauses made of them."""
+"""The parsed query: its words, each with the alternatives that an entry may hold instead, and the clauses made of
+them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from jieda.taxonomy import Filters
 
 
 class MatchKind(StrEnum):
-    """What an alternative stands for its words by."""
+    """Why an alternative matches the words of a query."""
 
     TEXT = "text"
     IDENTIFIER = "identifier"
@@ -41,19 +41,19 @@ class MatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
-    """A word of a query: any of `variants` (index terms) stands for it, pooled as one term when scored.
+    """A word of a query: any of `variants` (index terms) matches it; scoring pools them as one term.
 
-    `label` is the word as typed, or what stands for it (a glossary word, a correction).
+    `label` is the word as typed, or its substitute (a glossary word, a correction).
     """
 
     variants: tuple[str, ...]
     label: str
     weight: float = 1.0
     lacking: Language | None = None
-    """Stands for it only in documents that have no edition in this language."""
+    """Matches only in documents that have no edition in this language."""
     beside: tuple[str, ...] = ()
-    """Variants of the word that it stands for, whose documents count as its own where its rarity is told: a
-    translation is not rarer than what it translates."""
+    """Variants of the original word; their documents count towards the idf of this one as well, because a translation
+    is not rarer than what it translates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class Alternative:
 
 
 class ClauseKind(StrEnum):
-    """What a clause is made of, and so what it says where no entry has it."""
+    """What a clause consists of, and thus what it means if no entry has it."""
 
     SERVING = "serving"
-    """Words that only serve the sentence, names of frameworks included."""
+    """Function words, and names of frameworks."""
     NUMBER = "number"
     CODE = "code"
     NAME = "name"
@@ -80,14 +80,14 @@ class ClauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A word or phrase of the query with everything that may stand for it; the first is the literal one."""
+    """A word or phrase of the query with all its alternatives; the first is the literal one."""
 
     alternatives: tuple[Alternative, ...]
     kind: ClauseKind = ClauseKind.WORD
 
     @property
     def meant(self) -> tuple[Alternative, ...]:
-        """The ways to hold it as a whole: words of an identifier are not the identifier."""
+        """The alternatives that match the clause as a whole: words of an identifier are not the identifier."""
         first, *rest = self.alternatives
         if self.kind is not ClauseKind.CODE:
             return self.alternatives
@@ -96,9 +96,9 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How a query is written. `separators` stand before, between and behind its atoms (`document.separators_of`).
+    """The spelling of a query. `separators`: the text before, between and after its atoms (`document.separators_of`).
 
-    `spans`: keys of the code spans that are the query. `is_span`: it is a code span of some entry, case aside.
+    `spans`: keys of the code spans that equal the query. `is_span`: some entry has it as a code span, case aside.
     """
 
     separators: tuple[str, ...] = ()
@@ -110,34 +110,34 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked. `phrase` is the whole query as atoms; `required` phrases must occur."""
+    """A parsed query. `phrase` is the whole query as atoms; `required` phrases must occur."""
 
     clauses: tuple[Clause, ...]
     keys: tuple[str, ...] = ()
     phrase: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
     literal: bool = False
-    """The query is one word or written as code: documents that hold it word for word come first."""
+    """Whether the query is one word or code: documents that hold it word for word come first."""
     writing: Writing = field(default_factory=Writing)
     filters: Filters = field(default_factory=Filters)
     frameworks: tuple[str, ...] = ()
-    """Whose entries are asked for: those that fit come before all others."""
+    """Frameworks asked about: their fitting entries come before all others."""
     saying: str = ""
-    """The query as one text, for its meaning."""
+    """The text to embed."""
     prose: float = 0.0
-    """How far its meaning counts, from 0 to 1: what is code means only itself."""
+    """Weight of the query's meaning, from 0 to 1: code means only itself."""
 
 
 LONGEST_UNIT = 3
-"""Letters of a unit."""
+"""Most letters of a unit."""
 
 JOINED_STEMS = "_"
-"""Only the stems of a whole identifier, joined, have this in them."""
+"""Joins the stems of an identifier; occurs in no other term."""
 
 NUMBER = re.compile(r"[\d.,:x+*/%=-]+")
 ASSIGNMENT = re.compile(r"(?<=\w)=(?=[^=])")
 ASSIGNED = re.compile(r"[`\"']?\s*[:=：]\s*[`\"']?")
-"""What stands between a name and its value."""
+"""The text between a name and its value."""
 ADDRESS = re.compile(r"0x[0-9a-f]+|(?=[a-z]*\d)[0-9a-f]{12,}")
 WORDS_WITH_HYPHENS = re.compile(r"[^\W_]+(?:\.\d+)?(?:-[^\W_]+(?:\.\d+)?)+")
 
@@ -151,15 +151,15 @@ class QueryWord:
     end: int
     alternatives: tuple[Alternative, ...]
     stem: str = ""
-    """What inflected forms share, joined where it is code; empty for Chinese."""
+    """Stem; the joined stems for code; empty for Chinese."""
 
 
 def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
-    """The words of a query in order, without overlap; one that is repeated only where it first stands."""
+    """Return the words of a query in order, without overlap; a repeated word only once, at its first place."""
     first: dict[tuple[Alternative, ...], QueryWord] = {}
     number, end = NUMBER_WEIGHT if _has_code(analysis) else 1.0, 0
     for piece in analysis.pieces:
-        # Of marks alone, such as `_`, there are no atoms.
+        # A piece of marks alone, such as `_`, has no atoms.
         spans, behind = [(atom.start, atom.end) for atom in piece.atoms] or [(end, end)], end
         start, end = spans[0][0], spans[-1][1]
         is_value = behind > 0 and ASSIGNED.fullmatch(text, behind, start) is not None
@@ -169,14 +169,14 @@ def words_of(analysis: Analysis, text: str) -> list[QueryWord]:
 
 
 def _has_code(analysis: Analysis) -> bool:
-    """Whether anything in the query but its numbers is written as code."""
+    """Whether the query has code other than numbers."""
     return any(
         piece.kind is RunKind.CODE and not NUMBER.fullmatch(piece.tokens[0].text) for piece in analysis.pieces
     )
 
 
 def _words(piece: Piece, number: float) -> Sequence[QueryWord]:
-    """The words of a piece; `number` is what a number weighs."""
+    """Return the words of a piece; `number` is the weight of a number."""
     if piece.kind is RunKind.HAN:
         return sorted(_han_words(piece), key=lambda word: word.start)
     parts = piece.of_kind(TokenKind.PART)
@@ -218,19 +218,19 @@ def _code_word(piece: Piece, parts: Sequence[Token], number: float) -> QueryWord
 
 
 def _values_from(exact: Token) -> int:
-    """Where in a query the value of `name=value` begins; behind its end where nothing is assigned."""
+    """Return the offset at which the value of `name=value` begins; the end of the token if nothing is assigned."""
     found = ASSIGNMENT.search(exact.text)
     return exact.start + found.end() if found else exact.end
 
 
 def _worth(part: Token, values: int) -> float:
-    """What a part of a piece of code weighs: a name decides, and its value, or a number beside it, confirms; a version
-    is a name."""
+    """Return the weight of a part of a piece of code: a name decides, its value or a number beside it only confirms; a
+    version counts as a name."""
     return VALUE_WEIGHT if part.start >= values or part.text.isdecimal() else 1.0
 
 
 def _typed(part: Token, exact: Token) -> str:
-    """The part as it was typed, where folding kept lengths; otherwise its stem."""
+    """Return the part as typed if folding kept lengths, otherwise its stem."""
     return exact.text[part.start - exact.start : part.end - exact.start] or part.text
 
 
@@ -239,11 +239,11 @@ def _present(*terms: str | None) -> tuple[str, ...]:
 
 
 Grams = Mapping[tuple[int, int], Token]
-"""The characters and pairs of characters of a Han run, by their span."""
+"""Characters and pairs of characters of a Han run, by span."""
 
 
 def _han_words(piece: Piece) -> Iterator[QueryWord]:
-    """Words of the dictionary, the longest where they overlap, then whatever characters are left over."""
+    """Yield the dictionary words, the longest where they overlap, then the characters left over."""
     grams = {(token.start, token.end): token for token in piece.of_kind(TokenKind.GRAM)}
     words = piece.of_kind(TokenKind.TERM)
     covered: set[int] = set()
@@ -261,7 +261,7 @@ def _dictionary_word(word: Token, grams: Grams) -> QueryWord:
     literal = Alternative((WeightedTerm((word.term,), word.text, weight),))
     pairs = _bigrams(word.start, word.end, grams)
     cut = tuple(WeightedTerm((pair.term,), word.text, weight) for pair in pairs)
-    # Marks above a character can leave no pair that spans what the word spans.
+    # Combining marks can leave no pair inside the word's span.
     cut_otherwise = (Alternative(cut, *BIGRAMS),) if cut else ()
     return QueryWord(word.text, word.start, word.end, (literal, *cut_otherwise))
 
@@ -271,7 +271,7 @@ def _bigrams(start: int, end: int, grams: Grams) -> list[Token]:
 
 
 def _loose_words(characters: Sequence[Token], grams: Grams) -> Iterator[QueryWord]:
-    """Characters that belong to no word: neighbors together, function words by themselves."""
+    """Yield the characters that belong to no word: neighbors together, function words by themselves."""
     run: list[Token] = []
     for character, following in pairwise([*characters, None]):
         if character is None:
@@ -300,8 +300,8 @@ def _weighted(tokens: Sequence[Token], weight: float, label: str = "") -> tuple[
 
 
 def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
-    """1 − CODE_OVER_PROSE · (share of the query's atoms that stand in code), 0 at least; 0 too where nothing of it is
-    a word of any language that a general dictionary knows (`is_word`): a slip of the hand means nothing."""
+    """Return 1 − CODE_OVER_PROSE · (share of the query's atoms in code), at least 0; also 0 if no part of the query is
+    Han or a word of a general dictionary (`is_word`): random keystrokes have no meaning."""
     code = sum(len(piece.atoms) for piece in analysis.pieces if piece.of_kind(TokenKind.PART))
     says = any(piece.kind is RunKind.HAN or is_word(piece.tokens[0].text) for piece in analysis.pieces)
     return max(0.0, 1 - CODE_OVER_PROSE * code / len(analysis.atoms)) if says else 0.0
@@ -309,7 +309,7 @@ def prose_of(analysis: Analysis, is_word: Callable[[str], bool]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """Something that may stand for words `first` to `last` (inclusive) of a query."""
+    """A term that may replace words `first` to `last` (inclusive) of a query."""
 
     first: int
     last: int
@@ -322,8 +322,8 @@ class Substitute:
 def clauses_of(
     words: Sequence[QueryWord], substitutes: Sequence[Substitute], is_word: Callable[[str], bool]
 ) -> Iterator[Clause]:
-    """A clause for each word, or for the words together that a substitute stands for; `is_word` of a general
-    dictionary."""
+    """Yield a clause for each word, or for the words that one substitute replaces together; `is_word` consults a
+    general dictionary."""
     joined = {number for one in substitutes for number in range(one.first, one.last)}
     bounds = [0, *(number + 1 for number in range(len(words) - 1) if number not in joined), len(words)]
     for first, end in pairwise(bounds if words else []):
@@ -337,7 +337,7 @@ def clauses_of(
 
 
 def _is_unit(words: Sequence[QueryWord], before: QueryWord) -> bool:
-    """Whether a word is what a number right before it counts, such as `GiB` or `ms`: it varies with it."""
+    """Whether a word is the unit of a number right before it, such as `GiB` or `ms`, and varies with it."""
     only = words[0]
     is_short = len(words) == 1 and len(only.text) <= LONGEST_UNIT and only.text.isascii()
     return is_short and only.start - before.end <= 1 and NUMBER.fullmatch(before.text) is not None

@@ -1,5 +1,5 @@
-"""A query to the documents that answer it, best first, and why, and whether the best one is an answer: everything that
-ranks, once, above any index."""
+"""Ranking, independent of the index: finds the documents that answer a query, orders and explains them, and decides
+whether the best one is an answer at all."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -66,24 +66,24 @@ from jieda.taxonomy import FACETS, Filters
 
 
 def telling(clauses: Sequence[Clause]) -> Sequence[Clause]:
-    """The clauses that say what is asked about: no words that only serve the sentence, and beside code no numbers,
-    which are the part of an error message that varies. All of them where nothing else is said."""
+    """Return the informative clauses: without function words and, in a query with code, without numbers, which are the
+    part of an error message that varies. Return all clauses if none is left."""
     has_code = any(clause.kind is ClauseKind.CODE for clause in clauses)
     silent = {ClauseKind.SERVING, *([ClauseKind.NUMBER] if has_code else [])}
     return [clause for clause in clauses if clause.kind not in silent] or clauses
 
 
 def evidence(query: Query, columns: Columns, scorer: QueryScorer, first: Sequence[ScoredDocument]) -> float:
-    """About 0.3 for a stranger and 1 for a right answer; `first` are the best one or two.
+    """Rate the best answer: about 0.3 for an unrelated entry, 1 for a right one. `first`: the best one or two.
 
         evidence = coverage + BY_SCORE · words − BY_UNKNOWN · unknown + BY_FOREIGN · foreign
                  + prose · (BY_LIKENESS · likeness + BY_LEAD · lead − UNLIKE)
 
-    `coverage` is the share of the telling clauses' weight that the best accounts for, `words` what it scores by words
-    alone. `unknown` is the share in names that no entry has, code or words that no dictionary has: what is asked is
-    about something else. `foreign` is the share in words that no entry has because entries lack the language they are
-    asked in. `lead` is how far the best is ahead of the second, in parts of its score. The second line counts where
-    meaning does: there an answer is to be alike.
+    `coverage` is the share of the informative clauses' weight that the best document accounts for, `words` its score
+    by words alone. `unknown` is the share of names that no entry has, that is code or words that no dictionary has:
+    the question is about something else. `foreign` is the share of words that no entry has because entries lack the
+    query's language. `lead` is the distance to the second document as a share of the best score. The second line
+    counts where meaning counts: an answer has to be similar there.
     """
     best, clauses = first[0], telling(weighed(query.clauses, scorer))
     weights = np.array([sum(map(scorer.weight, clause.alternatives[0].terms)) for clause in clauses])
@@ -112,13 +112,13 @@ def _is_name(clause: Clause) -> bool:
 
 
 def _known(way: Alternative, scorer: QueryScorer) -> float:
-    """The share of a way's words that some entry has."""
+    """Return the share of an alternative's words that some entry has, by weight."""
     total = sum(term.weight for term in way.terms) or 1.0
     return sum(term.weight for term in way.terms if scorer.holders(term)) / total
 
 
 def _held(clause: Clause, scorer: QueryScorer, number: int) -> float:
-    """The share of a clause that a document accounts for, in the way that suits it best."""
+    """Return the share of a clause that a document accounts for, by its best alternative."""
     return max(_share(way, scorer, number) for way in clause.alternatives)
 
 
@@ -136,7 +136,7 @@ def _share(way: Alternative, scorer: QueryScorer, number: int) -> float:
 
 
 class Contribution(NamedTuple):
-    """Why a document scored: what a term of an alternative brought in a zone of `fields.ZONES`."""
+    """The part of a document's score that one term of an alternative earned in one zone of `document.ZONES`."""
 
     label: str
     source: MatchKind
@@ -146,7 +146,7 @@ class Contribution(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What a word brought to one document."""
+    """The part of one document's score that a word earned."""
 
     score: float
     term: WeightedTerm
@@ -160,10 +160,10 @@ def contributions(
     pools: Mapping[Variants, int],
     least: float = 0.0,
 ) -> list[tuple[Contribution, ...]]:
-    """For each document and each clause its best alternative, that one's terms by zone; largest first.
+    """Return for each document, clause by clause, the terms of the best alternative by zone; largest first.
 
-    A term's score is shared among its zones in proportion to what each brought to tf~. Terms that bring less
-    than the share `least` of a document's score, what meaning lifts it by included, are left out.
+    A term's score is split among its zones in proportion to their part of tf~. Terms below the share `least` of a
+    document's score, its lift by meaning included, are left out.
     """
     numbers = np.array([one.number for one in candidates], dtype=np.intp)
     parts: list[list[_Part]] = [[] for _ in candidates]
@@ -193,7 +193,7 @@ def contributions(
 def _add_best(
     clause: Clause, scorer: QueryScorer, numbers: "np.typing.NDArray[np.intp]", parts: Sequence[list[_Part]]
 ) -> None:
-    """The terms of the clause's best alternative, document by document."""
+    """Add to each document's parts the terms of the clause's best alternative."""
     ways = [_term_scores(way, scorer, numbers) for way in clause.alternatives]
     whole = [reduce(add, scores) for scores in ways]
     best = np.argmax(whole, axis=0).tolist() if len(whole) > 1 else [0] * len(parts)
@@ -215,7 +215,7 @@ def _term_scores(
 
 
 def saturation_at(postings: Postings, numbers: "np.typing.NDArray[np.intp]") -> Scores:
-    """The saturation of a word in some documents, 0 where it does not occur."""
+    """Return the saturation of a word in each of some documents, 0 where it does not occur."""
     if not len(postings.documents):
         return np.zeros(len(numbers))
     places = np.minimum(np.searchsorted(postings.documents, numbers), len(postings.documents) - 1)
@@ -236,37 +236,37 @@ def _by_zone(part: _Part, shares: Sequence[Share]) -> list[Contribution]:
 
 
 class Ranking:
-    """The answers to one query. Counts and explanations are worked out when they are asked for."""
+    """The ranked answers to one query. Counts and explanations are computed on demand."""
 
     def __init__(self, query: Query, found: LookupResult, pools: Mapping[Variants, int], window: int) -> None:
         self._query = query
         self._found = found
         self._pools = pools
         self.ranked = tuple(map(_lifted, found.answers[:window]))
-        """As many as were asked for, best first."""
+        """The best `window` answers, best first."""
         self.near = tuple(map(_lifted, found.near))
-        """Documents that share something with the query, and too little to be answers; best first, a handful."""
+        """A few documents that share something with the query, but too little to be answers; best first."""
         self.phrase_dropped = found.phrases_dropped
-        """No document holds the required phrases."""
+        """Whether the required phrases were ignored because no document holds them."""
 
     def is_weak(self) -> bool:
-        """Whether the best answer, where there is one, fits badly."""
+        """Whether there is a best answer and it fits badly."""
         first, columns = [*map(_lifted, self._found.answers[:2])], self._found.columns
         if not first or first[0].tier or columns.recency is not None:
             return False
         return evidence(self._query, columns, QueryScorer(columns, self._pools), first) < WEAK
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        """How many documents answer, with each of these filters in place of the query's."""
+        """Count the answers under each of `filters`, which replace the query's own."""
         return self._found.totals(filters)
 
     def facets(self) -> dict[str, tuple[FacetCount, ...]]:
-        """How many answers there would be with a value chosen, most first, for values with any or chosen already."""
+        """Count the answers for each facet value that has any or is chosen already, most first."""
         counted = self._found.facets()
         return {facet: tuple(_counts(counted[facet], self._query.filters.facet(facet))) for facet in FACETS}
 
     def contributions(self, start: int, end: int, least: float = 0.0) -> list[tuple[Contribution, ...]]:
-        """What made up the scores of `ranked[start:end]`; see `explain.contributions`."""
+        """Return what made up the scores of `ranked[start:end]`; see `contributions`."""
         shown = self._found.answers[start:end]
         return contributions(self._query.clauses, self._found, shown, self._pools, least)
 
@@ -277,8 +277,10 @@ def _counts(counts: Mapping[str, int], chosen: Sequence[str]) -> list[FacetCount
 
 
 def _lifted(one: ScoredDocument) -> ScoredDocument:
-    """With a score that falls from the first answer to the last, tiers in it: where a query's words are everywhere and
-    what stands for them is rare, scores know no bound, and tiers must."""
+    """Return the document with its tier added to its score, so that scores fall from the first answer to the last.
+
+    Where the words of a query are common and their substitutes rare, a score has no bound, so it is capped first.
+    """
     return replace(one, score=min(one.score, HIGHEST) + TIER_STEP * one.tier)
 
 
@@ -291,10 +293,10 @@ class Ranker:
     def rank(
         self, query: Query, window: int, meaning: Vector | None = None, within: Within | None = None
     ) -> Ranking:
-        """The best `window` answers, `within` some documents; `meaning` is what is asked, embedded, where anybody
-        embeds. Raises IndexUnreadable where the index is damaged."""
+        """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
+        is an embedder. Raises IndexUnreadable if the index is damaged."""
         pools = pools_of(query.clauses)
-        # A phrase of one word says nothing that its term does not, unless its writing matters.
+        # A phrase of one word adds nothing to its term, unless the exact spelling matters.
         phrase = query.phrase if query.literal or len(query.phrase) > 1 else ()
         wanted = Lookup(
             judge=partial(judge, query, pools),
@@ -310,7 +312,7 @@ class Ranker:
             writing=query.writing.separators if query.literal else (),
             required=query.required,
             filters=query.filters,
-            # How well the first one fits is told by the second as well.
+            # The second answer helps to judge how well the first one fits.
             window=max(window, 2),
             near=NEAR_MISSES,
             meaning=meaning,
@@ -320,10 +322,10 @@ class Ranker:
 
 
 def judge(query: Query, pools: Mapping[Variants, int], columns: Columns) -> Standings:
-    """Where each document of some columns stands in the answer to a query.
+    """Return scores and tiers of the documents in `columns`, and which of them answer the query.
 
-    Those that are exact answer, and those whose coverage is neither tiny nor far below the best's (by HELD_SHARE
-    where code is held as it stands), and those that mean nearly the same; where operators list documents, all of them.
+    Exact matches answer, documents whose coverage is neither tiny nor far below the best one (by HELD_SHARE where code
+    matches exactly), and documents of nearly the same meaning; where operators list documents, all of them.
     """
     scorer = QueryScorer(columns, pools)
     scored = scorer.combine(weighed(query.clauses, scorer))

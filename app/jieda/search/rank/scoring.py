@@ -1,4 +1,4 @@
-"""BM25F over numpy arrays, and the order that its promises demand.
+"""BM25F over numpy arrays, and the tiers that put exact matches first.
 
 The formula is the "simple BM25F" of S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework:
 BM25 and Beyond (Foundations and Trends in Information Retrieval 3(4), 2009), section 3.6: term frequencies are
@@ -8,13 +8,13 @@ weighted and normalized by length within each zone, summed over zones, and satur
     score(t, d) = idf(t) · (k1 + 1) · tf~ / (k1 + tf~)
     idf(t) = ln(1 + (N − n(t) + 0.5) / (n(t) + 0.5))
 
-n(t) counts documents that hold t in any zone. pivot(z) is the mean length of the zone there; here it is a constant
-(`weights.ZONE_WEIGHTS` says why), so that a document's tf~ is its own. An index answers tf~ / (k1 + tf~); the rest is
-here.
+n(t) counts documents that hold t in any zone. pivot(z) is the mean length of the zone in the paper; here it is a
+constant (`weights.ZONE_WEIGHTS` says why), so that a document's tf~ does not depend on other documents. An index
+returns tf~ / (k1 + tf~); this module computes the rest.
 
 Beyond the formula: a clause of the query takes the best of its alternatives, and the sum over clauses is scaled by
 coverage, the share of the query's idf that a document accounts for, so that one common word, however often it is
-repeated, doesn't outweigh the rare ones. Last, it is divided by the most that the query could bring.
+repeated, doesn't outweigh the rare ones. Last, the score is divided by the highest one that the query allows.
 """
 
 import math
@@ -50,12 +50,12 @@ Variants = tuple[str, ...]
 
 
 def idf(documents: int, holders: int) -> float:
-    """Inverse document frequency; positive for every `holders` up to `documents`."""
+    """Return the inverse document frequency; positive for every `holders` up to `documents`."""
     return math.log1p((documents - holders + 0.5) / (holders + 0.5))
 
 
 def pools_of(clauses: Sequence[Clause]) -> dict[Variants, int]:
-    """Every distinct word of a query, and its place among `Columns.pools`."""
+    """Map every distinct word of a query to its index in `Columns.pools`."""
     distinct = dict.fromkeys(
         term.variants for clause in clauses for way in clause.alternatives for term in way.terms
     )
@@ -74,7 +74,7 @@ class QueryScorer:
     """Scores the clauses of one query over the columns that were found for it."""
 
     def __init__(self, columns: Columns, pools: Mapping[Variants, int]) -> None:
-        """`pools` as `pools_of` tells them."""
+        """`pools`: the result of `pools_of`."""
         self._size = columns.size
         self._total = columns.total
         self._lacking = columns.lacking
@@ -82,7 +82,7 @@ class QueryScorer:
         self._idf = {v: idf(columns.total, postings.holders) for v, postings in self._postings.items()}
 
     def weight(self, term: WeightedTerm) -> float:
-        """What a document's holding a word is worth at most per unit of saturation: its weight times its idf."""
+        """Return the score of a word per unit of saturation: its weight times its idf."""
         return term.weight * (self._idf[term.variants] if not term.beside else self._idf_beside(term))
 
     def _idf_beside(self, term: WeightedTerm) -> float:
@@ -90,7 +90,7 @@ class QueryScorer:
         return idf(self._total, min(self._total, holders))
 
     def postings(self, term: WeightedTerm) -> Postings:
-        """Where a word occurs, and stands for what was asked."""
+        """Return the postings of a word, only in documents where it may stand for the word that was typed."""
         postings = self._postings[term.variants]
         if term.lacking is None:
             return postings
@@ -99,14 +99,14 @@ class QueryScorer:
         return Postings(postings.documents[kept], postings.saturation[kept], postings.holders)
 
     def holders(self, term: WeightedTerm) -> int:
-        """How many documents of the whole index have a word."""
+        """Count the documents of the whole index that have a word."""
         return self._postings[term.variants].holders
 
     def combine(self, clauses: Sequence[Clause]) -> ScoreColumns:
-        """Score and coverage (0 to 1) of every document over all clauses.
+        """Return score and coverage (0 to 1) of every document over all clauses.
 
-        The score is divided by what a document would get in which every word occurs without end, so that it
-        can be compared between queries: about 1 for a perfect match, near 0 for one common word of many.
+        The score is divided by its limit for a document that repeats every word without end, so that it can be
+        compared between queries: about 1 for a perfect match, near 0 for one common word of many.
         """
         score, covered = np.zeros(self._size), np.zeros(self._size)
         total = 0.0
@@ -125,14 +125,14 @@ class QueryScorer:
         )
 
     def _add(self, only: Alternative, score: Scores, covered: Scores) -> None:
-        """A clause that can be satisfied in one way only."""
+        """Add a clause that has one alternative only."""
         for term in only.terms:
             postings, weight = self.postings(term), self.weight(term)
             score[postings.documents] += only.weight * weight * postings.saturation
             covered[postings.documents] += only.cover * weight
 
     def _add_best(self, clause: Clause, importance: float, score: Scores, covered: Scores) -> None:
-        """Of several ways the best for each document, in score and in coverage."""
+        """Add for each document the best of several alternatives, in score and in coverage."""
         best, share = np.zeros(self._size), np.zeros(self._size)
         for way in clause.alternatives:
             total = sum(map(self.weight, way.terms))
@@ -151,7 +151,7 @@ class QueryScorer:
         covered += importance * share
 
     def _raise(self, way: Alternative, best: Scores, share: Scores) -> None:
-        """A way of one term: only documents that hold it are touched."""
+        """Apply an alternative of one term, touching only the documents that hold it."""
         postings, weight = self.postings(way.terms[0]), self.weight(way.terms[0])
         held = postings.documents
         best[held] = np.maximum(best[held], way.weight * weight * postings.saturation)
@@ -160,18 +160,18 @@ class QueryScorer:
 
 
 LEAST_OPEN = 1 / 3
-"""What translations keep in any case, so that what they find is an answer still (ANSWER_SHARE)."""
+"""Least share of its weight that a translation keeps, so that its hits are still answers (ANSWER_SHARE)."""
 
 
 def weighed(clauses: Sequence[Clause], scorer: QueryScorer) -> Sequence[Clause]:
-    """The clauses, with their translations weighed. The first way to satisfy one is always the word itself.
+    """Return the clauses with weighted translations. The first alternative of a clause is always the word itself.
 
         weight(translation) = weight · max(LEAST_OPEN, 1 − g)
 
-    g is the highest coverage that any document reaches without them. Where some entry accounts for the whole query as
-    it was asked, entries in the other language come behind it; where none has a word of it, translations are all there
-    is. In a reading set with half of the entries in each language, 2.3% of the questions lost the first place to an
-    entry of the other language without this, and 0.5% do with it.
+    g is the highest coverage that any document reaches without translations. If an entry covers the whole query as
+    typed, entries in the other language rank behind it; if no entry has a word of it, only translations find anything.
+    In a test set with half of the entries in each language, 2.3% of the questions lost the first place to an entry of
+    the other language without this, and 0.5% do with it.
     """
     if not any(_is_translation(way) for clause in clauses for way in clause.alternatives[1:]):
         return clauses
@@ -202,7 +202,7 @@ TITLE_KEYS, SPAN_KEYS, FRAMEWORK_KEYS, ANYWHERE_KEYS = range(4)
 
 
 def tiers_of(query: Query, columns: Columns) -> Tiers:
-    """The tier of each document: 0 unless an exact form puts it before all that are merely relevant."""
+    """Return the tier of each document: 0 unless an exact match ranks it before all merely relevant ones."""
     tiers = np.zeros(columns.size, dtype=np.int64)
     if query.literal and len(columns.phrase):
         tiers[columns.phrase] = _of_writing(query.writing, columns)
@@ -211,15 +211,15 @@ def tiers_of(query: Query, columns: Columns) -> Tiers:
 
 
 def _of_writing(writing: Writing, columns: Columns) -> Tiers:
-    """By the exact writing of a query that a document holds word for word.
+    """Return the tiers of the documents that hold a query word for word, by how each spells it.
 
-    Analysis makes `--load`, `load` and the `load` of `load_dir` one word, so that each finds the others.
+    Analysis reduces `--load`, `load` and the `load` of `load_dir` to one word, so that each finds the others.
     """
     title, body, front = (columns.written >> (WRITTEN_BITS * region) for region in (TITLES, BODIES, FRONTS))
     in_title = (title & _word_of_title(writing)) > 0
     alone = in_title | ((body & Held.ALONE) > 0)
     if not writing.is_code and not writing.is_span:
-        # What a reader sees counts before what only search sees, where it is a question of who writes an identifier.
+        # For an identifier, visible text ranks before text that only search sees, so fronts do not count.
         alone |= (front & Held.ALONE) > 0
     seen = title | body
     rules = [
@@ -234,25 +234,25 @@ def _of_writing(writing: Writing, columns: Columns) -> Tiers:
 
 
 def _word_of_title(writing: Writing) -> Held:
-    """What makes a query a word of a title; Chinese words have no space around them."""
+    """Return the flags that make a query a word of a title; Chinese words have no space around them."""
     return Held.ALONE | Held.INSIDE if writing.has_han else Held.ALONE
 
 
 def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scores:
-    """What each document's score gains; zeros where words alone decide.
+    """Return what meaning adds to each document's score; zeros where words alone decide.
 
         score(d) = words(d) + lift(d)
         lift(d)  = prose · (MEANING_WEIGHT · max(0, told(d) − UNRELATED)
                             + TITLE_MEANING_WEIGHT · max(0, titled(d) − SAME_QUESTION))
 
-    `words` is what `QueryScorer` makes of the query's words, 0 to about 1, and `told` and `titled` what the index
-    tells of the vectors (`protocol.Alike`). `prose` falls with the share of the query that is code (`words.prose_of`):
-    an error line names what it is about, and whatever resembles it is another error.
+    `words` is the score of `QueryScorer`, 0 to about 1; `told` and `titled` are the similarities that the index returns
+    (`protocol.Alike`). `prose` falls with the share of the query that is code (`words.prose_of`): an error line names
+    its error, and whatever resembles it is another error.
 
-    Words come first. Where some entry holds the query word for word, or is it (a tier), nobody is lifted at all, so a
-    title, an alias, an identifier, a phrase or a copied error line never loses to what merely means the same.
-    Elsewhere the weight decides: a word that only the right entry has outweighs any likeness. An entry that shares no
-    word with the query answers where its lift is not far below the highest one (ANSWER_SHARE, as for words); its
+    Words come first. If some entry holds the query word for word, or is it (a tier), no entry is lifted, so a title,
+    an alias, an identifier, a phrase or a copied error line never loses to a text that merely means the same.
+    Otherwise the weight decides: a word that only the right entry has outweighs any similarity. An entry that shares
+    no word with the query is an answer if its lift is close to the highest one (ANSWER_SHARE, as for words); its
     reason says so.
     """
     prose = prose_in(query, columns)
@@ -265,14 +265,14 @@ def lift_of(query: Query, columns: Columns, words: Scores, tiers: Tiers) -> Scor
 
 
 def prose_in(query: Query, columns: Columns) -> float:
-    """How far meaning counts where no entry has a tier, 0 to 1."""
+    """Return the weight of meaning, 0 to 1, for a query for which no entry has a tier."""
     held = len(query.phrase) > 1 and len(columns.phrase) > 0
     return 0.0 if columns.likeness is None or held else query.prose
 
 
 def fits(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers: Tiers) -> Numbers:
-    """Which of some documents of the frameworks that are asked for come before others: an exact form puts them there,
-    or they account for `least` of the query, or none of all is more alike."""
+    """Return those of `documents` (of the requested frameworks) that rank before others: by an exact match, by a
+    coverage of at least `least`, or because no document is more similar."""
     enough = coverage[documents] >= max(ANSWER_COVERAGE, least)
     alike = (lift[documents] > 0) & (lift[documents] >= lift.max(initial=0.0))
     fitting: Numbers = documents[enough | (tiers[documents] > 0) | alike]
@@ -280,7 +280,7 @@ def fits(documents: Numbers, least: float, coverage: Scores, lift: Scores, tiers
 
 
 def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> None:
-    """Scales what the `others` score and are lifted by, in place, so that they come behind all of the `first`."""
+    """Scale score and lift of the `others` in place, so that they rank behind all of the `first`."""
     whole = score + lift
     least, most = float(whole[first].min(initial=math.inf)), float(whole[others].max(initial=0.0))
     if 0 < most >= least:
@@ -290,6 +290,6 @@ def put_behind(first: Numbers, others: Numbers, score: Scores, lift: Scores) -> 
 
 
 def answering(lift: Scores) -> Mask:
-    """Documents that are alike enough to answer, whatever words they share."""
+    """Return the mask of documents that are similar enough to answer, whatever words they share."""
     alike: Mask = (lift > 0) & (lift >= ANSWER_SHARE * lift.max(initial=0.0))
     return alike
