@@ -1,7 +1,7 @@
 """In a closed network and behind a proxy: what the browser itself asks for."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from urllib.parse import urlsplit
 
@@ -23,8 +23,8 @@ def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Ser
     with server.client() as client:
         addresses = re.findall(r"<loc>([^<]+)</loc>", client.get("/sitemap.xml").text)
         assert len(addresses) > 150
-        loaded = [each for address in addresses for each in LOADED.findall(client.get(address).text)]
-    assert len(loaded) > len(addresses)
+        loaded = [each for address in addresses[::3] for each in LOADED.findall(client.get(address).text)]
+    assert len(loaded) > len(addresses) / 3
     assert [each for each in loaded if not re.match(r"/(?!/)|data:", each)] == []
     page = open_page("/docs")
     elsewhere: list[str] = []
@@ -49,11 +49,16 @@ def test_no_page_asks_another_host_for_anything(open_page: OpenPage, server: Ser
     assert elsewhere == []
 
 
+@pytest.fixture(scope="module")
+def below(inside: Callable[..., AbstractContextManager[Inside]]) -> Iterator[str]:
+    """The address of a server that knows that it is under a path."""
+    with inside(root_path="/kb") as running:
+        yield running.base
+
+
 @pytest.mark.parametrize("strips", [True, False])
-def test_the_script_works_under_a_path(
-    open_page: OpenPage, inside: Callable[..., AbstractContextManager[Inside]], strips: bool
-) -> None:
-    with inside(root_path="/kb") as running, proxied(running.base, "/kb", strips=strips) as base:
+def test_the_script_works_under_a_path(open_page: OpenPage, below: str, strips: bool) -> None:
+    with proxied(below, "/kb", strips=strips) as base:
         failed: list[str] = []
         page = open_page(f"{base}/kb/")
         page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
