@@ -26,7 +26,8 @@ sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", *s
 """Before anything else is imported, so that `from pickle import loads` has it as well."""
 
 TESTS = (
-    "tests/search/test_embedded.py::TestIndexOfSegments",
+    "tests/search/test_embedded.py::TestIndexOfSegments::test_scores_agree_with_the_formula_written_out",
+    "tests/search/test_embedded.py::TestIndexOfSegments::test_terms_and_how_many_documents_hold_them_are_known",
     "tests/search/test_writer.py",
     "tests/search/test_store.py",
     "tests/search/test_searcher.py::test_a_slip_is_corrected_and_said_so",

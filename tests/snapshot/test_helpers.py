@@ -112,13 +112,15 @@ def test_two_processes_make_the_same_as_one(
     assert count.own == LOGS
 
 
-@pytest.mark.parametrize(("nth", "number"), [(1, 2), (10, 1), (40, 2)])
+@pytest.mark.parametrize("kill", [(1, 2), (10, 1), (40, 2)])
 def test_nothing_is_lost_with_a_process_that_is_killed(
-    much: Path, alone: Kept, caplog: pytest.LogCaptureFixture, nth: int, number: int
+    much: Path, alone: Kept, analyzers: Analyzers, caplog: pytest.LogCaptureFixture, kill: tuple[int, int]
 ) -> None:
+    """At the nth look at them, one or both."""
+    nth, number = kill
     watcher = Watcher(nth, lambda pids: killed(pids[:number]))
     with tempfile.TemporaryDirectory() as data:
-        Builder([much], Path(data), Analyzers(), watcher, processes=2).build()
+        Builder([much], Path(data), analyzers, watcher, processes=2).build()
         assert kept(Path(data)) == alone
     assert "is gone" in caplog.text
     # Nor is anything made a second time.
