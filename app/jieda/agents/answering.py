@@ -1,4 +1,4 @@
-"""Turn the answers of a `Client` into those of the tools: as much as an agent needs, and a way to the rest."""
+"""Turns responses of a `Client` into tool results: as much as an agent needs, and how to get the rest."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from jieda.taxonomy import FACETS, Window
 MAX_FIX = 6000
 """Characters of a fix. The longest shipped one has a third of that."""
 MORE_FIXES = 1200
-"""Characters that all fixes together may have for a second one to be told as well."""
+"""Total characters of fixes up to which further fixes are included."""
 MAX_LINES = 3
-"""Lines of the log told for a match."""
+"""Log lines quoted per match."""
 MAX_TITLE = 80
-"""Characters of the title of an entry that is no answer."""
+"""Characters of the title of an entry that is not an answer."""
 MOST_SNIPPETS = 2
-"""Hits of which a passage is told: titles tell the others apart."""
+"""Hits with a snippet; the others are distinguished by title."""
 MAX_PART = 8000
-"""Characters of an entry told at a time: some 2,000 tokens of English."""
+"""Characters of an entry per call: some 2,000 tokens of English."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every answer is made with. `words` gives what translates into a language, `site` what the content says of
-    itself; a distant server does not tell."""
+    """Dependencies of every tool. `words` returns the translator into a language, `site` the content's texts about
+    itself, which a remote server does not provide."""
 
     client: Client
     words: Callable[[Language], Callable[..., str]]
@@ -40,7 +40,7 @@ class Context:
 
 
 async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
-    """The entries that explain a log; the fix of the first, and of others while they are short."""
+    """Return the entries that explain a log, with the fix of the first, and further fixes while they are short."""
     found = await context.client.diagnose(asked.text, asked.spoken, asked.framework)
     shown = found.model_dump(mode="json")
     shown["matches"] = list(_matches(context.client, found))
@@ -50,7 +50,7 @@ async def diagnose(context: Context, asked: questions.DiagnoseQuestion) -> Json:
     ]
     key = _advice(found)
     shown["framework"] = found.framework if found.asks or key == "foreign" else ""
-    # Which failure no entry surely explains: the agent has what it says in the log.
+    # The error that no entry explains with certainty; the agent has its text in the log.
     shown["errors"] = shown["errors"][:1] if found.outcome is not Verdict.KNOWN else []
     shown["read"] = ", ".join(f"{part.first}–{part.last}" for part in found.read)
     told_of = {"names": ", ".join(found.asks), "log": found.framework}
@@ -82,8 +82,8 @@ def _advice(found: schemas.ApiDiagnosis) -> str:
 
 
 async def search(context: Context, asked: questions.SearchQuestion) -> Json:
-    """The entries that a query finds, without their answers: `read` tells those. One that explains the query as a
-    failure stands above them, and not among them once more. Raises BadParameter past the end."""
+    """Return the entries that a query finds, without their answers, which `read` returns. An entry that explains the
+    query as an error is listed above the hits and not repeated among them. Raises BadParameter past the end."""
     lang = asked.spoken
     request = SearchRequest(asked.query, lang, asked.filters(), asked.limit, asked.offset)
     found = await context.client.search(request)
@@ -109,7 +109,7 @@ async def search(context: Context, asked: questions.SearchQuestion) -> Json:
 
 
 async def read(context: Context, asked: questions.ReadQuestion) -> Json:
-    """An entry or a section of it, as much as fits. Raises BadParameter for none such and past its end."""
+    """Return an entry or a section, as much as fits. Raises BadParameter for an unknown section or past the end."""
     entry = await context.client.read(asked.id, asked.spoken)
     sections = entry.sections()
     if asked.section and asked.section not in sections:
@@ -129,7 +129,7 @@ async def read(context: Context, asked: questions.ReadQuestion) -> Json:
 
 
 async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
-    """The tags with their counts or, where filters say which, the entries. Raises BadParameter past their end."""
+    """Return the tags with their counts or, under filters, the entries. Raises BadParameter past the end."""
     client, lang, filters = context.client, asked.spoken, asked.filters()
     overview = not filters and not asked.offset
     found = await client.entries(filters, lang, Window(1 if overview else asked.limit, asked.offset))
@@ -144,7 +144,7 @@ async def list_entries(context: Context, asked: questions.ListQuestion) -> Json:
 
 
 async def report(context: Context, asked: questions.OutcomeQuestion) -> Json:
-    """What came of an entry, counted for those who maintain it."""
+    """Report the outcome of an entry, counted for its maintainers."""
     found = await context.client.report(asked.id, asked.spoken, asked.outcome, asked.text)
     return told(found.model_dump(mode="json"), answers.REPORTED)
 
@@ -154,12 +154,12 @@ def _counted(tags: Iterable[schemas.ApiTag]) -> list[Json]:
 
 
 def _next(offset: int, count: int, total: int) -> int | None:
-    """Where a list or a text goes on; None where it is over."""
+    """Return the next offset in a list or text; None at its end."""
     return offset + count if count and offset + count < total else None
 
 
 def _check_end(offset: int, total: int) -> None:
-    """Raises BadParameter where there is something, but nothing that far."""
+    """Raise BadParameter for an offset past the end of something that is not empty."""
     if offset >= total > 0:
         raise BadParameter(field="offset", expected=str(total))
 

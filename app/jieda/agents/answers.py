@@ -1,6 +1,6 @@
-"""Answers of the tools: of what the API answers the fields that a view names, without those that are empty, for every
-word is paid for; and the same as text, for the many clients that show a model nothing else. What an entry says, its
-title included, stands in a fence there."""
+"""Results of the tools: the fields of an API response that a view names, without empty ones, because every word costs
+tokens; and the same as text, for the many clients that show a model nothing else. In the text, all content of an entry,
+its title included, is inside a fence."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ T = Callable[..., str]
 
 
 def fields(names: str, **below: View) -> View:
-    """Return a view of fields by their names; of those in `below` only what their views name."""
+    """Return a view with these fields; each keyword names a field and gives the view of its content."""
     return {name: View() for name in names.split()} | below
 
 
@@ -43,14 +43,14 @@ ADDED: Mapping[str, Json] = {
     "sections": {"type": "array", "items": {"type": "string"}},
     "tags": {"type": "object"},
 }
-"""What the API does not say, or not so: what to do; that `read` has the rest of a fix; where to go on; which lines of a
-long log were read; what can be read alone; by facet the tags with their counts."""
+"""Fields that the API lacks or defines differently: advice; that `read` has the rest of a fix; the next offset; which
+lines of a long log were read; sections that can be read separately; tags with their counts, by facet."""
 MARKDOWN = frozenset({"fix", "markdown"})
-"""Fields of several lines. Nothing else has any, with which it could pass for what stands around it."""
+"""Multi-line fields. All others are one line, so that none can imitate its surroundings."""
 
 
 def schema_of(answer: type[BaseModel], view: View) -> Json:
-    """Return the schema of what a tool answers: types alone, for its description says what they mean."""
+    """Return the schema of a tool's result: types only, because the tool's description explains them."""
     whole = answer.model_json_schema(mode="serialization")
     return _narrowed(whole, view, whole.get("$defs", {}))
 
@@ -72,7 +72,7 @@ def _narrowed(schema: Json, view: View, models: Mapping[str, Json]) -> Json:
 
 
 def told(answer: Json, view: View) -> Json:
-    """Return what of an answer of the API is told, without empty fields, each but Markdown in one line."""
+    """Return the fields of an API response that a view names, without empty ones; all but Markdown in one line."""
     narrow = {name: _told(answer[name], below, name) for name, below in view.items() if name in answer}
     return {name: value for name, value in narrow.items() if value is not False and value not in _EMPTY}
 
@@ -93,7 +93,7 @@ def _told(value: Any, view: View, name: str) -> Any:
 
 
 def of_diagnosis(found: Json, t: T) -> str:
-    """Matches with the fix, or what was understood and what is near."""
+    """Describe the matches with the fix, or the recognized errors and similar entries."""
     fence = drawn(str(found))
     lines = [t("diagnosis.ask") if "asks" in found else t(f"diagnosis.verdict.{found['outcome']}")]
     last = found.get("advice", "")
@@ -120,7 +120,7 @@ def _match(number: int, match: Json, fence: Fence, t: T) -> Iterator[str]:
 
 
 def of_search(found: Json, t: T) -> str:
-    """The hits by rank; first of all, that nothing fits well."""
+    """List the hits by rank; a note that nothing fits well comes first."""
     fence, hits = drawn(str(found)), found.get("hits", [])
     lines, rest = [], [*_more(found, t), found.get("advice", "")]
     if found.get("weak"):
@@ -140,7 +140,7 @@ def of_search(found: Json, t: T) -> str:
 
 
 def of_entry(entry: Json, t: T) -> str:
-    """The entry, or the part of it."""
+    """Return the entry, or a part of it, as text."""
     fence = drawn(str(entry))
     notes = [t("entry.stale")] if entry.get("stale") else []
     sections = t("agents.sections", names=", ".join(entry.get("sections", ())))
@@ -150,7 +150,7 @@ def of_entry(entry: Json, t: T) -> str:
 
 
 def of_listing(found: Json, t: T) -> str:
-    """Tags with counts, or entries."""
+    """List tags with counts, or entries."""
     lines = [t("count.entries", count=found["total"])]
     for facet, tags in found.get("tags", {}).items():
         lines.append(f"{t('facet.kind' if facet == 'kind' else f'facets.{facet}')}:")
@@ -159,12 +159,12 @@ def of_listing(found: Json, t: T) -> str:
 
 
 def of_report(found: Json, t: T) -> str:
-    """That it was counted, or could not be."""
+    """Say whether the report was counted."""
     return t("agents.reported", outcome=found["outcome"]) if found.get("kept") else t("agents.not_reported")
 
 
 def _listed(entries: Any, fence: Fence, t: T) -> Iterator[str]:
-    """Entries in one fence, a line for each, so that none can pass for another; what was found in it below."""
+    """Yield entries in one fence, a line each, so that none can imitate another; snippets follow below."""
     lines = []
     for each in entries:
         kind = f" [{each['kind']}]" if "kind" in each else ""
@@ -176,7 +176,7 @@ def _listed(entries: Any, fence: Fence, t: T) -> Iterator[str]:
 
 
 def _fenced(fence: Fence, entry: Json, t: T, *texts: str) -> str:
-    """An entry by its id and address, and in its fence what it says: title, what it applies to, `texts`."""
+    """Return an entry by its id and address, with its title, applicability and `texts` inside a fence."""
     applies_to = t("diagnosis.applies_to", text=entry["applies_to"]) if "applies_to" in entry else ""
     said = "\n".join(filter(None, (entry["title"], applies_to, *_doubt(entry, t), *texts)))
     return fence.around(f"{entry['id']} {entry.get('url', '')}".rstrip(), said)

@@ -1,7 +1,7 @@
-"""The way to the SDK of the protocol.
+"""Lazy import of the MCP SDK.
 
-The SDK is imported when the first agent comes, not before: that takes a second of CPU and 30 MiB, and most processes,
-each short command among them, never see an agent.
+The SDK is imported for the first agent and not before: that takes a second of CPU and 30 MiB, and most processes, among
+them all short commands, never serve an agent.
 """
 
 from collections.abc import Callable
@@ -20,18 +20,18 @@ PROTOCOL = "jieda.agents.protocol"
 
 
 class Endpoint(Protocol):
-    """What answers agents over HTTP, while `running` is open."""
+    """Handles MCP over HTTP while `running` is open."""
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Entered once, before the first request."""
+        """To be entered once, before the first request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request whose host, origin and size have been looked at."""
+        """Handle a request whose host, origin and size have been checked."""
 
 
 def http_endpoint(context_of: Callable[[Request], Context], most_bytes: int) -> Endpoint:
-    """What answers bodies of up to `most_bytes`, each request from its context. Takes a second the first time. Raises
-    ExtraMissing."""
+    """Create the endpoint for bodies of up to `most_bytes`; `context_of` gives each request's context. Takes a second
+    the first time. Raises ExtraMissing."""
     require()
     endpoint: Endpoint = import_module(PROTOCOL).HttpEndpoint(context_of, most_bytes)
     return endpoint
@@ -44,6 +44,6 @@ def load() -> None:
 
 
 async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
-    """Answer the lines that are read until there are no more. Raises ExtraMissing."""
+    """Process input lines until their end. Raises ExtraMissing."""
     load()
     await import_module(PROTOCOL).serve_stdio(context, read, write)

@@ -1,4 +1,4 @@
-"""Whether the SDK of the Model Context Protocol is installed, which is an optional extra."""
+"""Checks for the MCP SDK, which is an optional extra."""
 
 from importlib.util import find_spec
 
@@ -11,11 +11,11 @@ EXTRA_MISSING = (
 
 
 def is_installed() -> bool:
-    """Whether the SDK is."""
+    """Return whether the SDK is installed."""
     return find_spec("mcp") is not None
 
 
 def require() -> None:
-    """Raises ExtraMissing where the SDK is not installed."""
+    """Raise ExtraMissing where the SDK is not installed."""
     if not is_installed():
         raise ExtraMissing(EXTRA_MISSING)

@@ -1,8 +1,8 @@
-"""The first answers of `jieda mcp`, given from fixed text while what answers the rest is still being loaded.
+"""The first responses of `jieda mcp`, sent from fixed text while the SDK and the content are still loading.
 
-A client waits for `initialize` before it does anything, some of them ten seconds; the SDK and the content take longer
-on a slow machine. What the SDK would answer lies in `opening.json`; a test compares, and
-`python -m tests.agents.test_opening` writes it. Then the SDK is told what the client said, and takes over.
+A client waits for `initialize` before anything else, some for at most ten seconds; loading takes longer on a slow
+machine. `opening.json` contains the SDK's responses; a test compares them, and `python -m tests.agents.test_opening`
+writes the file. Afterwards the client's messages are replayed to the SDK, which takes over.
 """
 
 import json
@@ -17,10 +17,10 @@ Message = dict[str, Any]
 
 
 class Opening:
-    """Answers what it can of the lines of a client, and remembers what the SDK must be told of them."""
+    """Responds to the first lines of a client where it can, and remembers those to be replayed to the SDK."""
 
     def __init__(self, read: TextIO, write: TextIO, name: Callable[[Message], Message]) -> None:
-        """`name` puts the name of the site into the answer to `initialize`."""
+        """`name` inserts the name of the site into the response to `initialize`."""
         self._read, self._write, self._name = read, write, name
         self._fixed: Mapping[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
         self._remembered: list[str] = []
@@ -29,7 +29,7 @@ class Opening:
         self._version = ""
 
     def answer(self, is_loaded: Callable[[], bool], load: Callable[[], object]) -> None:
-        """Answer until something is asked that takes more than fixed text, or all is loaded; `load` begins to."""
+        """Respond until a request needs more than fixed text or loading is complete; `load` starts loading."""
         for line in iter(self._read.readline, ""):
             reply = None if is_loaded() else self._reply(line)
             if reply is None:
@@ -41,7 +41,7 @@ class Opening:
             load()
 
     def _reply(self, line: str) -> Message | None:
-        """The answer to a line, empty where it needs none; None where fixed text is not enough."""
+        """Return the response to a line, empty where none is needed; None where fixed text does not suffice."""
         try:
             message = json.loads(line)
             method, given = message["method"], message.get("params") or {}
@@ -66,33 +66,33 @@ class Opening:
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
     def lines(self) -> "OpenedLines":
-        """What the SDK reads: what it must be told of the beginning, then what the client sends."""
+        """Return the input of the SDK: the remembered lines, then those of the client."""
         return OpenedLines(iter(self._remembered), self._read)
 
     def answers(self) -> "OpenedAnswers":
-        """What the SDK writes to: its own answer to `initialize` goes nowhere."""
+        """Return the output of the SDK, which drops its own response to `initialize`."""
         return OpenedAnswers(self._write, self._answered if self._version else None)
 
 
 class OpenedLines:
-    """Lines of a client, those from the beginning first."""
+    """Lines of a client, the remembered ones first."""
 
     def __init__(self, remembered: Iterator[str], read: TextIO) -> None:
         self._remembered, self._read = remembered, read
 
     def readline(self) -> str:
-        """The next line; empty at the end."""
+        """Return the next line; empty at the end."""
         return next(self._remembered, None) or self._read.readline()
 
 
 class OpenedAnswers:
-    """Lines for a client, but for one answer that it has."""
+    """Lines to a client, without the one response that it already has."""
 
     def __init__(self, write: TextIO, had: object) -> None:
         self._write, self._had = write, had
 
     def write(self, line: str) -> int:
-        """Write a line, or leave it out."""
+        """Write a line, or drop it."""
         if self._had is not None:
             message = json.loads(line)
             if "method" not in message and message.get("id") == self._had:
@@ -101,5 +101,5 @@ class OpenedAnswers:
         return self._write.write(line)
 
     def flush(self) -> None:
-        """Send what was written."""
+        """Flush the output."""
         self._write.flush()

@@ -1,4 +1,4 @@
-"""Prompts: what a person can start from in a client, as text for the model."""
+"""Prompts that a user can start from in a client, as text for the model."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Arguments = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument that a person fills in."""
+    """An argument that the user fills in."""
 
     name: str
     description: str
@@ -22,7 +22,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A row: `make` gives the text that the model gets."""
+    """A row of the table: `make` returns the text for the model."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ LANG = Argument("lang", "en or zh; by default the language of what you send.")
 
 
 async def explain(context: Context, given: Arguments) -> str:
-    """The log is diagnosed here; of its text no more goes on than the lines that speak for an entry."""
+    """Diagnose the log here; the prompt contains only those of its lines that support a match."""
     asked = questions.DiagnoseQuestion.model_validate({"text": given["log"], "lang": _language(given)})
     outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.spoken.value})
     return context.words(asked.spoken)(
@@ -44,7 +44,7 @@ async def explain(context: Context, given: Arguments) -> str:
 
 
 async def write(context: Context, given: Arguments) -> str:
-    """What an entry is made of, and the commands that check it."""
+    """Describe the format of an entry and the commands that check it."""
     asked = questions.SearchQuestion.model_validate({"query": given["question"], "lang": _language(given)})
     return context.words(asked.spoken)(
         "agents.prompt.write", question=asked.query, site=short_name(context.site(), asked.spoken)

@@ -1,6 +1,6 @@
-"""The one door to the SDK of the Model Context Protocol: our tools, resources and prompts in its types.
+"""The only module that imports the MCP SDK: our tools, resources and prompts in its types.
 
-The SDK is an optional extra: `jieda.agents.extra` is what others import.
+The SDK is an optional extra: other modules import `jieda.agents.extra`.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -36,22 +36,21 @@ COUNTING = types.ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
 FIXED = CacheHint(ttl_ms=3_600_000, scope="public")
-"""What no edit of content changes may be kept for an hour."""
+"""Responses that do not depend on the content may be cached for an hour."""
 
 
 class Handlers:
-    """What answers the requests of the protocol. The context of each is that of the HTTP request that brought it, if
-    one did."""
+    """Handlers of the protocol's requests. Each gets its context from the HTTP request that carried it, if any."""
 
     def __init__(self, context_of: Callable[[Any], Context]) -> None:
         self._context_of = context_of
 
     async def list_tools(self, _call: Call, _params: Paging) -> types.ListToolsResult:
-        """The tools with their schemas."""
+        """List the tools with their schemas."""
         return types.ListToolsResult(tools=[_tool(each) for each in tools.TOOLS])
 
     async def call_tool(self, call: Call, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """Text beside structured content; a failure as text that says what to do."""
+        """Call a tool; return text and structured content, or an error as text that says what to do."""
         outcome = await tools.call(self._context_of(call.request), params.name, params.arguments or {})
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=outcome.text)],
@@ -60,7 +59,7 @@ class Handlers:
         )
 
     async def list_resources(self, call: Call, params: Paging) -> types.ListResourcesResult:
-        """The entries, by the page."""
+        """List the entries, page by page."""
         context = self._context_of(call.request)
         try:
             found, cursor = await resources.page(context.client, params.cursor if params else None)
@@ -77,7 +76,7 @@ class Handlers:
         return types.ListResourcesResult(resources=listed, next_cursor=cursor)
 
     async def list_templates(self, _call: Call, _params: Paging) -> types.ListResourceTemplatesResult:
-        """The one template."""
+        """Return the only resource template."""
         template = types.ResourceTemplate(
             uri_template=resources.TEMPLATE,
             name="entry",
@@ -90,7 +89,7 @@ class Handlers:
     async def read_resource(
         self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """An entry, whole, in a fence."""
+        """Return a whole entry inside a fence."""
         context, named = self._context_of(call.request), resources.parse(str(params.uri))
         if named is None:
             raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
@@ -104,7 +103,7 @@ class Handlers:
         return types.ReadResourceResult(contents=[contents])
 
     async def complete(self, call: Call, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Values for the variables of the template and for `lang` of a prompt."""
+        """Complete the variables of the template and the `lang` of a prompt."""
         given = (params.context.arguments if params.context else None) or {}
         of_prompt = isinstance(params.ref, types.PromptReference) and params.argument.name != "lang"
         name = "" if of_prompt else params.argument.name
@@ -113,16 +112,16 @@ class Handlers:
                 self._context_of(call.request), name, params.argument.value, given.get("framework", "")
             )
         except JiedaError:
-            # A framework that is still being typed, or a server that does not answer: nothing to offer.
+            # The framework is incomplete, or the server does not respond: no completions.
             values, more = [], False
         return types.CompleteResult(completion=types.Completion(values=values, has_more=more))
 
     async def list_prompts(self, _call: Call, _params: Paging) -> types.ListPromptsResult:
-        """The prompts with what they take."""
+        """List the prompts with their arguments."""
         return types.ListPromptsResult(prompts=[_prompt(each) for each in prompts.PROMPTS])
 
     async def get_prompt(self, call: Call, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """The text of a prompt, as a message of the user."""
+        """Return the text of a prompt as a user message."""
         prompt, given = prompts.NAMED.get(params.name), params.arguments or {}
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"There are these prompts: {', '.join(prompts.NAMED)}.")
@@ -135,7 +134,7 @@ class Handlers:
 
 
 async def _failed(context: Context, error: JiedaError, lang: Language, uri: str = "") -> MCPError:
-    """What a tool would have said: who asks can do something about an unknown entry, and about nothing else."""
+    """Return the error with a tool's message: clients can correct an unknown entry, but nothing else."""
     code = types.INVALID_PARAMS if tools.names_no_entry(error) else types.INTERNAL_ERROR
     return MCPError(code, await tools.failure(context, error, lang), {"uri": uri} if uri else None)
 
@@ -162,7 +161,7 @@ def _prompt(prompt: prompts.Prompt) -> types.Prompt:
 
 
 def server_of(context_of: Callable[[Any], Context]) -> Server[Any]:
-    """The server, whatever it is spoken to over; it has no name yet."""
+    """Create the server for any transport; it has no name yet."""
     handlers = Handlers(context_of)
     server: Server[Any] = Server(
         "",
@@ -177,13 +176,13 @@ def server_of(context_of: Callable[[Any], Context]) -> Server[Any]:
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
-    # By default the SDK reports every call to whatever collector the environment names.
+    # By default the SDK sends every call to any collector that the environment names.
     server.middleware.clear()
     return server
 
 
 def introduce(server: Server[Any], context: Context) -> None:
-    """Gives a server the name that the content has now."""
+    """Set a server's name and instructions from the current content."""
     site = context.site()
     server.name = handle(site)
     server.title = site.name.get(Language.EN) or OURS
@@ -191,7 +190,7 @@ def introduce(server: Server[Any], context: Context) -> None:
 
 
 async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
-    """Answer the lines that are read until there are no more."""
+    """Process input lines until their end."""
     server = server_of(lambda _: context)
     introduce(server, context)
     lines, answers = cast("IO[str]", read), cast("IO[str]", write)  # no more of a file is used
@@ -200,7 +199,7 @@ async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers)
 
 
 class HttpEndpoint:
-    """Streamable HTTP, stateless, each answer one JSON document: any worker can answer any request."""
+    """Streamable HTTP, stateless, one JSON document per response: any worker can handle any request."""
 
     def __init__(self, context_of: Callable[[Request], Context], most_bytes: int) -> None:
         self._context_of, self._server = context_of, server_of(context_of)
@@ -210,11 +209,11 @@ class HttpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """While this is open, requests are answered. Once for each endpoint."""
+        """Handle requests while this context is open. To be entered once."""
         async with self._manager.run():
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request whose host, origin and size have been looked at."""
+        """Handle a request whose host, origin and size have been checked."""
         introduce(self._server, self._context_of(Request(scope)))
         await self._manager.handle_request(scope, receive, send)

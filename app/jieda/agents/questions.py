@@ -12,15 +12,15 @@ from jieda.han import count_han, has_han
 from jieda.taxonomy import Filters
 
 RESOURCES = "jieda://entry/"
-"""How the addresses of resources begin; what follows is the id."""
+"""Prefix of resource addresses; the id follows."""
 MAX_TAGS = 10
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
-"""A far part of the entries costs no more than the first: nothing is ranked."""
+"""Nothing is ranked, so a late page of entries costs no more than the first."""
 LOOKED_AT = 8000
-"""Characters at the end of a log by which its language is told."""
+"""Characters at the end of a log from which its language is detected."""
 CHINESE_SHARE = 0.2
-"""Share of Han characters among the letters of a log that makes its reader Chinese: one printed sample must not."""
+"""Share of Han characters among the letters of a log from which Chinese is assumed: one sample must not suffice."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_GIVEN = (None, "")
@@ -32,12 +32,12 @@ def _language(value: object) -> object:
 
 
 def _list(value: object) -> object:
-    """Models often give one value where a list is asked for, and null or nothing among others."""
+    """Accept one value where a list is expected, and drop null and empty members: models often send both."""
     return [each for each in value if each not in _NOT_GIVEN] if isinstance(value, list) else [value]
 
 
 def _lower(value: object) -> object:
-    """Models write what they choose from like names."""
+    """Lowercase a value: models write enum values like names."""
     return value.lower() if isinstance(value, str) else value
 
 
@@ -64,7 +64,7 @@ class Question(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _given(cls, asked: Any) -> Any:
-        """Take an optional argument that is null or empty as not given: many clients send every one."""
+        """Treat null and empty optional arguments as omitted: many clients send every argument."""
         if not isinstance(asked, dict):
             return asked
         optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
@@ -74,7 +74,7 @@ class Question(BaseModel):
 
     @property
     def spoken(self) -> Language:
-        """The language to answer in: the one asked for, that of the text sent, or English."""
+        """The language to answer in: the requested one, that of the text, or English."""
         return self.lang or Language.EN
 
 
@@ -134,7 +134,7 @@ class SearchQuestion(FilteredQuestion):
 
     @property
     def spoken(self) -> Language:
-        """Chinese by default for a query with Han characters in it."""
+        """Chinese by default for a query that contains Han characters."""
         return self.lang or (Language.ZH if has_han(self.query) else Language.EN)
 
 

@@ -1,4 +1,4 @@
-"""Entries as resources: `jieda://entry/<framework>/<slug>`, with `?lang=` for one of its languages."""
+"""Entries as resources: `jieda://entry/<framework>/<slug>`, with `?lang=` for a language."""
 
 import re
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ NONE_SUCH = "There is no such resource. `search` and `list` give ids of entries.
 MEDIA_TYPE = "text/markdown"
 PAGE = 50
 MOST_PAGES = 20
-"""Pages of entries that a completion looks through."""
+"""Pages of entries that a completion searches."""
 MOST_VALUES = 100
-"""Values of a completion that the protocol allows."""
+"""Completion values that the protocol allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a resource address names."""
+    """A parsed resource address."""
 
     entry_id: str
     lang: Language
 
 
 def parse(uri: str) -> Address | None:
-    """The entry that an address names; None for any other address."""
+    """Parse a resource address; None for any other address."""
     try:
         parts = urlsplit(uri)
     except ValueError:  # a bracket where a host belongs
@@ -47,12 +47,12 @@ def parse(uri: str) -> Address | None:
 
 
 def address(entry_id: str) -> str:
-    """The address of an entry, whatever the language."""
+    """Return the address of an entry, without a language."""
     return f"jieda://entry/{quote(entry_id)}"
 
 
 async def page(client: Client, cursor: str | None) -> tuple[tuple[schemas.ApiSummary, ...], str | None]:
-    """A page of all entries and the cursor of the next. Raises ValueError for a cursor that is not ours."""
+    """Return a page of all entries and the cursor of the next. Raises ValueError for an invalid cursor."""
     offset = int(cursor or "0")
     if offset < 0:
         raise ValueError("a cursor is not negative")
@@ -62,7 +62,7 @@ async def page(client: Client, cursor: str | None) -> tuple[tuple[schemas.ApiSum
 
 
 async def complete(context: Context, name: str, typed: str, framework: str) -> tuple[list[str], bool]:
-    """Values of a variable of `TEMPLATE` that begin as typed, and whether there are more."""
+    """Return the values of a variable of `TEMPLATE` that begin with `typed`, and whether there are more."""
     if name == "lang":
         values = [lang.value for lang in Language]
     elif name == "framework":

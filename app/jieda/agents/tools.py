@@ -1,4 +1,4 @@
-"""The tools, all of them, and how one is called. What a client is told about them is fixed text."""
+"""The MCP tools and how one is called. What a client sees of them is fixed text."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +26,7 @@ from jieda.presentation import schemas
 ERRORS = logging.getLogger("jieda.errors")
 
 VERSION = "1.0.0"
-"""Of the tools: what they take and answer."""
+"""Version of the tools: of their arguments and results."""
 INSTRUCTIONS = """{site} is a knowledge base of known errors and questions, with one entry for each and its fix. \
 When a program fails, call `diagnose` with what it printed before you guess. For a question without a log, call \
 `search`, then `read` the entry that fits. An answer that says that no known entry explains something is an answer: \
@@ -39,8 +39,8 @@ it. {site} changes nothing else and stores nothing else of what you send."""
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row: `question` is the model of the arguments, `answer` that of the API of which `view` is told, `run` answers,
-    `text` says it in words."""
+    """A row of the table: `question` is the model of the arguments; `answer` is the API model, of which the result
+    contains the fields in `view`; `run` computes the result and `text` puts it into words."""
 
     name: str
     title: str
@@ -129,14 +129,14 @@ NAMED: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a call comes to. `content` is None where it failed; `text` says then what to do."""
+    """The result of a call. `content` is None where it failed; `text` then says what to do."""
 
     text: str
     content: Json | None
 
 
 async def call(context: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
-    """Calls a tool. Never raises for what was sent; nothing of that is in a log or in the text of a failure."""
+    """Call a tool. Never raises because of its arguments; neither logs nor error texts contain them."""
     tool = NAMED.get(name)
     if tool is None:
         return Outcome(f"Unknown tool. The tools are: {', '.join(NAMED)}.", None)
@@ -166,13 +166,13 @@ def _wrong_arguments(tool: Tool, error: ValidationError) -> str:
 
 
 def names_no_entry(error: JiedaError) -> bool:
-    """Whether what was asked for is an entry that there isn't, here or on the server that was asked."""
+    """Return whether an error means that the requested entry does not exist, here or on the remote server."""
     refused = isinstance(error, RemoteRefusal) and error.status == UnknownEntry.status
     return refused or isinstance(error, UnknownEntry)
 
 
 async def failure(context: Context, error: JiedaError, lang: Language) -> str:
-    """What went wrong and what to do, in a sentence or two."""
+    """Describe an error and its remedy, in a sentence or two."""
     t = context.words(lang)
     match error:
         case UnknownTag():

@@ -1,4 +1,4 @@
-"""What the commands that ask share: whom to ask, in which language, and what to say of what cannot be asked."""
+"""Shared by commands that query: the client, and messages for invalid queries."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,12 +19,13 @@ T = TypeVar("T")
 
 
 def client_of(url: str, directories: tuple[Path, ...]) -> Client:
-    """The server at `url`, or the local content where that is empty. Raises JiedaError."""
+    """Return a client of the server at `url`, or of the local content where that is empty. Raises JiedaError."""
     return Remote.at(url) if url else local_client(directories)
 
 
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
-    """The content of these directories, or of the settings, for as long as the command runs. Raises JiedaError."""
+    """Return a client of these directories, or of the configured ones, open while the command runs. Raises
+    JiedaError."""
     client = api.local_client(settings_of(directories, **given))
     if command := click.get_current_context(silent=True):
         command.call_on_close(client.service.knowledge.stop)
@@ -32,8 +33,7 @@ def local_client(directories: tuple[Path, ...], **given: str) -> Local:
 
 
 def ask(client: Client, question: Coroutine[Any, Any, T]) -> T:
-    """The answer. Raises click.UsageError for a tag that the taxonomy lacks and for what is no version,
-    JiedaError."""
+    """Return the result of a query. Raises click.UsageError for an unknown tag or invalid version, and JiedaError."""
 
     async def asked() -> T:
         try:

@@ -1,4 +1,4 @@
-"""The settings that a command line chooses."""
+"""Settings chosen on the command line."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ from jieda.settings import Settings
 
 
 def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
-    """The directories given, or those of the settings. Raises SettingsError."""
+    """Return the given directories, or those of the settings. Raises SettingsError."""
     return given or Settings.load(os.environ).content
 
 
 def settings_of(directories: tuple[Path, ...], **given: str) -> Settings:
-    """The settings of the environment, with these content directories where there are any. Raises SettingsError."""
+    """Return the settings of the environment, with these content directories if any. Raises SettingsError."""
     if directories:
         given["content"] = os.pathsep.join(str(path) for path in directories)
     return Settings.load(os.environ, **given)

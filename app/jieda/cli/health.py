@@ -1,7 +1,7 @@
-"""`jieda health`: for the health check of a container, which then needs no curl.
+"""`jieda health`: health check for containers without curl.
 
-A program of its own that imports next to nothing: it runs every few seconds for years. What it asks for is short
-and its own server's, so it speaks just enough HTTP by itself.
+A separate program with few imports, as it runs every few seconds for years. It asks its own server for a short answer,
+so it speaks just enough HTTP itself.
 """
 
 import os
@@ -22,7 +22,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - looked up, no
 
 
 def main() -> None:
-    """Ends with 0, with 1, or with 2 where the server cannot even be asked."""
+    """Exit with 0, with 1, or with 2 where the server cannot be queried."""
     given = [part for argument in sys.argv[1:] for part in argument.split("=", 1)]
     if given in (["--help"], ["-h"]):
         print(USAGE)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def ask(base: str) -> tuple[str, str]:
-    """Status and text of what the server at `base` says of itself. Raises OSError, and ValueError for no answer."""
+    """Return status and text of the readiness check at `base`. Raises OSError; ValueError for a malformed response."""
     parts = urlsplit(base)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         refuse(f"--url must be an http(s) address; it is {base!r}")
@@ -63,7 +63,7 @@ def ask(base: str) -> tuple[str, str]:
 
 
 def own_address() -> str:
-    """Where a server with the settings of this environment listens, as seen from here."""
+    """Return the local address of a server with the settings of this environment."""
     host, port = set_in(os.environ, HOST_VARIABLE, HOST), set_in(os.environ, PORT_VARIABLE, PORT)
     if not port.isdecimal():
         refuse(f"{PORT_VARIABLE} must be a number; it is {port!r}")
@@ -72,7 +72,7 @@ def own_address() -> str:
 
 
 def refuse(message: str) -> None:
-    """Says why nothing was asked and ends with 2."""
+    """Print an error and exit with 2."""
     print(f"jieda: {message}", file=sys.stderr)
     sys.exit(2)
 

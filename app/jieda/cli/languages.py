@@ -1,4 +1,4 @@
-"""The language of a command's answer. Apart from `running`: a list of the commands needs no languages of entries."""
+"""The language of a command's output. Separate from `running`, because listing commands must not import languages."""
 
 import os
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from jieda.entry import Language
 
 
 def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
-    """`--lang`; `default` says whose language is taken without it, `of` what it is the language of."""
+    """Create the option `--lang`; `default` names whose language is the default, `of` what the option applies to."""
     return click.option(
         "--lang",
         type=click.Choice([lang.value for lang in Language]),
@@ -19,6 +19,6 @@ def lang_option(default: str, of: str = "answer") -> Callable[[Any], Any]:
 
 
 def terminal_language() -> Language:
-    """Chinese where the environment says so, otherwise English."""
+    """Return Chinese where the environment says so, otherwise English."""
     told = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     return Language.ZH if told.lower().startswith("zh") else Language.EN

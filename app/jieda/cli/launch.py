@@ -1,8 +1,7 @@
-"""The `jieda` script: becomes the program that a command belongs to, and imports none of them.
+"""The `jieda` script: replaces itself with the program of a command without importing it.
 
-A health check runs every few seconds for years, and whoever checks a file waits for the check: neither needs what a
-server is made of. In a process that has imported the whole application a health check would cost a second of CPU; alone
-it costs a tenth of that.
+Health checks run every few seconds for years, and `jieda check` should start fast; neither needs the server's modules.
+With the whole application imported, a health check would cost a second of CPU; alone it costs a tenth of that.
 """
 
 import os
@@ -33,24 +32,24 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "votes": ("jieda.cli.feedback_commands", "Print how often entries solved a problem."),
     "gaps": ("jieda.cli.feedback_commands", "Print what was asked in vain."),
 }
-"""The module that runs each command, and what the command does; `jieda.cli.main` runs any, and lists them."""
+"""Module and description of each command; `jieda.cli.main` can run and list all of them."""
 
 RUN = "import runpy; runpy.run_module('{}', run_name='__main__')"
-"""Not `-m`: the workers of a server, new processes all, would import that module before they do anything else, and with
-it the whole application; whoever kills the server meanwhile would wait for it."""
+"""Not `-m`: the spawned workers of a server would first import that module and with it the whole application, and
+stopping the server meanwhile would have to wait."""
 
 
 ALLOCATION = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
-"""How glibc keeps memory that was freed: in one place, and not for long. Threads that build and open generations all
-day would otherwise leave holes in an arena each."""
+"""Makes glibc return freed memory: one arena, low trim threshold. Otherwise the threads that keep building and opening
+generations would fragment one arena each."""
 
 
 ALL = "jieda.cli.main"
-"""What lists the commands and tells the version: too little to start another interpreter for."""
+"""Lists the commands and prints the version; too cheap to start a second interpreter for."""
 
 
 def main() -> None:
-    """Becomes the program, arguments and all."""
+    """Replace this process with the program, passing its arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else ""
     if name not in PROGRAMS:
         sys.exit(import_module(ALL).main(prog_name="jieda"))
@@ -62,6 +61,6 @@ def main() -> None:
 
 
 def _flags() -> list[str]:
-    """Options of the next interpreter: those of this one that it must have, too, and nothing is imported from the
-    current folder, which may be a clone of whose files nobody knows what they are."""
+    """Return the options for the next interpreter: this one's warning options, and `-P`, so that nothing is imported
+    from the current directory, which may be an untrusted clone."""
     return ["-P", *(f"-W{option}" for option in sys.warnoptions)]

@@ -1,15 +1,15 @@
-"""How log lines look, as text or JSON. None has a query or a pasted text in it."""
+"""Log formats, text and JSON. No line contains a query or a pasted text."""
 
 import json
 import logging
 from typing import Any
 
 FIELDS = ("request_id", "client", "method", "path", "status", "bytes", "ms")
-"""What an access line has beside its message."""
+"""Fields of an access log line beside its message."""
 
 
 class TextFormatter(logging.Formatter):
-    """One line for a record; lines that follow are indented, so that none can pass for a record of its own."""
+    """One line per record; continuation lines are indented, so that none looks like a record."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -19,7 +19,7 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object on one line for a record."""
+    """One JSON object per line and record."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = {
@@ -38,14 +38,15 @@ FORMATTERS = {"text": TextFormatter, "json": JsonFormatter}
 
 
 def log_config(log_format: str, level: str = "INFO") -> dict[str, Any]:
-    """The logging of a server process, for `logging.config.dictConfig`. Everything goes to standard error."""
+    """Return the logging configuration of a server process, for `logging.config.dictConfig`. All output goes to
+    stderr."""
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": FORMATTERS[log_format]}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"level": level, "handlers": ["stderr"]},
-        # The SDK for agents logs each request, and failures with messages, which may quote what was pasted. What
-        # goes wrong in a tool is logged by us. Progress has a handler of its own where a command meets a terminal.
+        # The MCP SDK logs each request, and errors with messages that may quote a pasted text. We log errors of tools.
+        # A command on a terminal adds its own progress handler.
         "loggers": {"mcp": {"level": "CRITICAL"}, "jieda.progress": {"handlers": []}},
     }

@@ -1,6 +1,6 @@
-"""The `jieda` command with all its subcommands, for whoever asks what there is; `launch` starts each by itself.
+"""The `jieda` command with all subcommands, for --help and --version; `launch` starts each subcommand directly.
 
-A command is imported when it is run, so that a list of them, and the version, take no longer than they must.
+A command is imported only when it runs, to keep --help and --version fast.
 """
 
 from importlib import import_module
@@ -19,14 +19,14 @@ class AllCommands(Commands):
         return sorted(PROGRAMS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Return a command, imported now; `health` is a program of its own."""
+        """Import and return a command; `health` is a separate program."""
         if cmd_name not in PROGRAMS or cmd_name == HEALTH:
             return None
         found = vars(import_module(PROGRAMS[cmd_name][0])).values()
         return next(each for each in found if isinstance(each, click.Command) and each.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each does, without importing it."""
+        """Write the description of each command without importing it."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, PROGRAMS[name][1]) for name in self.list_commands(ctx)])
 

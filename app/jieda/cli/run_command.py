@@ -1,6 +1,6 @@
-"""`jieda run`: a command with its output passed through, and a diagnosis of it where it fails.
+"""`jieda run`: passes a command's output through, and diagnoses it where the command fails.
 
-This process stays small and only copies: what explains the failure is another, started when there is one.
+This process stays small and only copies; the diagnosis runs in another process, started on failure.
 """
 
 import contextlib
@@ -25,31 +25,31 @@ from jieda.cli.launch import RUN
 from jieda.cli.running import FORMATS, content_option, run
 
 CHUNK = 1 << 18
-"""Bytes copied at a time, and asked for as the size of a pipe."""
+"""Bytes copied at a time, and the requested pipe size."""
 PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
-"""How a pipe is made larger; Linux alone can."""
+"""Operation that enlarges a pipe; Linux only."""
 KEPT = 1 << 20
-"""Bytes of the output that are diagnosed: its end."""
+"""Bytes at the end of the output that are diagnosed."""
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
-"""Sent by a terminal to the command as well as to us."""
+"""Signals that a terminal sends to the command as well as to this process."""
 NOT_EXECUTABLE, NOT_FOUND, SIGNALLED = 126, 127, 128
-"""Exit codes of a shell: for what cannot be run, for what there is not, and what it adds to the number of a signal."""
+"""Exit codes of a shell: not executable, not found, and the offset added to a signal number."""
 NO_FAILURE = {0, SIGNALLED + signal.SIGINT, SIGNALLED + signal.SIGPIPE}
-"""Ends that nobody wants explained: well, by Ctrl-C, and because nobody reads the output any more."""
+"""Exit codes that need no explanation: success, Ctrl-C, and a closed output."""
 
 
 @dataclass(slots=True)
 class Tail:
-    """The end of what a command printed; all of it goes to `log`, where there is one."""
+    """The end of a command's output; `log`, if given, receives all of it."""
 
     log: BinaryIO | None = None
     kept: bytearray = field(default_factory=bytearray)
     forgotten: int = 0
-    """Lines before what is kept."""
+    """Number of lines dropped before the kept text."""
 
     def add(self, chunk: bytes) -> None:
-        """Keep a piece, and forget what is not needed any more, now and then."""
+        """Append a chunk; drop old output from time to time."""
         if self.log:
             self.log.write(chunk)
         self.kept += chunk
@@ -57,7 +57,7 @@ class Tail:
             self._forget()
 
     def text(self) -> bytes:
-        """The last `KEPT` bytes, from the start of a line."""
+        """Return the last `KEPT` bytes, from the start of a line."""
         if len(self.kept) > KEPT:
             self._forget()
         return bytes(self.kept)
@@ -128,7 +128,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _writable(path: str) -> BinaryIO:
-    """A file to write. Raises click.FileError."""
+    """Open a file for writing. Raises click.FileError."""
     try:
         return Path(path).open("wb")
     except OSError as error:
@@ -136,7 +136,7 @@ def _writable(path: str) -> BinaryIO:
 
 
 def follow(arguments: tuple[str, ...], tail: Tail) -> int:
-    """Run a command to its end, copying what it prints, and return its exit code as a shell has it."""
+    """Run a command, copying its output, and return its exit code as a shell would."""
     sys.stdout.flush()
     with contextlib.ExitStack() as held:
         ends = {target: held.enter_context(_output(target)) for target in (1, 2)}
@@ -161,9 +161,9 @@ def follow(arguments: tuple[str, ...], tail: Tail) -> int:
 
 @contextlib.contextmanager
 def _output(target: int) -> Iterator[tuple[int, int]]:
-    """Both ends of what stands in the place of one of our outputs: a terminal where that is one, otherwise a pipe.
+    """Open a substitute for one of our outputs, a pseudoterminal for a terminal, otherwise a pipe; yield both ends.
 
-    The end that the command writes to is closed by whoever starts it.
+    The caller closes the end that the command writes to.
     """
     if not os.isatty(target):
         read, written = os.pipe()
@@ -184,14 +184,14 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
 
 
 def _fit(terminal: int, copy: int) -> None:
-    """Give a terminal the size of ours."""
+    """Copy the size of our terminal to the pseudoterminal."""
     with contextlib.suppress(OSError):  # it was closed meanwhile
         size = fcntl.ioctl(terminal, termios.TIOCGWINSZ, bytes(8))
         fcntl.ioctl(copy, termios.TIOCSWINSZ, size)
 
 
 def _pass_signals_on(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
-    """Send the command what we are sent; what a terminal sends has reached it already."""
+    """Forward signals to the command, except those that a terminal has sent to it already."""
 
     def passed(number: int, _frame: FrameType | None) -> None:
         if number not in FROM_TERMINAL or not _in_foreground():
@@ -202,7 +202,7 @@ def _pass_signals_on(process: subprocess.Popen[bytes], held: contextlib.ExitStac
 
 
 def _in_foreground() -> bool:
-    """Whether keys typed at a terminal send signals to this process."""
+    """Return whether signals from the keyboard reach this process."""
     try:
         with open("/dev/tty", "rb") as terminal:  # noqa: PTH123 - the name of the terminal that controls us
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
@@ -213,7 +213,7 @@ def _in_foreground() -> bool:
 def _copy(
     outputs: dict[int, int], process: subprocess.Popen[bytes], woken: socket.socket, tail: Tail
 ) -> None:
-    """Copy from each output to ours until the command has ended and nothing more is there to be read."""
+    """Copy each output to ours until the command has ended and nothing is left to read."""
     with selectors.DefaultSelector() as selector:
         for source in outputs:
             selector.register(source, selectors.EVENT_READ)
@@ -235,7 +235,7 @@ def _copy(
 
 
 def _hang_up(source: int) -> None:
-    """Close our end of an output, so that the command learns that nobody reads; its number stays taken."""
+    """Close our end of an output, so that the command notices; its descriptor number stays reserved."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, source)
     os.close(nothing)
@@ -249,7 +249,7 @@ def _read(source: int) -> bytes:
 
 
 def _write(target: int, chunk: bytes) -> bool:
-    """Write all of a piece; False where nobody reads any more."""
+    """Write a whole chunk; return False where nobody reads any more."""
     try:
         while chunk:
             chunk = chunk[os.write(target, chunk) :]
@@ -259,8 +259,8 @@ def _write(target: int, chunk: bytes) -> bool:
 
 
 def explain(text: bytes | None, options: list[str], output: BinaryIO) -> None:
-    """Write the diagnosis of the end of an output, or of the file that `options` name, by `jieda diagnose` in a process
-    of its own."""
+    """Write the diagnosis of the output, or of the file named in `options`, using `jieda diagnose` in another
+    process."""
     if text is not None and not text.strip():
         return
     script = RUN.format("jieda.cli.diagnose")

@@ -1,5 +1,5 @@
-"""How commands are run, one or all of them, as the group `jieda`, whose errors become messages; and what many of them
-share: the content or the server that they ask."""
+"""Runs one or all commands as the group `jieda` and turns errors into messages; also defines options that many commands
+share: the content or the server to query."""
 
 import logging
 import sys
@@ -14,12 +14,12 @@ from jieda.errors import JiedaError
 from jieda.version import VERSION
 
 FORMATS = ("text", "json", "summary", "github", "gitlab")
-"""The forms that a diagnosis is printed in."""
+"""Output formats of a diagnosis."""
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """What is written within names the file that cannot be. Raises JiedaError."""
+    """Turn an OSError inside into a JiedaError that names the file."""
     try:
         yield
     except OSError as error:
@@ -31,10 +31,10 @@ class _Failure(click.ClickException):
 
 
 class Commands(click.Group):
-    """Commands whose errors become messages."""
+    """Command group that turns errors into messages."""
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs a command; what Jieda raises on purpose becomes a message and exit code 2."""
+        """Run a command; a JiedaError becomes a message and exit code 2."""
         if sys.stderr.isatty():
             progress.log.addHandler(logging.StreamHandler())
             progress.log.setLevel(logging.INFO)
@@ -68,7 +68,7 @@ url_option = click.option(
 
 
 def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) -> click.Group:
-    """The command `jieda` with some subcommands."""
+    """Create the group `jieda` with these subcommands."""
     group = kind(
         "jieda",
         commands=tuple(commands),
@@ -79,5 +79,5 @@ def program(commands: Iterable[click.Command], kind: type[Commands] = Commands) 
 
 
 def run(*commands: click.Command) -> None:
-    """Runs the one of `commands` that the command line names, and ends the process."""
+    """Run the command named on the command line, one of `commands`, and exit."""
     program(commands).main(prog_name="jieda")

@@ -1,4 +1,4 @@
-"""`jieda serve`: every setting is an option, and nothing starts before all of them make sense."""
+"""`jieda serve`: every setting is an option; nothing starts before all are valid."""
 
 import contextlib
 import errno
@@ -31,13 +31,14 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.store.facts import FILE_NAME as FACTS
 
 APPLICATION = "jieda.web.app"
-"""Imported by whoever answers; a process that only starts workers does without."""
+"""Imported only by processes that handle requests; one that only starts workers does without."""
 PREFIX = "metrics-"
 
 
 @contextmanager
 def figures_folder(data: Path) -> Iterator[str]:
-    """A new folder below the data directory: a hardened container has no other place to write to. Raises OSError."""
+    """Create a directory for metrics below the data directory: a hardened container can write nowhere else. Raises
+    OSError."""
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=data))
     try:
         yield str(folder)
@@ -46,7 +47,7 @@ def figures_folder(data: Path) -> Iterator[str]:
 
 
 def clear_figures(data: Path) -> None:
-    """Removes the folders of servers that were killed: whoever calls this owns the data directory."""
+    """Remove metrics directories of killed servers. The caller must own the data directory."""
     for path in data.glob(f"{PREFIX}*"):
         remove(path)
 
@@ -55,10 +56,10 @@ SHARED_FILE = 0o660
 
 
 def share_with_group(data: Path) -> None:
-    """Keep a directory that is made here to this user, and what readers leave in one to who may write it.
+    """Create the data directory private to this user; where the group may not write it, make reader feedback private,
+    too.
 
-    Where the group may write the directory, let it write what this process writes from now on; what was not for
-    everybody is not for everybody any more.
+    Where the group may write it, let the group write new files of this process, and close them to all others.
     """
     try:
         if not data.exists():
@@ -73,13 +74,13 @@ def share_with_group(data: Path) -> None:
         return
     os.umask(0o007)
     for name in (FACTS, VOTES, GAPS):
-        # SQLite makes files that the group may only read, and leaves alone how a file is that is there.
+        # SQLite creates files that the group may only read, and keeps the mode of an existing file.
         with contextlib.suppress(OSError):
             os.close(os.open(data / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, SHARED_FILE))
 
 
 def parameter(option: Option) -> click.Option:
-    """A setting as an option of the command."""
+    """Return a setting as an option of the command."""
     shown = f"{option.help} [{option.env}; {option.default or 'empty'}]"
     if option.name == "content":
         return click.Option(
@@ -128,13 +129,13 @@ def serve_alone(settings: Settings) -> None:
     knowledge = Knowledge(settings, leading=True)
     knowledge.open()
     clear_figures(knowledge.data)
-    # Not stopped here but where the application ends: it knows when the last answer is given.
+    # The application stops it at shutdown, because it knows when the last response is sent.
     application = import_module(APPLICATION).create_app(settings, knowledge, alone=True)
     uvicorn.run(application, **server.options(settings))
 
 
 def serve_together(settings: Settings) -> None:
-    """Serve from several processes. This one answers nothing: it builds what the others serve."""
+    """Serve from several worker processes. This one handles no requests: it builds what the workers serve."""
     knowledge = Knowledge(settings, leading=True)
     knowledge.open()
     settings = replace(settings, data=knowledge.data)
@@ -149,7 +150,8 @@ def serve_together(settings: Settings) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises ClickException where nobody can listen; the server would tell only after the index is built."""
+    """Raise ClickException where the address cannot be bound; the server would report it only after building the
+    index."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     other = "port with --port or JIEDA_PORT"
     try:
@@ -159,14 +161,14 @@ def check_port(host: str, port: int) -> None:
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-            # Its numbers are those of another table.
+            # Its error numbers are not errno values.
             reason, other = error.strerror or reason, "host with --host or JIEDA_HOST"
         message = f"cannot listen on {host} port {port}: {reason}. Choose another {other}."
         raise click.ClickException(message) from error
 
 
 def leave(_signal: int, _frame: FrameType | None) -> None:
-    """End in peace: the server has finished what it was doing by the time it hands the signal on."""
+    """Exit with 0: the server forwards the signal only after it has finished its work."""
     sys.exit(0)
 
 

@@ -1,5 +1,5 @@
-"""How uvicorn is run, in this process or in several that this one starts, replaces and ends, and how it keeps a
-connection."""
+"""Runs uvicorn, in this process or in workers that this process starts, replaces and stops, and limits its
+connections."""
 
 import asyncio
 import logging
@@ -27,42 +27,42 @@ from jieda.settings import Settings
 from jieda.web.http.clients import client_key, is_among, parse
 
 SECONDS_FOR_HEADERS = 10.0
-"""From the start of a connection, or the end of the last answer, to the end of a request's headers; also what a body
-may take before LEAST_RATE counts."""
+"""From the start of a connection, or the end of the last response, to the end of a request's headers; also the time
+before LEAST_RATE applies to a body."""
 LEAST_RATE = 1024.0
-"""Bytes of a body that arrive in a second."""
+"""Least bytes per second at which a body must arrive."""
 SECONDS_WITHOUT_READING = 20.0
 LEAST_READ = 1 << 16
-"""Bytes: a client that takes fewer of what waits for it in SECONDS_WITHOUT_READING is given up."""
+"""Bytes that a client must take of its pending response within SECONDS_WITHOUT_READING, or its connection is closed."""
 SECONDS_BETWEEN_LOOKS = 2.0
 MOST_CONNECTIONS = 4000
-"""In each worker, or half of the file descriptors where those are fewer."""
+"""Per worker, or half of the file descriptors where those are fewer."""
 MOST_OF_ONE_CLIENT = 200
 MOST_HEAD = 1 << 16
 """Bytes of a request line with headers."""
 TOO_LONG = "The head of this request is too long."
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 HOSTS = {"1.0": (0, 1), "1.1": (1,)}
-"""How often a request names its host, by the versions that are spoken."""
+"""Allowed number of Host headers by HTTP version."""
 
 
 class Malformed(Exception):
-    """A request that two readers could read in two ways."""
+    """A request that two parsers could interpret differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """How many connections there may be. `trusted` proxies bring more than one client and count as nobody."""
+    """Limits on connections. `trusted` proxies serve many clients and are exempt from the limit per client."""
 
     most: int
     of_one_client: int
     trusted: tuple[str, ...]
     user_header: bytes
-    """Which header only those may send; empty where none is known."""
+    """The header that only trusted proxies may send; empty where none is configured."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Half of the files that this process may open are for connections."""
+        """Create the limits; connections may use half of the process's file descriptors."""
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = min(MOST_CONNECTIONS, files // 2)
         one = min(MOST_OF_ONE_CLIENT, most // 2) if settings.limits else most
@@ -70,7 +70,7 @@ class ConnectionLimits:
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """A connection that is looked after every two seconds, for as long as it is open."""
+    """A connection that is checked every two seconds while it is open."""
 
     def __init__(self, *arguments: Any, limits: ConnectionLimits, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -89,7 +89,7 @@ class LimitedConnection(HttpToolsProtocol):
         """The client, or empty where it may have as many connections as it likes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
-        """Begin to look after it; refuse it where there are enough."""
+        """Start the checks, or refuse the connection where there are too many."""
         super().connection_made(transport)
         self._asking_since = self._taken_at = self.loop.time()
         address = parse(self.client[0]) if self.client else None
@@ -103,13 +103,13 @@ class LimitedConnection(HttpToolsProtocol):
             self._timer = self.loop.call_later(SECONDS_BETWEEN_LOOKS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop the checks."""
         if self._timer:
             self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read what has arrived; of a request line not before all of it has."""
+        """Parse received data; buffer the request line until it is complete."""
         if not self._in_request:
             self._line = (self._line + data).lstrip(b"\r\n")
             if b"\n" not in self._line and len(self._line) <= MOST_HEAD:
@@ -128,15 +128,15 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header. What comes behind a body is none: nothing that headers decided may change any more. Who
-        somebody is, only a trusted proxy says."""
+        """Handle a header. Trailers are ignored: nothing decided by headers may change later. The user header is
+        dropped unless a trusted proxy sent it."""
         names_user = self._limits.user_header and name.lower() == self._limits.user_header
         if not self._has_headers and not (names_user and not self._from_proxy):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """A body may follow. Raises Malformed, which the parser makes a refusal, for what it is more lenient about than
-        anybody between us and the client may be."""
+        """Start the body. Raises Malformed, which the parser turns into a refusal, where the parser is more lenient
+        than a proxy in front of us might be."""
         hosts = sum(name == b"host" for name, _ in self.headers)
         if hosts not in HOSTS.get(self.parser.get_http_version(), ()):
             raise Malformed
@@ -160,7 +160,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     @property
     def asks(self) -> bool:
-        """Whether some of the request has yet to come."""
+        """Whether part of a request has yet to arrive."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def _look(self) -> None:
@@ -182,28 +182,28 @@ class LimitedConnection(HttpToolsProtocol):
 
 
 def escaped(line: bytes) -> bytes:
-    """A request line in ASCII."""
+    """Percent-encode a request line into ASCII."""
     return line if line.isascii() else BEYOND_ASCII.sub(lambda found: b"%%%02X" % ord(found[0]), line)
 
 
 log = logging.getLogger(__name__)
 
 APPLICATION = "jieda.web.app:create_app_from_environ"
-"""By name: whoever starts workers answers nothing, and needs neither the time nor the memory of what does."""
+"""By name: a process that only starts workers needs neither the import time nor the memory of the application."""
 SECONDS_TO_FINISH = 8
-"""For answers under way when the server is told to stop; containers are killed after ten."""
+"""For pending responses at shutdown; containers are killed after ten."""
 SECONDS_TO_START = 300.0
-"""For a worker that still imports on a busy machine."""
+"""For a worker that is still importing on a busy machine."""
 SECONDS_TO_ANSWER = 60.0
-"""A worker whose event loop has not turned for so long is replaced."""
+"""A worker whose event loop has been blocked this long is replaced."""
 SECONDS_BETWEEN_WORKERS = 0.5
 SECONDS_BETWEEN_SIGNS = 2
 LEAST_FILES = 256
-"""File descriptors without which nothing is served."""
+"""Least file descriptors that a server needs."""
 
 
 def check_files() -> None:
-    """Take as many file descriptors as the system gives. Raises ClickException where those are too few."""
+    """Raise the limit of file descriptors to the hard limit. Raises ClickException where that is too low."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -214,13 +214,13 @@ def check_files() -> None:
 
 
 def options(settings: Settings) -> dict[str, Any]:
-    """What uvicorn is told, whichever way it runs."""
+    """Return the options of uvicorn, for one process or several."""
     return {
         "host": settings.host,
         "port": settings.port,
         "http": partial(LimitedConnection, limits=ConnectionLimits.of(settings)),
         "log_config": log_config(settings.log_format),
-        # Its access log has queries in it; ours has not.
+        # Its access log contains queries; ours does not.
         "access_log": False,
         "server_header": False,
         "proxy_headers": bool(settings.trusted_proxies),
@@ -231,7 +231,7 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 class Worker:
-    """A process that answers requests, for as long as the one that started it lives."""
+    """A process that handles requests and ends with its parent."""
 
     def __init__(self, listening: socket) -> None:
         self._well_until = get_context("spawn").RawValue("d", time.monotonic() + SECONDS_TO_START)
@@ -240,12 +240,12 @@ class Worker:
 
     @property
     def is_well(self) -> bool:
-        """Whether it lives and its event loop turns."""
+        """Whether the process is alive and its event loop responsive."""
         return self.process.is_alive() and time.monotonic() < self._well_until.value
 
 
 def answer(listening: socket, well_until: Any) -> None:
-    """Serve, as a worker whose settings stand in its environment; `well_until` is shared with its parent."""
+    """Serve as a worker, with settings from the environment; `well_until` is shared with the parent."""
 
     async def give_sign() -> None:
         well_until.value = time.monotonic() + SECONDS_TO_ANSWER
@@ -257,16 +257,16 @@ def answer(listening: socket, well_until: Any) -> None:
 
 
 class Workers:
-    """The workers of a server, all of which listen on one socket."""
+    """The workers of a server, listening on one socket."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open the socket. Ends the process, saying why, where that cannot be done."""
+        """Open the socket. Exits with a message where that fails."""
         self._listening = uvicorn.Config("", **options(settings)).bind_socket()
         self._stopping = False
         self._workers: list[Worker] = [Worker(self._listening) for _ in range(settings.workers)]
 
     def run(self) -> None:
-        """Replace workers that die or hang, until a signal says to stop or one of them cannot start."""
+        """Replace dead or hung workers until a signal stops the server or a worker fails to start."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         while not self._stopping:
@@ -285,8 +285,8 @@ class Workers:
         self.end()
 
     def end(self) -> None:
-        """Tell all workers to finish, and end those that do not in time. Nobody listens any more: as long as anybody
-        does, the system takes connections, only to reset them at the end."""
+        """Stop all workers, killing those that exceed the timeout. The socket is closed first: while it is open, the
+        system accepts connections only to reset them at the end."""
         self._listening.close()
         until = time.monotonic() + SECONDS_TO_END
         for each in self._workers:

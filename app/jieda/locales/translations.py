@@ -1,4 +1,4 @@
-"""Words of the user interface in both languages: two flat files, one look-up."""
+"""Interface texts in both languages: two flat files, one lookup."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,23 +15,23 @@ LOCALES = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Translations:
-    """`catalogs` maps a key such as `home.lead` to its text, for each language."""
+    """`catalogs` maps a key such as `home.lead` to its text, per language."""
 
     catalogs: Mapping[Language, Mapping[str, str]]
 
     @classmethod
     def load(cls, directory: Path = LOCALES) -> Self:
-        """The catalogs in `directory`, one `<lang>.json` for each language."""
+        """Load the catalogs in `directory`, one `<lang>.json` per language."""
         return cls(
             {lang: json.loads((directory / f"{lang}.json").read_text(encoding="utf-8")) for lang in Language}
         )
 
     def translate(self, lang: Language, key: str, **args: str | int) -> str:
-        """The text under `key`, its `{names}` filled from `args`; numbers are grouped by thousands.
+        """Return the text of `key` with its `{names}` filled from `args`; numbers are grouped by thousands.
 
-        A text that counts is kept as `key.one` and `key.other` and chosen by the argument `count`; a
-        language without a singular has `key.other` alone. `site` is the name of the site; a text that has no place for
-        it passes it over. Raises KeyError for an unknown key.
+        A text with a number is stored as `key.one` and `key.other` and chosen by the argument `count`; a language
+        without a singular has `key.other` only. `site` is the name of the site, ignored by texts without a placeholder
+        for it. Raises KeyError for an unknown key.
         """
         catalog = self.catalogs[lang]
         text = catalog[key] if key in catalog else catalog[_plural(catalog, key, args.get("count"))]
@@ -42,17 +42,17 @@ class Translations:
         return filled(text, args)
 
     def words(self, lang: Language) -> Callable[..., str]:
-        """`translate`, bound to one language."""
+        """Return `translate` bound to one language."""
         return partial(self.translate, lang)
 
     def day(self, lang: Language, value: date) -> str:
-        """A date as people of that language write it."""
+        """Format a date in the style of a language."""
         month = self.translate(lang, f"date.month.{value.month}")
         return self.translate(lang, "date.format", year=str(value.year), month=month, day=str(value.day))
 
 
 def filled(text: str, args: Mapping[str, str | int]) -> str:
-    """`text`, its `{names}` filled from `args`; numbers are grouped by thousands."""
+    """Fill the `{names}` of `text` from `args`; numbers are grouped by thousands."""
     return text.format_map({name: _shown(value) for name, value in args.items()}) if args else text
 
 

@@ -1,4 +1,4 @@
-"""From what the use cases answer to what the API says. Pure functions over finished values."""
+"""Shapes results of the use cases into API responses. Pure functions over immutable values."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,13 +32,13 @@ OLD_VERDICTS: Mapping[Verdict, Literal["matched", "near", "unknown", "no_error"]
     Verdict.UNKNOWN: "unknown",
     Verdict.NO_ERROR: "no_error",
 }
-"""What `verdict` of the API says for one more version."""
+"""Values of the deprecated API field `verdict`, kept for one more version."""
 MAX_CARDS = 4096
-"""Entries whose fields are kept ready: as many as a few megabytes hold."""
+"""Entries whose fields are cached: a few megabytes' worth."""
 
 
 def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ...]:
-    """The editions that an entry has, in the order of `Language`."""
+    """Return the editions of an entry, in the order of `Language`."""
     return tuple(
         schemas.EditionLink(
             lang=lang, title=edition.title, url=urls.entry(lang, summary.id), stale=edition.stale
@@ -49,7 +49,7 @@ def edition_links(summary: Summary, urls: Urls) -> tuple[schemas.EditionLink, ..
 
 
 def edition_state(summary: Summary, lang: Language) -> Literal["present", "missing", "stale"]:
-    """Whether an entry has an edition, and whether that has fallen behind its twin."""
+    """Return whether an edition is present, missing, or older than its twin."""
     edition = summary.editions.get(lang)
     if edition is None:
         return "missing"
@@ -61,12 +61,12 @@ def _ranges(spans: Iterable[Span]) -> tuple[schemas.MarkRange, ...]:
 
 
 def fix_of(edition: Edition) -> str:
-    """The part of an edition that a reader came for, as Markdown; empty where it has none."""
+    """Return the answer section of an edition as Markdown; empty where it has none."""
     return edition.answer.markdown if edition.answer else ""
 
 
 def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
-    """What the file of an edition says beside what is shown, as `jieda load` takes it."""
+    """Return the remaining fields of an edition's file, in the form that `jieda load` takes."""
     return {
         "signatures": tuple(signature_data(each) for each in entry.signatures),
         "symptoms": edition.symptoms,
@@ -80,17 +80,17 @@ def told_by_file(entry: Entry, edition: Edition) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Shaper:
-    """Shapes answers for readers of one language and snapshot; `t` translates into that language."""
+    """Shapes responses for one language and snapshot; `t` translates into that language."""
 
     snapshot: Snapshot
     urls: Urls
     lang: Language
     t: Callable[..., str]
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What `card` has said about entries before: a third of a search's time went into saying it again."""
+    """Cache of `card`: building these fields anew took a third of a search's time."""
 
     def search(self, found: Found) -> schemas.SearchResult:
-        """A search result."""
+        """Shape a search result."""
         request, answer = found.request, found.answer
         judgement = self.diagnosis(found.diagnosis) if found.diagnosis else None
         return schemas.SearchResult(
@@ -114,7 +114,7 @@ class Shaper:
         )
 
     def hit(self, hit: Hit, query: str) -> schemas.ApiHit:
-        """A hit of a query."""
+        """Shape a search hit."""
         card = self.card(self.snapshot.library.summary(hit.entry.id))
         return schemas.ApiHit(
             **card,
@@ -130,14 +130,14 @@ class Shaper:
         )
 
     def facet(self, name: str, answer: SearchAnswer) -> tuple[schemas.Facet, ...]:
-        """The counts of a facet."""
+        """Shape the counts of a facet."""
         return tuple(
             schemas.Facet(value=each.value, label=self.label(name, each.value), count=each.count)
             for each in answer.facets.get(name, ())
         )
 
     def suggestion(self, suggestion: Suggestion, request: SearchRequest) -> schemas.ApiSuggestion:
-        """A way out, with the page that follows it."""
+        """Shape a suggestion, with the address that follows it."""
         if suggestion.type is SuggestionType.NEAR_MISS and suggestion.entry:
             edition = suggestion.entry.edition(self.lang)
             url = self.urls.entry(self.lang, suggestion.entry.id)
@@ -153,7 +153,7 @@ class Shaper:
         return schemas.ApiSuggestion(type=suggestion.type, text=text, url=url)
 
     def without_filter(self, suggestion: Suggestion, request: SearchRequest) -> str:
-        """What a search finds with one filter less, or with none, in words."""
+        """Describe what a search finds with one filter removed, or with all."""
         if not suggestion.facet:
             return self.t("search.drop_filters")
         if suggestion.facet == "edition":
@@ -167,7 +167,7 @@ class Shaper:
         return self.t("api.drop_filter", filter=joined, count=suggestion.count)
 
     def completion(self, completion: Completion) -> schemas.ApiCompletion:
-        """A completion, with the page it leads to."""
+        """Shape a completion, with the address it leads to."""
         target, applies_to = completion.target, ""
         if completion.type is CompletionType.TITLE and target:
             url = self.urls.entry(self.lang, target)
@@ -182,11 +182,11 @@ class Shaper:
         )
 
     def summary(self, summary: Summary) -> schemas.ApiSummary:
-        """An entry in a list, with the day that lists are sorted and filtered by."""
+        """Shape a list item, with the date that lists are sorted and filtered by."""
         return schemas.ApiSummary(**self.summary_fields(summary) | {"updated": summary.updated})
 
     def entry(self, read: ReadEntry) -> schemas.ApiEntry:
-        """A whole entry."""
+        """Shape a whole entry."""
         edition = read.entry.edition(self.lang)
         return schemas.ApiEntry(
             **self.summary_fields(read.summary),
@@ -201,7 +201,7 @@ class Shaper:
         )
 
     def diagnosis(self, diagnosis: Diagnosis) -> schemas.ApiDiagnosis:
-        """A diagnosis. Before it is known which framework is meant, no fix is told."""
+        """Shape a diagnosis. It contains no fix until the framework is known."""
         return schemas.ApiDiagnosis(
             outcome=diagnosis.verdict,
             verdict=OLD_VERDICTS[diagnosis.verdict],
@@ -215,7 +215,7 @@ class Shaper:
         )
 
     def match(self, match: Match, *, fixed: bool = True) -> schemas.ApiMatch:
-        """An entry that explains a log."""
+        """Shape an entry that explains a log."""
         return schemas.ApiMatch(
             id=match.entry.id,
             framework=match.entry.framework,
@@ -230,7 +230,7 @@ class Shaper:
         )
 
     def near(self, near: Near) -> schemas.ApiNear:
-        """An entry that shares words with a log."""
+        """Shape an entry that shares words with a log."""
         return schemas.ApiNear(
             id=near.entry.id,
             framework=near.entry.framework,
@@ -243,7 +243,7 @@ class Shaper:
         )
 
     def related(self, summary: Summary, named: Collection[str]) -> schemas.Related:
-        """A neighbor of an entry that names `named`."""
+        """Shape a related entry; `named` are the ids that the entry itself lists."""
         edition = summary.edition(self.lang)
         return schemas.Related(
             id=summary.id,
@@ -255,12 +255,12 @@ class Shaper:
         )
 
     def summary_fields(self, summary: Summary) -> dict[str, Any]:
-        """The fields that a summary and a whole entry share."""
+        """Return the fields shared by a summary and a whole entry."""
         edition = summary.edition(self.lang)
         return {**self.card(summary), "updated": edition.updated, "stale": edition.stale}
 
     def card(self, summary: Summary) -> dict[str, Any]:
-        """The fields that a hit, a summary and a whole entry share."""
+        """Return the cached fields shared by a hit, a summary and a whole entry."""
         kept = self.cards.get(summary.id)
         if kept is None:
             if len(self.cards) >= MAX_CARDS:
@@ -269,7 +269,7 @@ class Shaper:
         return kept
 
     def new_card(self, summary: Summary) -> dict[str, Any]:
-        """`card`, made anew."""
+        """Build the fields of `card`."""
         edition = summary.edition(self.lang)
         return {
             "id": summary.id,
@@ -285,7 +285,7 @@ class Shaper:
         }
 
     def tag(self, facet: str, counted: CountedTag) -> schemas.ApiTag:
-        """A tag; a framework has a home as well."""
+        """Shape a tag; a framework has its homepage and repository as well."""
         tag = counted.tag
         fields: dict[str, Any] = {
             "id": tag.id,
@@ -299,31 +299,31 @@ class Shaper:
         return schemas.Framework(**fields, homepage=tag.homepage, repository=tag.repository)
 
     def translation(self, summary: Summary) -> schemas.Translation:
-        """The state of the editions of an entry."""
+        """Shape the state of an entry's editions."""
         en, zh = (edition_state(summary, lang) for lang in Language)
         return schemas.Translation(id=summary.id, en=en, zh=zh, **self.addresses(summary.id))
 
     def addresses(self, entry_id: str) -> dict[str, str]:
-        """Where an entry is read, by people and by programs."""
+        """Return the page URL and the API URL of an entry."""
         return {"url": self.urls.entry(self.lang, entry_id), "api_url": self.urls.api_entry(entry_id)}
 
     def label(self, facet: str, value: str) -> str:
-        """The name of a tag; its id where the taxonomy lacks it."""
+        """Return the name of a tag; its id where the taxonomy lacks it."""
         tags = self.snapshot.library.taxonomy.facet(facet)
         return tags[value].name[self.lang] if value in tags else value
 
 
 @dataclass(frozen=True, slots=True)
 class Shapers:
-    """The shapers of the snapshot that is served, one for each language."""
+    """One shaper per language for the served snapshot."""
 
     urls: Urls
     words: Callable[[Language], Callable[..., str]]
-    """Gives what translates into a language."""
+    """Returns the translator into a language."""
     held: dict[Language, Shaper] = field(default_factory=dict)
 
     def of(self, snapshot: Snapshot, lang: Language) -> Shaper:
-        """The shaper of a snapshot; that of the snapshot before it is dropped."""
+        """Return the shaper of a snapshot; the shaper of an earlier snapshot is dropped."""
         found = self.held.get(lang)
         if found is None or found.snapshot is not snapshot:
             found = self.held[lang] = Shaper(snapshot, self.urls.abroad, lang, self.words(lang))

@@ -145,10 +145,7 @@ def create_app_from_environ() -> FastAPI:
 
 @asynccontextmanager
 async def short_pauses(knowledge: Knowledge) -> AsyncIterator[None]:
-    """Keep garbage collection from scanning the served content again and again because of single requests.
-
-    For a process that only serves.
-    """
+    """Keep the garbage collector from scanning the served content again and again, for a process that only serves."""
     gc.set_threshold(*THRESHOLDS)
     sys.setswitchinterval(SECONDS_A_THREAD)
     await run_sync(settle)

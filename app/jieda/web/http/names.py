@@ -41,10 +41,8 @@ def names_us(host: str, settings: Settings) -> bool:
 
 
 def origin_is_ours(origin: str | None, settings: Settings) -> bool:
-    """Return whether the page that sends a request, if any, belongs to this site or this machine.
-
-    Answering to every host name (`*`) does not admit the pages of every site.
-    """
+    """Return whether the page that sends a request, if any, is ours or local; `*` does not admit pages of every
+    site."""
     scheme, separator, host = (origin or "").partition("://")
     return origin is None or (bool(separator) and scheme in {"http", "https"} and _is_ours(host, settings))
 

@@ -1,4 +1,4 @@
-"""The page about the site itself, and what a browser gets where there is no such page or something went wrong."""
+"""The about page, and the error page."""
 
 from dataclasses import dataclass
 
@@ -17,18 +17,18 @@ from jieda.web.site import site_of
 
 @dataclass(frozen=True, slots=True)
 class AboutView:
-    """What `about.html` shows."""
+    """The view of `about.html`."""
 
     what: str
     frameworks: tuple[TagLink, ...]
     version: str
     generation: str
     report: str
-    """Where something wrong is reported, or empty."""
+    """Address for reporting errors, or empty."""
 
 
 def about_page(context: PageContext) -> str:
-    """The page in the reader's language."""
+    """Render the page."""
     title = context.t("about.title")
     view = AboutView(
         what=context.t("about.what", count=len(context.library)),
@@ -50,7 +50,7 @@ def about_page(context: PageContext) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ErrorView:
-    """What `error.html` shows."""
+    """The view of `error.html`."""
 
     status: int
     title: str
@@ -59,9 +59,9 @@ class ErrorView:
 
 
 def error_html(context: PageContext, status: int, title: str, detail: str = "") -> str:
-    """A page that says what is wrong and offers ways on. `title` and `detail` are in the reader's language.
+    """Render an error page with ways to go on. `title` and `detail` are in the reader's language.
 
-    The language switch leads home: the address at hand has no counterpart.
+    The language switch leads home, because the failed address has no counterpart.
     """
     hint = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
     hint = context.t("error.hint_missing" if status == 404 else hint)
@@ -76,7 +76,7 @@ def error_html(context: PageContext, status: int, title: str, detail: str = "") 
 
 
 def error_page(request: Request, status: int, title: str, detail: str) -> str:
-    """`error_html` for a request."""
+    """Render `error_html` for a request."""
     site = site_of(request)
     served = site.service.current() if site.knowledge.ready else None
     context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
@@ -84,6 +84,6 @@ def error_page(request: Request, status: int, title: str, detail: str) -> str:
 
 
 async def show_about(request: Request) -> Response:
-    """What this is."""
+    """Show the about page."""
     context = await context_of(request)
     return await page_answer(request, context, about_page(context))

@@ -1,4 +1,4 @@
-"""Who asks for a page and what for: language, theme, the parameters of an address, the fields of a form."""
+"""The context of a page request: language, theme, query parameters, form fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -47,14 +47,14 @@ WHERE_GAPS_ARE_KEPT = {
     "agents.safety_text": "agents.safety_text.gaps",
     "diagnose.privacy": "diagnose.privacy.gaps",
 }
-"""What is said about what visitors send, and what is true instead where redacted gaps are kept."""
+"""Privacy statements, and what replaces them where redacted gaps are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """One request for a page: its reader's language and theme, and the snapshot as it was at the start.
+    """One request for a page: the reader's language and theme, and the snapshot at its start.
 
-    `snapshot` is None on a page that has to do without, such as an error before content is loaded.
+    `snapshot` is None on a page without content, such as an error before the content is loaded.
     """
 
     site: Site
@@ -62,29 +62,29 @@ class PageContext:
     theme: Theme
     snapshot: Snapshot | None = None
     chosen: str = ""
-    """The framework that its reader said to work with, or empty."""
+    """The framework that the reader works with, or empty."""
     version: str = ""
-    """Its version, or empty."""
+    """The version of that framework, or empty."""
 
     @property
     def works_with(self) -> str:
-        """Both as a log would say them: `slime 0.3.0`; empty without a version, which is all that is read in it."""
+        """Both as a log would print them: `slime 0.3.0`; empty without a version, which is all that is read from it."""
         return f"{self.chosen} {self.version}" if self.version else ""
 
     def working_with(self, value: str) -> "PageContext":
-        """The same request of a reader who works with something else."""
+        """Return the same context for another framework."""
         chosen, version = works_with(value)
         known = self.snapshot is not None and chosen in self.library.taxonomy.framework
         return replace(self, chosen=chosen if known else "", version=version if known else "")
 
     @property
     def urls(self) -> Urls:
-        """The addresses of this site."""
+        """The URLs of this site."""
         return self.site.urls
 
     @property
     def served(self) -> Snapshot:
-        """The snapshot. Raises RuntimeError on a page that has to do without."""
+        """The snapshot. Raises RuntimeError on a page without content."""
         if self.snapshot is None:
             raise RuntimeError("this page is made without content")
         return self.snapshot
@@ -96,20 +96,20 @@ class PageContext:
 
     @property
     def words_of_content(self) -> SiteTexts:
-        """What the content says about itself: nothing where there is no content yet."""
+        """The content's texts about itself; empty where no content is loaded."""
         return self.snapshot.library.site if self.snapshot else NO_TEXTS
 
     @property
     def digest(self) -> str:
-        """Names its generation."""
+        """The generation."""
         return self.served.generation
 
     def at(self, snapshot: Snapshot) -> "PageContext":
-        """The same request, answered from the snapshot that a use case took."""
+        """Return the same context with the snapshot that a use case worked on."""
         return replace(self, snapshot=snapshot)
 
     def t(self, key: str, **args: str | int) -> str:
-        """A text in the reader's language, the content's own where it has one."""
+        """Return a text in the reader's language; the content's own version takes precedence."""
         if self.site.settings.gaps:
             key = WHERE_GAPS_ARE_KEPT.get(key, key)
         content = self.words_of_content
@@ -119,12 +119,12 @@ class PageContext:
         return self.site.translations.translate(self.lang, key, **named)
 
     def day(self, value: date) -> str:
-        """A date as the reader writes it."""
+        """Format a date for the reader."""
         return self.site.translations.day(self.lang, value)
 
 
 async def context_of(request: Request) -> PageContext:
-    """Who asks for a page under `/{lang}/`. Raises 404 for a language that there are no pages in."""
+    """Return the context of a page under `/{lang}/`. Raises 404 for an unsupported language."""
     lang = request.path_params["lang"]
     if lang not in set(Language):
         raise HTTPException(404)
@@ -137,26 +137,25 @@ async def context_of(request: Request) -> PageContext:
 HTML, MARKDOWN = "text/html", "text/markdown"
 MAX_PAGE = 1000
 PERCENT = 3
-"""Bytes that a form can spend on one byte of text: `%0A`."""
+"""Bytes that a form may need for one byte of text: `%0A`."""
 LARGE = 1 << 16
-"""Bytes of a form from which on reading it takes more than some milliseconds, and so leaves the event loop."""
+"""Form size in bytes from which parsing takes more than some milliseconds and therefore runs off the event loop."""
 PIECE = 1 << 15
-"""Bytes of a form that are decoded in one go."""
+"""Bytes of a form decoded per call."""
 MAX_FIELDS = 24
 FORM_FRAME = 4096
-"""Bytes for what surrounds the text in a form."""
+"""Bytes around the text in a form."""
 
 
 async def page_answer(
     request: Request, context: PageContext, html: Body, vary: tuple[str, ...] = ("Cookie",)
 ) -> Response:
-    """A page with its ETag, or 304. Its look depends on the cookies."""
+    """Respond with a page and its ETag, or 304. Pages vary by cookie."""
     return await respond(request, html, HTML, lang=context.lang, vary=vary)
 
 
 def asked_search(request: Request, lang: Language, page_size: int, chosen: str = "") -> SearchRequest:
-    """The search that an address asks for, of a reader who works with a `chosen` framework, if any. Raises
-    BadParameter."""
+    """Return the search that an address requests; `chosen` is the reader's framework, if any. Raises BadParameter."""
     params = request.query_params
     return SearchRequest(
         text=params.get("q", ""),
@@ -171,7 +170,7 @@ def asked_search(request: Request, lang: Language, page_size: int, chosen: str =
 
 
 def asked_filters(request: Request) -> Filters:
-    """The filters of a search. Raises BadParameter."""
+    """Return the requested filters. Raises BadParameter."""
     params = request.query_params
     chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
     edition = params.get("edition", "")
@@ -182,7 +181,7 @@ def asked_filters(request: Request) -> Filters:
 
 
 def asked_page(request: Request) -> int:
-    """The number of the page asked for, from 1. Raises BadParameter."""
+    """Return the requested page number, from 1. Raises BadParameter."""
     text = request.query_params.get("page", "") or "1"
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MAX_PAGE):
         raise BadParameter(field="page")
@@ -190,10 +189,10 @@ def asked_page(request: Request) -> int:
 
 
 async def read_form(request: Request, limit: int) -> dict[str, str]:
-    """The fields of a form sent as `application/x-www-form-urlencoded`, the last of each name.
+    """Read the fields of an `application/x-www-form-urlencoded` form, the last of each name.
 
-    Raises TooLarge where the body cannot hold less than `limit` bytes of text, and Refusal where a page of another site
-    sends it: that could choose a language, vote, or diagnose in the name of whoever looks at it.
+    Raises TooLarge where the body must hold more than `limit` bytes of text, and Refusal for a form sent by another
+    site: that could choose a language, vote, or diagnose on behalf of a visitor.
     """
     if not is_from_our_pages(request.headers, site_of(request).settings):
         raise Refusal(HttpProblem(403, "problem.bad_origin"))
@@ -204,7 +203,7 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
 
 
 def form_fields(raw: bytes) -> dict[str, str]:
-    """The fields of a form, the last of each name. Raises BadParameter for more than MAX_FIELDS."""
+    """Parse the fields of a form, the last of each name. Raises BadParameter for more than MAX_FIELDS."""
     pairs = raw.split(b"&", MAX_FIELDS) if raw else []
     if len(pairs) > MAX_FIELDS:
         raise BadParameter(field="body")
@@ -213,13 +212,13 @@ def form_fields(raw: bytes) -> dict[str, str]:
 
 
 def decoded(written: bytes) -> str:
-    """What a form means by a name or a value. A piece at a time: in one go, a megabyte of `%0A` would be taken apart by
-    a few calls that let no other thread work for a tenth of a second each."""
+    """Decode a name or value, one piece at a time: in one call, a megabyte of `%0A` would block all other threads
+    several times, for a tenth of a second each."""
     plain = written.replace(b"+", b" ")
     parts, start = [], 0
     while start < len(plain):
         end = start + PIECE
-        # Not within `%0A`.
+        # Never cut within `%0A`.
         cut = plain.rfind(b"%", max(start + 1, end - 2), end) if end < len(plain) else -1
         end = end if cut < 0 else cut
         parts.append(unquote_to_bytes(plain[start:end]))
@@ -228,11 +227,11 @@ def decoded(written: bytes) -> str:
 
 
 FORM_LIMIT = 8192
-"""Bytes of a form that holds no log."""
+"""Bytes of a form without a log."""
 
 
 async def take_preferences(request: Request) -> Response:
-    """Remembers language and theme, then leads back."""
+    """Store language and theme, then redirect back."""
     site = site_of(request)
     fields = await read_form(request, FORM_LIMIT)
     home = site.urls.home(page_language(request))
@@ -252,7 +251,7 @@ def remember(response: Response, chosen: Mapping[str, str], site: Site) -> None:
 def set_cookie(  # noqa: PLR0913 - one parameter for each thing that cookies differ in
     response: Response, name: str, value: str, site: Site, *, path: str, max_age: int | None = None
 ) -> None:
-    """Set a cookie that no script reads; without `max_age` it goes when the browser is closed."""
+    """Set an HttpOnly cookie; without `max_age` it is a session cookie."""
     response.set_cookie(
         name,
         value,

@@ -1,4 +1,4 @@
-"""The page that takes a log and answers with the entries that explain it, their fix at once."""
+"""The page that takes a log and shows the entries that explain it, each with its fix."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -45,18 +45,18 @@ VIEWER_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class PastedLog:
-    """What the form sent: a log, and the framework it is said to come from, or empty."""
+    """The submitted log and the framework chosen for it, or empty."""
 
     text: str
     framework: str
     left_out: int = 0
-    """Bytes from the middle that were too many."""
+    """Bytes dropped from the middle of a log that was too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedLog:
-    """A diagnosis, and the few lines of the paste that lead to the same one, or empty. `kept`: those that stand in the
-    field where a browser may keep the page."""
+    """A diagnosis, and the few lines of the paste that suffice to reach it again, or empty. `kept` are the lines left
+    in the field where a browser may cache the page."""
 
     diagnosis: Diagnosis
     shared: str
@@ -65,7 +65,7 @@ class DiagnosedLog:
 
 @dataclass(frozen=True, slots=True)
 class ErrorLine:
-    """A failure that the paste tells of."""
+    """An error reported in the log."""
 
     text: str
     line: int
@@ -75,7 +75,7 @@ class ErrorLine:
 
 @dataclass(frozen=True, slots=True)
 class DiagnoseView:
-    """What `diagnose.html` shows. `done`: a paste was answered; `status` says how, in words."""
+    """The view of `diagnose.html`. `done`: a paste was diagnosed; `status` states the result in words."""
 
     form: str
     text: str
@@ -86,7 +86,7 @@ class DiagnoseView:
     outcome: str
     tied: TiedView | None
     kept: FrameworkChoice | None
-    """What the log is of, to be kept for the visit; None where that is done."""
+    """The framework of the log, to be remembered for the session; None where it already is."""
     hint: str
     left_out: str
     """How much of the paste was not read, in words, or empty."""
@@ -94,26 +94,26 @@ class DiagnoseView:
     others: tuple[MatchView, ...]
     shared: str
     markdown: str
-    """What the buttons copy."""
+    """The text that the copy buttons copy."""
     near_title: str
     near: tuple[NearView, ...]
     errors: tuple[ErrorLine, ...]
     guessed: PageLink | None
     exits: tuple[PageLink, ...]
     ask: str
-    """Where the paste is put before those who write entries, or empty."""
+    """Where the paste can be submitted as a question to the authors, or empty."""
     workbench: str
-    """Where an answer to the paste is written, or empty."""
+    """Where an entry for the paste can be written, or empty."""
     search: str
-    """A search for what was understood. Offered as a form: nothing of a paste goes into an address."""
+    """A search for the recognized terms. Offered as a form: nothing of a paste goes into an address."""
     layout: Markup
-    """As JSON; empty where the whole log is not there to be shown."""
+    """JSON for the log viewer; empty where the page does not contain the whole log."""
 
 
 def diagnose_page(
     context: PageContext, paste: PastedLog | None = None, answered: DiagnosedLog | None = None
 ) -> str:
-    """The page before anything was pasted, and after; a paste of nothing has no answer."""
+    """Render the page before or after a log was submitted; an empty log has no answer."""
     view = _answer(context, paste, answered) if paste and answered else _question(context, paste)
     title = view.best.row.title.text if view.best else view.status
     head = Head(
@@ -194,12 +194,12 @@ def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> D
 
 
 def _words(query: str) -> Iterator[str]:
-    """The words of a search, each once; figures and rulers of a log are none."""
+    """Yield the distinct words of a query, without the numbers and separator lines of a log."""
     yield from (word for word in dict.fromkeys(query.split()) if WORD.search(word))
 
 
 def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> FrameworkChoice | None:
-    """What the log says that its reader works with, unless that is known."""
+    """Return the framework and version found in the log, unless they are remembered already."""
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
         return None
@@ -237,7 +237,7 @@ def _error(context: PageContext, error: LogError) -> ErrorLine:
 
 
 def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
-    """What `log-viewer.js` shows the log by, and its words."""
+    """Return the data and labels with which `log-viewer.js` displays the log."""
     layout = diagnosis.layout
     return data_block(
         [
@@ -262,13 +262,13 @@ def _guessed(context: PageContext, framework: str) -> PageLink | None:
 
 
 async def show_form(request: Request) -> Response:
-    """The page that takes a log."""
+    """Show the empty form."""
     context = await context_of(request)
     return await page_answer(request, context, diagnose_page(context))
 
 
 async def answer_field(request: Request) -> Response:
-    """What the field of the start page takes: one line is searched, several are a log."""
+    """Handle the field of the start page: one line is a search, several are a log."""
     context = await context_of(request)
     fields = await read_form(request, context.site.service.limits.log_bytes)
     text = fields.get("q", "").strip()
@@ -279,22 +279,21 @@ async def answer_field(request: Request) -> Response:
 
 
 async def answer_form(request: Request) -> Response:
-    """The entries that explain a log. The field of the start page calls it `q`."""
+    """Show the entries that explain a log. The field of the start page calls it `q`."""
     context = await context_of(request)
     fields = await read_form(request, context.site.service.limits.log_bytes)
     return await diagnose_text(request, context, {"text": fields.get("q", "")} | fields)
 
 
 async def diagnose_text(request: Request, context: PageContext, fields: Mapping[str, str]) -> Response:
-    """The page with the diagnosis of `text`. Nothing of it is kept; the answer says so to caches, too. A browser that
-    shows it without a script may keep it, so that Back leads to it: of the log, that answer has only the lines that
-    tell."""
+    """Show the diagnosis of `text`. Nothing of it is stored, and caches are told so. Without a script the browser may
+    cache the page, so that Back works; that page then contains only the relevant lines of the log."""
     service = context.site.service
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
-    # A form may be older than the taxonomy.
+    # The form may be older than the taxonomy.
     paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
-    # Choosing from the list is for this paste; answering the question is for the visit.
+    # A choice from the list holds for this paste; the answer to the question holds for the session.
     chosen = choices({name: value for name, value in fields.items() if name != "framework"})
     if "told" in fields:
         chosen |= choices({"framework": fields["told"]})
@@ -317,7 +316,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
                     partial(kept_lines, service, found, text, paste.framework, context.chosen)
                 )
             answered, cache = replace(answered, kept=kept), BY_BROWSER if kept else NO_STORE
-    # The text is in it, escaped: a megabyte can become five.
+    # The page contains the escaped text: a megabyte can become five.
     html = await service.offload(partial(diagnose_page, context, paste, answered))
     response = await respond(request, html, HTML, lang=context.lang, cache=cache)
     remember(response, chosen, context.site)
@@ -325,5 +324,6 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
 
 
 def is_plain_form(request: Request) -> bool:
-    """Whether a browser shows the answer as a page of its own: our script names one media type and puts it in place."""
+    """Return whether the browser shows the response as a new page: our script requests one media type and inserts it
+    itself."""
     return request.headers.get("accept", "").startswith("text/html,")

@@ -1,4 +1,4 @@
-"""The page of an entry: its symptom, the fix at once, then the rest, and where it all comes from."""
+"""The page of an entry: symptom, then the fix, then the rest and the sources."""
 
 import re
 from collections.abc import Sequence
@@ -44,18 +44,18 @@ from jieda.web.site import asker_of
 from jieda.web.templating import safe
 
 ANSWERS = frozenset({"fix", "answer", "steps"})
-"""Sections that are set off as the answer."""
+"""Sections highlighted as the answer."""
 SHORT = 10
-"""Lines of a symptom, in a column of 80 characters, that leave the fix on the first screen."""
+"""Longest symptom, in lines of 80 characters, that leaves the fix on the first screen."""
 LONG = 4
-"""From so many headings on, a page has a table of contents beside it."""
+"""Number of headings from which a page has a table of contents beside it."""
 VERY_LONG = 8
-"""From so many on it has one before the article, too, where there is no room beside it."""
+"""Number of headings from which it is also shown above the article, where there is no room beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SectionView:
-    """A section with its body as HTML; `answer` marks what the reader came for."""
+    """A section with its body as HTML; `answer` highlights it."""
 
     key: str
     title: str
@@ -65,7 +65,7 @@ class SectionView:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """What a commit changed in the edition shown. `omitted` says how much of it is not shown, or is empty."""
+    """What a commit changed in the edition shown. `omitted` states how much is left out, or is empty."""
 
     day: str
     day_iso: str
@@ -76,7 +76,7 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """What `entry.html` shows. `lang` is that of the edition shown, not of the page."""
+    """The view of `entry.html`. `lang` is the language of the edition shown, not of the page."""
 
     id: str
     crumbs: tuple[PageLink, ...]
@@ -85,13 +85,13 @@ class EntryView:
     kind: str
     kind_name: str
     tags: tuple[PageLink, ...]
-    """Topics and error types; the framework is one of the crumbs."""
+    """Topics and error types; the framework is in the breadcrumbs."""
     applies_to: str
-    """Empty where it says no more than the framework, which is one of the crumbs."""
+    """Empty where it only repeats the framework, which is in the breadcrumbs."""
     held: str
-    """The versions that it holds for, those that mended it, and when it was verified; empty where nobody said."""
+    """The affected versions, the fixed versions and the date of verification; empty where not given."""
     notice: str
-    """Why the reader sees another language or an outdated text; empty where neither."""
+    """Why the reader sees another language or an outdated text; otherwise empty."""
     notice_link: PageLink | None
     sections: tuple[SectionView, ...]
     toc: tuple[Heading, ...]
@@ -102,14 +102,14 @@ class EntryView:
     updated_iso: str
     edit: str
     workbench: str
-    """Where an entry is edited in place, or empty."""
+    """Address where the entry can be edited in place, or empty."""
     report: str
-    """Where something wrong on this page is reported, or empty."""
+    """Address for reporting an error on this page, or empty."""
     vote: str
     voted: str
-    """What the reader has said of how it went: empty, or a value of the cookie."""
+    """The reader's vote: empty, or a value of the cookie."""
     reasons: tuple[tuple[str, str], ...]
-    """Why it may not have helped: values and words."""
+    """Reasons why it may not have helped: values and labels."""
     markdown: str
     related: tuple[ListedEntry, ...]
     history: tuple[ChangeView, ...]
@@ -118,7 +118,7 @@ class EntryView:
 def entry_page(
     context: PageContext, read: ReadEntry, changes: Sequence[Change] = (), *, voted: str = ""
 ) -> str:
-    """The page of an entry in the reader's language, or in the other where it has no such edition."""
+    """Render an entry in the reader's language, or in the other where that edition is missing."""
     entry, edition = read.entry, read.entry.edition(context.lang)
     crumbs = _crumbs(context, entry)
     view = replace(_view(context, read, edition, crumbs, voted=voted), history=_history(context, changes))
@@ -192,16 +192,16 @@ def _history(context: PageContext, changes: Sequence[Change]) -> tuple[ChangeVie
 
 
 def _unmentioned(context: PageContext, read: ReadEntry, edition: Edition) -> tuple[Summary, ...]:
-    """The neighbors that the entry does not link to by itself."""
+    """Return the related entries that the text does not link to."""
     text = "".join(rewrite(section.html, context.lang, context.urls) for section in edition.sections)
     linked = set(re.findall(r'href="([^"#]+)', text))
     return tuple(each for each in read.related if context.urls.entry(context.lang, each.id) not in linked)
 
 
 def fix_early(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-    """`sections` with the fix on the first screen: behind a short symptom, before a long one.
+    """Return `sections` with the fix on the first screen: after a short symptom, before a long one.
 
-    The cause can wait, the reader can't. A long symptom is a traceback that the reader has just seen.
+    Readers need the fix before the cause. A long symptom is a traceback that they have just seen.
     """
     symptom = [section for section in sections if section.key == "symptom"]
     fix = [section for section in sections if section.key == "fix"]
@@ -261,7 +261,7 @@ def _description(edition: Edition) -> str:
 
 
 def edit_address(settings: Settings, entry_id: str, lang: Language, path: Path) -> str:
-    """Where the file of an edition is edited, empty where nobody said: addresses belong to directories."""
+    """Return the address where the file of an edition is edited; empty where none is configured for its directory."""
     where = quote(f"{lang}/{entry_id}.md")
     for directory, address in zip(reversed(settings.content), reversed(settings.edit_url), strict=False):
         if path.is_relative_to(directory.resolve()):
@@ -304,13 +304,13 @@ IMAGE_TYPES = {
 
 
 LOOK_SIZE = 500
-"""Bytes that a kept page takes beside its body, about."""
+"""Approximate overhead of a cached page beside its body, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """All that the page of an entry depends on beside what is served: visitors whose browsers say other things of
-    themselves share a page."""
+    """All that an entry page depends on besides the snapshot: readers whose browsers send different headers share a
+    cached page."""
 
     entry: str
     lang: Language
@@ -321,7 +321,7 @@ class Look:
 
 
 async def show_entry(request: Request) -> Response:
-    """An entry as a page or as Markdown, or an image that lies beside the entries."""
+    """Show an entry as a page or as Markdown, or an image stored beside the entries."""
     context = await context_of(request)
     framework, name = request.path_params["framework"], request.path_params["name"]
     image = context.library.image(context.lang, f"{framework}/{name}")
@@ -354,7 +354,7 @@ async def show_entry(request: Request) -> Response:
 
 
 async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
-    """The page of an entry, compressed and kept for the next visitors where answers are kept."""
+    """Render and compress the page of an entry, and cache it if caching is on."""
     service, library, entry = context.site.service, context.library, found.entry
     edition = entry.edition(context.lang)
     changes = await service.offload(lambda: library.changes(entry.id, edition.lang))
@@ -367,7 +367,7 @@ async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
 
 
 async def send_image(request: Request, context: PageContext, image: Path) -> Response:
-    """An image, read off the event loop. 404 where it has gone since the content was loaded."""
+    """Send an image, read off the event loop. 404 where it was deleted after the content was loaded."""
     try:
         content = await context.site.service.offload(image.read_bytes)
     except OSError:

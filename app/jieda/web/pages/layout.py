@@ -1,4 +1,4 @@
-"""What surrounds every page: head, header, language and theme switches, footer."""
+"""The frame of every page: head, header, language and theme switches, footer."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -23,12 +23,12 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "agents": ("reading.js",),
     "workbench": ("workbench.js",),
 }
-"""What a page loads beside the scripts of every page."""
+"""Scripts by page, beside those of every page."""
 
 GAPS = {Language.EN: " ", Language.ZH: ""}
 
 Here = Callable[[Language], str]
-"""The address of the page at hand in a language."""
+"""Returns the address of the current page in a language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Alternate:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """The button that shows the same place in the other language."""
+    """The button that shows the same page in the other language."""
 
     lang: Language
     tag: str
@@ -51,7 +51,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class HeaderChoice:
-    """A button of a menu in the header."""
+    """An item of a menu in the header."""
 
     value: str
     label: str
@@ -60,14 +60,14 @@ class HeaderChoice:
 
 @dataclass(frozen=True, slots=True)
 class WorksWith:
-    """What the reader works with, for the visit: empty where nothing is known, and the frameworks to choose from."""
+    """The framework that the reader works with, for the session, or empty; and the frameworks to choose from."""
 
     name: str
     choices: tuple[HeaderChoice, ...]
 
     @classmethod
     def of(cls, context: PageContext) -> "WorksWith":
-        """That of a visitor; no choice where the content is of one framework or none."""
+        """Return a visitor's; no choices where the content covers at most one framework."""
         tags = context.library.taxonomy.framework.values() if context.snapshot else ()
         choices = tuple(
             HeaderChoice(tag.id, tag.name[context.lang], tag.id == context.chosen) for tag in tags
@@ -79,7 +79,7 @@ class WorksWith:
 
 @dataclass(frozen=True, slots=True)
 class Resubmit:
-    """A page that answers a form cannot be led back to by an address: its switches send the form again."""
+    """The form to send again: the result page of a form has no address that the switches could link to."""
 
     form: str
     action: Here
@@ -87,7 +87,7 @@ class Resubmit:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The addresses that every page leads to or loads, root-relative."""
+    """Root-relative addresses that every page links to or loads."""
 
     style: str
     scripts: tuple[str, ...]
@@ -98,12 +98,12 @@ class Links:
     about: str
     feed: str
     opensearch: str
-    """Empty where our own address is not known."""
+    """Empty where the base URL is unknown."""
     docs: str
     llms: str
     agents: str
     workbench: str
-    """Empty where there is none."""
+    """Empty where the workbench is off."""
     maintain: str
     suggest: str
     api_search: str
@@ -111,7 +111,7 @@ class Links:
 
     @classmethod
     def of(cls, urls: Urls, lang: Language, name: str, *, workbench: bool) -> "Links":
-        """Those of a page called `name`, for a reader of `lang`; `workbench`: there is one."""
+        """Return the links of the page `name` in `lang`; `workbench` says whether it is on."""
         scripts = ("app.js", "search.js", *SCRIPTS.get(name, ()))
         return cls(
             style=urls.static("app.css"),
@@ -136,7 +136,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """Whose site it is. `logo` and `style` are addresses, or empty; `links` are names and addresses."""
+    """Branding of the site. `logo` and `style` are addresses, or empty; `links` are names and addresses."""
 
     wordmark: tuple[tuple[str, str], ...]
     logo: str
@@ -147,7 +147,7 @@ class Brand:
 
     @classmethod
     def of(cls, context: PageContext) -> "Brand":
-        """That of the content."""
+        """Return the branding defined by the content."""
         site, lang = context.words_of_content, context.lang
 
         def image(name: str) -> str:
@@ -166,7 +166,7 @@ class Brand:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The view that `base.html` is given as `page`. Addresses are root-relative unless said otherwise."""
+    """The variable `page` of `base.html`. Addresses are root-relative unless stated otherwise."""
 
     lang: Language
     lang_tag: str
@@ -174,36 +174,36 @@ class Layout:
     title: str
     description: str
     canonical: str
-    """Absolute, as `alternates` are; empty where no base address is configured: programs read no other."""
+    """Absolute, like `alternates`; empty where no base address is configured: programs accept no other."""
     alternates: tuple[Alternate, ...]
     indexed: bool
     kind: str
-    """Open Graph's type."""
+    """Open Graph type."""
     name: str
-    """The page's, for style: `home`, `search`, `entry`, …"""
+    """The page's name for style sheets: `home`, `search`, `entry`, …"""
     json_ld: Markup
     links: Links
     brand: Brand
     here: str
     printed: str
-    """The address as it stands on paper; a script that knows the host completes it."""
+    """The address shown in print; a script that knows the host completes it."""
     switch: Switch
     themes: tuple[HeaderChoice, ...]
     works: WorksWith
     resend: str
-    """The id of the form that the switches send again, or empty."""
+    """The id of the form that the switches resubmit, or empty."""
     resend_here: str
     resend_other: str
     max_query_chars: int
     max_log_bytes: int
     gap: str
-    """What stands between two sentences."""
+    """The separator between two sentences."""
     version: str = VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a page says about itself. `languages`: those that it has an address of its own in."""
+    """Metadata of a page. `languages` are those in which it has an address of its own."""
 
     name: str
     title: str
@@ -218,7 +218,7 @@ class Head:
 
 
 def build_layout(context: PageContext, head: Head) -> Layout:
-    """The shell of a page for a context."""
+    """Build the frame of a page."""
     urls, lang = context.urls, context.lang
     settings = context.site.settings
     return Layout(
@@ -253,13 +253,13 @@ def build_layout(context: PageContext, head: Head) -> Layout:
 
 
 def render_page(context: PageContext, template: str, head: Head, view: object) -> str:
-    """A whole page as HTML."""
+    """Render a whole page as HTML."""
     page = build_layout(context, head)
     return context.site.renderer.render(template, context.lang, t=context.t, page=page, view=view)
 
 
 def data_block(items: Iterable[dict[str, object]]) -> Markup:
-    """JSON-LD for a script element: nothing in it can end the element or open a comment."""
+    """Serialize JSON-LD for a script element so that nothing in it can close the element or open a comment."""
     values = list(items)
     if not values:
         return Markup("")

@@ -1,4 +1,4 @@
-"""What a reader says of an entry: whether it helped, and why not."""
+"""Votes on an entry: whether it helped, and why not."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -10,17 +10,17 @@ from jieda.web.http.respond import NO_STORE
 from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cookie
 
 VOTED = "jieda_voted"
-"""The cookie that keeps a second vote out; it belongs to the address of the entry, and says what was said: `yes`, `no`,
-or `why` where a reason was given."""
+"""Cookie that prevents a second vote. Its path is the address of the entry, its value what was said: `yes`, `no`, or
+`why` where a reason was given."""
 SAID = frozenset({"yes", "no", "why"})
 REASONS = tuple(each for each in TriedOutcome if each is not TriedOutcome.SOLVED)
 VOTE = "vote"
-"""The anchor of the question whether the entry helped."""
+"""Anchor of the question whether the entry helped."""
 
 
 async def take_vote(request: Request) -> Response:
-    """Counts whether an entry solved the reader's problem, once for each visit, and once more takes down why it did
-    not; then leads back to it."""
+    """Count whether an entry solved the reader's problem, once per session, then optionally the reason why not;
+    redirect back to it."""
     context = await context_of(request)
     entry_id = "{framework}/{name}".format_map(request.path_params)
     if entry_id not in context.library:
@@ -44,6 +44,6 @@ async def take_vote(request: Request) -> Response:
 
 
 def said_before(request: Request) -> str:
-    """What a reader has said of an entry in this visit; empty where nothing."""
+    """Return the reader's vote in this session, or empty."""
     said = request.cookies.get(VOTED, "")
     return said if said in SAID else ""

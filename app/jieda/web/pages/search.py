@@ -1,4 +1,4 @@
-"""The search page: results with their reasons, filters, and ways out where little was found."""
+"""The search page: results with reasons, filters, and alternatives where little was found."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,13 +55,13 @@ from jieda.web.templating import whole_flags
 PAGE_SIZE = 10
 MARKED = re.compile("<mark>(.*?)</mark>")
 NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
-"""Where a line of a title may end inside of a name."""
+"""Where a title may break a line inside an identifier."""
 LONG_NAME = re.compile(r"[\w.]{20,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonView:
-    """What of a search was found in one place of an entry; `code`: it is set as code."""
+    """What the query matched in one field of an entry; `code` sets it as code."""
 
     label: str
     text: str
@@ -70,7 +70,7 @@ class ReasonView:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A result. `title` and `snippet` are escaped HTML with marks, the latter with code as well."""
+    """A result. `title` and `snippet` are escaped HTML with marks; the snippet may contain code as well."""
 
     row: ListedEntry
     title: Markup
@@ -81,7 +81,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A search that would find something: its text and how much it finds, in words."""
+    """A search that would find something: its text, and its result count in words."""
 
     text: str
     detail: str
@@ -90,43 +90,43 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """What `search.html` shows."""
+    """The view of `search.html`."""
 
     query: str
     status: str
-    """How much was found, in words; announced to screen readers."""
+    """The number of results in words, announced to screen readers."""
     outcome: str
     """The verdict of a finished query on its first page, or empty."""
     verdict: MatchView | None
-    """The entry that explains an error line: it stands before what was searched."""
+    """The entry that explains an error line; it is shown above the results."""
     tied: TiedView | None
-    """Or those of several frameworks, of which one has to be chosen first."""
+    """Instead, candidates from several frameworks, between which the reader has to choose first."""
     foreign: tuple[NearView, ...]
     here: str
     """The address of this page."""
     bar: FilterBar
     cards: tuple[Card, ...]
     titles: int
-    """Where nothing fits well, how many are shown by their titles; the others are folded."""
+    """Number of weak results shown by title only; the others are collapsed."""
     correction: str
     verbatim: str
-    """The address that searches for what was typed, where something else was searched."""
+    """The address that searches the query as typed, where it was corrected."""
     phrase_dropped: bool
     weak: bool
     absent_words: str
-    """What no entry mentions, in words; empty where there is no such word or nothing was found at all."""
+    """Query words that no entry contains; empty where there are none or nothing was found."""
     nothing: str
     """Why nothing was found, in words; empty where something was."""
     offers: tuple[Offer, ...]
     near: tuple[ListedEntry, ...]
     topics: tuple[TagLink, ...]
-    """Other ways in, where nothing was found."""
+    """Topics to browse where nothing was found."""
     pager: Pager | None
     exits: tuple[PageLink, ...]
 
 
 def search_page(context: PageContext, found: Found) -> str:
-    """The answer to a search as a page."""
+    """Render the results of a search."""
     request = found.request
     view = _view(context, found)
     title = context.t("search.title_query", query=request.text) if request.text else context.t("search.title")
@@ -209,7 +209,7 @@ def _status(context: PageContext, request: SearchRequest, answer: SearchAnswer) 
 
 
 def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
-    """What no entry has of the question: the framework that it names, or words."""
+    """Name what no entry covers of the query: the framework that it names, or words."""
     names = context.t("list.join").join(name_of(context, "framework", each) for each in answer.frameworks)
     words = context.t("list.join").join(answer.absent_words)
     told = [context.t("search.none_of", names=names)] if answer.is_of_others else []
@@ -273,10 +273,10 @@ CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
 def reason_views(
     context: PageContext, query: str, hit: Hit, all_texts: Iterable[str]
 ) -> tuple[ReasonView, ...]:
-    """The reasons of `hit` in their order, those of a kind in one. `all_texts`: those of all reasons of all results.
+    """Return the reasons of `hit` in order, grouped by type. `all_texts` are the texts of all reasons of all results.
 
-    Chinese is also searched by pairs of characters, so that 显存不足 may be found by 显存, 存不 and 不足. The pair
-    in between is not a word; it is left out, and neighbors are put together again.
+    Chinese is also searched by character pairs, so that 显存不足 may be found by 显存, 存不 and 不足. The middle pair
+    is no word and is left out; adjacent pairs are joined again.
     """
     reasons = hit.reasons
     words = [span for text in set(all_texts) if (span := _place(query, text))]
@@ -292,7 +292,7 @@ def reason_views(
 
 
 def _label(reason: Reason, elsewhere: Collection[str]) -> str:
-    """The key of the words that say where something was found."""
+    """Return the message key for the place of a match."""
     is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
     return "reason.other_title" if is_other else f"reason.{reason.type.value}"
 
@@ -303,7 +303,7 @@ def _place(query: str, text: str) -> Span | None:
 
 
 def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
-    """Whether a pair of characters begins in one word that was found and ends in the next."""
+    """Return whether a character pair begins in one matched word and ends in the next."""
     if span is None or span[1] - span[0] != 2:
         return False
     start, end = span
@@ -312,7 +312,7 @@ def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
 
 
 def _kept(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
-    """`reasons` without what is half inside a word that says more, and without a sense that has no word."""
+    """Return `reasons` without those that half overlap a better match, and without glossary senses lacking a word."""
     kept: list[Reason] = []
     for reason in reasons:
         better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
@@ -328,7 +328,8 @@ def _cross(one: Span, other: Span) -> bool:
 
 
 def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) -> list[str]:
-    """Each text as the query has it, stretches of Chinese that touch made one; with what stands for it."""
+    """Return the texts as written in the query, adjacent Chinese matches joined, each with the equivalent that
+    matched."""
     texts: list[str] = []
     last: Span = (-1, -1)
     for reason in sorted(reasons, key=lambda each: spans.get(each, (len(query), 0))):
@@ -347,7 +348,7 @@ def _texts(query: str, reasons: Iterable[Reason], spans: Mapping[Reason, Span]) 
 
 
 async def show_search(request: Request) -> Response:
-    """Results for `q` under filters; without words, all that passes the filters."""
+    """Show the results for `q` under filters; without words, all entries that pass the filters."""
     context = await context_of(request)
     service = context.site.service
     wanted = asked_search(request, context.lang, PAGE_SIZE, context.chosen)
@@ -357,6 +358,6 @@ async def show_search(request: Request) -> Response:
         html = search_page(context.at(found.snapshot), found)
     else:
         found = await browse(service, wanted)
-        # A full list with all its filters takes some milliseconds to write out.
+        # Rendering a full list with all its filters takes some milliseconds.
         html = await service.offload(partial(search_page, context.at(found.snapshot), found))
     return await page_answer(request, context, html)

@@ -1,4 +1,4 @@
-"""The workbench: an entry is opened, and what the buttons of its form do."""
+"""The workbench: opens an entry and runs the actions of its form's buttons."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ from jieda.web.site import site_of
 
 
 async def draft_of(context: PageContext, form: Form) -> Draft:
-    """The entry that a form holds; what is secret in a log is masked before it is kept with one."""
+    """Return the draft in a form; secrets in a log are masked before it is kept as a sample."""
     kept = form.log if form.keep else ""
     # A megabyte takes a while.
     sample = tidied(await context.site.service.offload(lambda: masked(kept))) if kept.strip() else ""
@@ -51,7 +51,7 @@ async def draft_of(context: PageContext, form: Form) -> Draft:
 
 @contextmanager
 def broken_content_told() -> Iterator[None]:
-    """Turns a ContentError into a refusal that says what is broken."""
+    """Turn a ContentError into a refusal that names the broken file."""
     try:
         yield
     except ContentError as error:
@@ -59,8 +59,8 @@ def broken_content_told() -> Iterator[None]:
 
 
 async def reviewed(context: PageContext, form: Form) -> Review | None:
-    """What is to be said of a draft; None where it has no id or no text. Raises TooBusy, and Refusal where what all
-    entries share is broken."""
+    """Review a draft; None where it has no id or no text. Raises TooBusy, and Refusal where content shared by all
+    entries is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
@@ -70,7 +70,7 @@ async def reviewed(context: PageContext, form: Form) -> Review | None:
 
 
 async def shown(request: Request, context: PageContext, form: Form, said: Said | None = None) -> Response:
-    """The page with what is to be said of the draft."""
+    """Respond with the page and the review of the draft."""
     form = by_user(request, form)
     found = await reviewed(context, form)
     html = await context.site.service.offload(lambda: workbench_page(context, form, found, said))
@@ -78,7 +78,7 @@ async def shown(request: Request, context: PageContext, form: Form, said: Said |
 
 
 async def send(request: Request, text: str, media_type: str, name: str) -> Response:
-    """A text as a file that the browser keeps under a name."""
+    """Send a text as a download with a file name."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     content = text.encode("utf-8", "surrogateescape")
     return await respond(request, content, media_type, cache=NO_STORE, headers=headers)
@@ -91,12 +91,12 @@ Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
 
 
 async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
-    """Nothing but a look at the draft."""
+    """Review the draft without changing it."""
     return await shown(request, context, form)
 
 
 async def begin(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
-    """The skeleton of a new entry; one that is there already is opened."""
+    """Create the skeleton of a new entry; an existing entry is opened instead."""
     taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
     if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
         return await shown(request, context, replace(form, texts={}), Said(warning=context.t("bench.bad_id")))
@@ -113,7 +113,7 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
 async def begin_from_log(
     request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
 ) -> Response:
-    """A skeleton with what is understood of a log, which the page for logs calls `text`, or of a gap."""
+    """Create a skeleton from a log, which the diagnosis page calls `text`, or from a gap."""
     redacted = fields.get("do") == "gap"
     service, desk = context.site.service, context.site.desk
     log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
@@ -147,13 +147,13 @@ async def begin_from_log(
 
 
 def changing(change: Change) -> Action:
-    """An action that changes the texts of the editions."""
+    """Create an action that changes the texts of the editions."""
 
     async def changed(
         request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
     ) -> Response:
         try:
-            # To find out whether two editions agree, both are read.
+            # Comparing the two editions parses both.
             texts = await context.site.service.offload(lambda: change(form, fields))
         except AuthoringError as error:
             warning = context.t("bench.unreadable", reason=str(error))
@@ -164,7 +164,7 @@ def changing(change: Change) -> Action:
 
 
 async def download(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
-    """The draft as a patch, or one of its files as it is."""
+    """Send the draft as a patch, or one of its files as it is."""
     draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
     if not draft.is_named or not draft.texts:
         return await shown(request, context, form)
@@ -182,7 +182,7 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
 
 
 async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
-    """Writes the draft into its content directory and commits it, where that is allowed."""
+    """Write the draft into its content directory and commit it, where that is allowed."""
     if not context.site.settings.workbench_write:
         raise Refusal(HttpProblem(403, "problem.write_closed"))
     if "\0" in form.message:
@@ -216,7 +216,7 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
 
 
 async def told(request: Request, context: PageContext, form: Form, done: Committed | Uncommitted) -> Response:
-    """The page after files were written: taken up by all workers, and opened as they are now."""
+    """Show the page after files were written: have all workers serve them, and reopen the entry from disk."""
     reason = await take_up(context)
     held = await context.site.service.offload(lambda: context.site.desk.open(form.id))
     finished = form.draft
@@ -244,10 +244,10 @@ async def told(request: Request, context: PageContext, form: Form, done: Committ
 
 
 async def take_up(context: PageContext) -> str:
-    """Has every worker serve what was written; why that failed, or nothing."""
+    """Have every worker serve the written files; return the reason of a failure, or an empty string."""
     knowledge = context.site.knowledge
     try:
-        # Not on a thread of the pool: requests that wait for one build would fill it.
+        # Not on a pool thread: requests waiting for one build would fill the pool.
         built = await asyncio.wrap_future(knowledge.rebuild())
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         return str(error) or type(error).__name__
@@ -256,7 +256,7 @@ async def take_up(context: PageContext) -> str:
 
 
 def _wording(chosen: str) -> tuple[str, str]:
-    """The language and the text of a wording in the form that the page offers it in."""
+    """Split a wording, as the page submits it, into language and text."""
     lang, _, text = chosen.partition(" ")
     return lang, " ".join(text.split())[:MAX_TITLE_CHARS]
 
@@ -281,11 +281,11 @@ ACTIONS: Mapping[str, Action] = {
     "take-zh": download,
     "commit": commit,
 }
-"""By the value of the button `do`. Enter in a field is a look at the draft."""
+"""Actions by value of the button `do`. Enter in a field reviews the draft."""
 
 
 async def open_entry(request: Request) -> Response:
-    """The page, with the entry that is asked for, if any is. Raises UnknownEntry."""
+    """Show the page with the requested entry, if any. Raises UnknownEntry."""
     context = await context_of(request)
     wanted = request.query_params.get("entry", "")
     if not wanted:
@@ -311,7 +311,7 @@ async def open_entry(request: Request) -> Response:
 
 
 def by_user(request: Request, form: Form) -> Form:
-    """A form in the name that a trusted proxy gives whoever sends it, where one does."""
+    """Return the form with the user named by a trusted proxy, if any, as its author."""
     user = user_of(request.headers, site_of(request).settings)
     return (
         replace(form, user=user, author=user, email=form.email or (user if "@" in user else ""))
@@ -321,7 +321,7 @@ def by_user(request: Request, form: Form) -> Form:
 
 
 async def act(request: Request) -> Response:
-    """What a button of the page does; the page as it is after it, or what was asked for. Raises TooLarge."""
+    """Run the action of a button; respond with the page or the requested file. Raises TooLarge."""
     context = await context_of(request)
     most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
     fields = await read_form(request, most)
@@ -330,7 +330,7 @@ async def act(request: Request) -> Response:
 
 
 def form_of(fields: Mapping[str, str]) -> Form:
-    """What a form sent."""
+    """Parse the fields of a form."""
     entry = fields.get("entry", "")
     framework, _, slug = entry.partition("/") if ENTRY_ID.fullmatch(entry) else ("", "", "")
     return Form(
