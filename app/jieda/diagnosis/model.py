@@ -26,7 +26,7 @@ BASE is the log-odds of an entry before anything is known. FOUND is the value of
 the failure, minus the part that its words count for a second time. The weights SIGNATURE and WORDS, and the priors of
 `origin` are the coefficients of a logistic regression over the open judged logs, rounded, so a score is about the
 log-odds that the entry is right; AGAINST, HEARD, BASE, UNHEARD and FOUND were chosen on the same logs afterwards.
-docs/decisions.md explains how, and what each part is worth.
+docs/decisions.md explains how; docs/figures.md has what each part is worth.
 """
 
 import math
