@@ -1,4 +1,4 @@
-"""The text of an edition: written out of its fields, and the skeleton of a new one, with everything to fill in."""
+"""Writes the text of an edition from its fields, and the skeleton of a new one with placeholders to fill in."""
 
 import os
 import re
@@ -17,23 +17,23 @@ from jieda.taxonomy import Taxonomy
 
 
 def edition_text(front: FrontMatter, body: str) -> str:
-    """A whole file: fields in the order of docs/content-format.md, and the body between one blank line and one end of
-    line."""
+    """Return a whole file: fields in the order of docs/content-format.md, a blank line, and the body with one line
+    end."""
     return f"---\n{''.join(_fields(front))}---\n\n{body.strip(chr(10))}\n"
 
 
 def quoted(text: str) -> str:
-    """A YAML scalar in single quotes. The text has no line break."""
+    """Return a YAML scalar in single quotes. The text must not have line breaks."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def listed(name: str, values: Iterable[str]) -> str:
-    """A field whose value is a list of texts, a line for each."""
+    """Return a field whose value is a list of texts, one per line."""
     return _block(name, map(quoted, values))
 
 
 def signature_data(signature: Signature) -> str | dict[str, object]:
-    """A signature as content and API write it: its line where that is all, otherwise `{all, any, …}`."""
+    """Return a signature as content and API write it: a single line if that is all, otherwise `{all, any, …}`."""
     more: dict[str, object] = {
         "any": list(signature.any),
         "unless": list(signature.unless),
@@ -48,7 +48,7 @@ def signature_data(signature: Signature) -> str | dict[str, object]:
 
 
 def validity_data(validity: Validity) -> dict[str, dict[str, str]]:
-    """What an entry holds for, as content and API write it; what is not said is left out."""
+    """Return an entry's validity as content and API write it, without empty fields."""
     verified = validity.verified
     data = {
         "versions": dict(validity.versions),
@@ -97,7 +97,7 @@ def _block(name: str, items: Iterable[str]) -> str:
 
 
 def _flow(value: object) -> str:
-    """A value on one line, each text in quotes."""
+    """Return a value on one line, with each text in quotes."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_flow(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list):
@@ -149,8 +149,8 @@ _BODY = {
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """What is known of a new error, or question, before anybody has written a word; `doubts` by language. `text` is
-    what was printed, in lines; `symptoms`, how somebody described it."""
+    """The data of a new error or question before its answer is written. `text`: the printed lines; `symptoms`: how
+    somebody described it; `doubts` by language."""
 
     title: str
     topics: tuple[str, ...]
@@ -164,7 +164,7 @@ class KnownFailure:
 
 
 def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
-    """Raises AuthoringError for an id that no new entry can have."""
+    """Raise AuthoringError for an id that a new entry must not have."""
     if not ENTRY_ID.fullmatch(entry_id):
         raise AuthoringError(
             f"{entry_id!r} must be <framework>/<slug>, the slug 1 to 80 of a-z, 0-9 and -, not starting with -"
@@ -178,7 +178,7 @@ def check_id(taxonomy: Taxonomy, entry_id: str) -> None:
 def known_skeletons(
     taxonomy: Taxonomy, entry_id: str, known: KnownFailure, today: date
 ) -> dict[Language, str]:
-    """Both editions of a new error of which something is known. They agree, so that they are stamped so."""
+    """Return both editions of a new entry, filled in with what is known, and stamped as in sync."""
     framework = entry_id.partition("/")[0]
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", known.text)), 3)
     bodies = {}
@@ -208,10 +208,9 @@ def known_skeletons(
 def write_skeletons(
     directory: Path, taxonomy: Taxonomy, entry_id: str, kind: Kind, today: date
 ) -> tuple[Path, ...]:
-    """Writes both editions of a new entry into a content directory; the files written.
+    """Write both editions of a new entry into a content directory; return their paths.
 
-    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or a file that
-    is there already.
+    Raises AuthoringError, before anything is written, for a bad id, an unknown framework, or an existing file.
     """
     framework, _, slug = entry_id.partition("/")
     check_id(taxonomy, entry_id)
@@ -230,7 +229,7 @@ def write_skeletons(
 
 
 def skeleton(taxonomy: Taxonomy, framework: str, kind: Kind, lang: Language, today: date) -> str:
-    """The text of one edition: front matter with every field of use, and the sections its kind needs."""
+    """Return the skeleton of one edition: front matter with every useful field, and the sections its kind needs."""
     return edition_text(_front(taxonomy, framework, kind, lang, today), _body(kind, lang))
 
 

@@ -1,7 +1,7 @@
-"""Links of a Markdown body led to other entries, every other byte kept.
+"""Renames entries: plans the file changes, and rewrites links in Markdown bodies while keeping every other byte.
 
-Markdown tells which links a text has and not where they stand, so each place that may be one is changed on trial: it
-is one where the text then has the wanted link, and what stands in code is as it was.
+The Markdown parser reports the links of a text but not their offsets, so each candidate address is changed on trial:
+it is a link if the text then has the wanted link and its code is unchanged.
 """
 
 import os
@@ -30,8 +30,7 @@ _PLACE = re.compile(r"[^\s()<>\[\]]+?\.md(?=[\s()<>#\"']|$)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where a body stands, before and after: its language and its framework. `ids`: entries that have another id now,
-    by their old one."""
+    """Language of a body, its framework before and after the move, and `ids`: new ids of renamed entries by old id."""
 
     lang: Language
     before: str
@@ -39,7 +38,7 @@ class Setting:
     ids: Mapping[str, str]
 
     def wanted(self, links: Sequence[Link]) -> list[tuple[LinkKind, str, str]]:
-        """What links must lead to afterwards."""
+        """Return kind, target and anchor that each link must have after the move."""
         return [(link.kind, self._target(link), link.anchor) for link in links]
 
     def _target(self, link: Link) -> str:
@@ -49,9 +48,9 @@ class Setting:
 
 
 def relink(body: str, setting: Setting, first_line: int) -> str:
-    """The body with its links led to where their entries are now.
+    """Return the body with its links rewritten to the new ids.
 
-    Raises AuthoringError, naming the line, for a link that is written so that it cannot be changed safely.
+    Raises AuthoringError, naming the line, for a link that cannot be changed safely as it is written.
     """
     before = _read(body, setting, setting.before, first_line)
     wanted = setting.wanted(before.links)
@@ -76,7 +75,7 @@ def _read(body: str, setting: Setting, framework: str, first_line: int) -> Body:
 
 
 def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]:
-    """Which links do not lead to where they are wanted; all of them where there are not as many."""
+    """Return the indices of links that differ from the wanted ones; all of them if their numbers differ."""
     found = [(link.kind, link.target, link.anchor) for link in body.links]
     if len(found) != len(wanted):
         return list(range(len(wanted) + 1))
@@ -84,7 +83,7 @@ def _wrong(body: Body, wanted: Sequence[tuple[LinkKind, str, str]]) -> list[int]
 
 
 def _places(body: str, setting: Setting) -> Iterator[tuple[re.Match[str], str]]:
-    """What may be the address of a link that must change, with its new text."""
+    """Yield each match that may be the address of a link to change, with its new text."""
     for match in _PLACE.finditer(body):
         link = read_link(match[0], setting.lang, setting.before, 0)
         if link.kind is LinkKind.ENTRY:
@@ -95,7 +94,7 @@ def _places(body: str, setting: Setting) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _relative_address(written: str, old: str, new: str, setting: Setting) -> str:
-    """The address of `new` from where the body stands now, in the manner in which that of `old` was written."""
+    """Return the address of `new` relative to the body's new place, in the style of the address of `old`."""
     framework, _, slug = new.partition("/")
     is_whole, is_near = written.endswith(f"/{old}.md"), framework == setting.after
     if is_whole and (not is_near or written != f"../{old}.md" or old.startswith(f"{setting.before}/")):
@@ -110,7 +109,7 @@ _LINE_END = re.compile(r"[\r\n]")
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """An edition before and after. `outline` and `after` are what it says, then and now."""
+    """An edition before (`source`, `outline`) and after (`content`, `after`) a move."""
 
     source: SourceFile
     outline: FileOutline
@@ -119,7 +118,7 @@ class MovedPage:
 
 
 def changed_page(source: SourceFile, outline: FileOutline, old: str, new: str) -> MovedPage:
-    """The edition once the entry `old` is called `new`. Raises AuthoringError where that cannot be written safely."""
+    """Return an edition after `old` was renamed to `new`. Raises AuthoringError if it cannot be written safely."""
     text = SourceText.of(source.content)
     before = outline.id.partition("/")[0]
     moved = outline.id == old
@@ -157,7 +156,7 @@ def _scalars(node: Node | None) -> Iterator[Scalar]:
 
 
 def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
-    """With the old id among the old addresses: in the place of the new one where an entry moves back."""
+    """Add the old id to `formerly`; if an entry moves back, it replaces the new id there."""
     node = text.fields().values.get("formerly")
     items = list(_scalars(node))
     back = [item for item in items if item.text.strip() == new]
@@ -173,7 +172,7 @@ def _with_formerly(text: SourceText, old: str, new: str) -> SourceText:
 
 
 def _with_item(text: SourceText, last: Scalar, item: str) -> SourceText:
-    """With one more item behind the last one of a list, in the manner of that."""
+    """Add an item after the last one of a list, in the same style."""
     front = text.front
     start = max(front.rfind(end, 0, last.start) for end in "\r\n") + 1
     if front[start : last.start].strip(" ") == "-":
@@ -185,7 +184,7 @@ def _with_item(text: SourceText, last: Scalar, item: str) -> SourceText:
 
 
 def stamped(pages: Sequence[MovedPage]) -> list[MovedPage]:
-    """With the twins that agreed before declared equal again: other links are no other text."""
+    """Stamp twins that were in sync as in sync again: changed links do not change what they say."""
     by_place = {(page.outline.id, page.outline.lang): page for page in pages}
     return [_synced(page, by_place.get((page.outline.id, page.outline.lang.other))) for page in pages]
 
@@ -204,7 +203,7 @@ def _synced(page: MovedPage, twin: MovedPage | None) -> MovedPage:
 
 @dataclass(frozen=True, slots=True)
 class MovePlan:
-    """What a move changes, and the files that nobody can read and that it leaves alone. `ids`: new id by old one."""
+    """The steps of a move, and the unreadable files that it leaves unchanged. `ids`: old id to new id."""
 
     steps: tuple[Step, ...]
     unread: tuple[Path, ...]
@@ -212,9 +211,9 @@ class MovePlan:
 
 
 def plan_move(directories: Sequence[Path], corpus: Corpus, old: str, new: str) -> MovePlan:
-    """How the entry `old` becomes `new` in content directories whose content is `corpus`. Nothing is written.
+    """Plan the renaming of `old` to `new` in content directories whose content is `corpus`. Nothing is written.
 
-    Raises AuthoringError, saying what stands in the way, where and what to do.
+    Raises AuthoringError, which says what prevents it, where, and what to do.
     """
     listings = [list_directory(directory) for directory in directories]
     for listing in listings:
@@ -264,7 +263,7 @@ def _refuse_taken(listing: DirectoryListing, new: str) -> None:
 
 
 def _refuse_links(listing: DirectoryListing, wheres: Iterable[str]) -> None:
-    """Raises AuthoringError for a path that is a link, or lies below one: what is behind it is not ours to change."""
+    """Raise AuthoringError for a path that is a link or below one: its target must not be changed."""
     for where in wheres:
         path = listing.root
         for part in where.split("/"):
@@ -274,7 +273,7 @@ def _refuse_links(listing: DirectoryListing, wheres: Iterable[str]) -> None:
 
 
 def _pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPage], list[Path]]:
-    """The editions of every entry that may change, and the files that cannot be read. Raises AuthoringError."""
+    """Return the editions of every entry that may change, and unreadable files. Raises AuthoringError."""
     name = old.partition("/")[2].encode()
     sources = {file: read_file(file) for file in listing.editions}
     touched = {entry_id_of(file.where) for file, source in sources.items() if name in source.content} | {old}
@@ -296,7 +295,7 @@ def _pages(listing: DirectoryListing, old: str, new: str) -> tuple[list[MovedPag
 
 
 def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str, new: str) -> Iterator[Step]:
-    """What happens in one content directory, contents first."""
+    """Yield the steps in one content directory, rewrites first."""
     changed = [page for page in pages if page.content != page.source.content]
     _refuse_links(listing, [page.outline.where for page in changed])
     yield from (Rewrite(listing.root / page.outline.where, page.content) for page in changed)
@@ -313,7 +312,7 @@ def _steps_below(listing: DirectoryListing, pages: Sequence[MovedPage], old: str
 
 
 def _images(listing: DirectoryListing, page: MovedPage, framework: str) -> Iterator[Step]:
-    """The images of an edition that goes to another framework: copied where others show them as well."""
+    """Yield steps for the images of an edition that moves to another framework: moved, or copied if others use them."""
     lang, before = page.outline.lang, page.outline.id.partition("/")[0]
     found = {file.where: file for file in listing.images}
     for name in dict.fromkeys(

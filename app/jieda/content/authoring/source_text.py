@@ -1,4 +1,4 @@
-"""An edition's file as it lies on disk, to be changed in places and otherwise kept byte for byte."""
+"""Edits an edition's file in place, keeping everything else byte for byte."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,19 +15,19 @@ from jieda.errors import AuthoringError
 _MARK = b"\xef\xbb\xbf"
 """The byte order mark that some editors put in front of UTF-8."""
 FIRST_LINE = 2
-"""Of the front matter, in its file."""
+"""Number of the front matter's first line in its file."""
 _LINE_END = r"(?:\r\n|\n|\r)"
 _FILE = re.compile(
     rf"(?P<opening>---[ \t]*{_LINE_END})(?P<front>.*?)(?<=[\r\n])(?P<closing>---[ \t]*(?:{_LINE_END}|\Z))",
     re.DOTALL,
 )
-# As YAML counts lines.
+# Line ends as YAML defines them.
 _LINES = re.compile(r"[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])")
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The parts of a file, which joined are the file. Line ends are as they were."""
+    """A file split into parts, which concatenated are the file again. Line ends are kept."""
 
     mark: bytes
     opening: str
@@ -37,7 +37,7 @@ class SourceText:
 
     @classmethod
     def of(cls, content: bytes) -> "SourceText":
-        """Raises AuthoringError where it is not UTF-8 or has no front matter."""
+        """Raises AuthoringError if the content is not UTF-8 or has no front matter."""
         mark = _MARK if content.startswith(_MARK) else b""
         try:
             text = content[len(mark) :].decode("utf-8")
@@ -50,7 +50,7 @@ class SourceText:
 
     @property
     def content(self) -> bytes:
-        """The whole file."""
+        """Bytes of the whole file."""
         return self.mark + f"{self.opening}{self.front}{self.closing}{self.body}".encode()
 
     @property
@@ -63,19 +63,19 @@ class SourceText:
 
     @property
     def front_lines(self) -> list[str]:
-        """The lines of the front matter, each with its end."""
+        """Lines of the front matter, each with its line end."""
         return _LINES.findall(self.front)
 
     def fields(self) -> Fields:
-        """The front matter. Raises AuthoringError where it is not YAML as it is read here."""
+        """Parse the front matter. Raises AuthoringError if it is not in the supported subset of YAML."""
         try:
             return read_fields(self.front, first_line=FIRST_LINE)
         except YamlError as error:
             raise AuthoringError(f"line {error.line}: {error.message}") from error
 
     def span(self, key: str) -> tuple[int, int]:
-        """The lines of a field, from 0, without blank lines and comments that stand before the next one; behind the
-        last line where it is missing. Raises AuthoringError as `fields` does."""
+        """Return the range of a field's lines, from 0, without blank lines and comments before the next field; an
+        empty range after the last line if it is missing. Raises AuthoringError as `fields` does."""
         lines, starts = self.front_lines, self.fields().key_lines
         if key not in starts:
             return len(lines), len(lines)
@@ -86,12 +86,12 @@ class SourceText:
         return first, last
 
     def with_lines(self, first: int, last: int, written: str) -> "SourceText":
-        """With other text in place of the lines from `first` up to `last`."""
+        """Return a copy with the lines from `first` up to `last` replaced."""
         lines = self.front_lines
         return replace(self, front="".join([*lines[:first], written, *lines[last:]]))
 
     def with_values(self, values: Iterable[tuple[Scalar, str]]) -> "SourceText":
-        """With other words in place of some values of its front matter, in the quotes that these have."""
+        """Return a copy with some values of the front matter replaced, in the same quotes."""
         front = self.front
         for old, new in sorted(values, key=lambda pair: -pair[0].start):
             quote = front[old.start] if old.quoted else ""
@@ -103,7 +103,7 @@ class SourceText:
 class Blocks:
     """The text of a front matter by field: the lines of each with the comment right above it.
 
-    `head` is what stands in front of the first and apart from it, `tail` comments behind the last.
+    `head` is the text before the first field and its comment, `tail` comments after the last.
     """
 
     head: str
@@ -112,7 +112,7 @@ class Blocks:
 
     @classmethod
     def of(cls, source: SourceText) -> "Blocks":
-        """Raises AuthoringError as `SourceText.fields` does, and where two fields share a line."""
+        """Raises AuthoringError as `SourceText.fields` does, and if two fields share a line."""
         lines = source.front_lines
         starts = source.fields().key_lines
         firsts = [_comment_above(lines, line - FIRST_LINE) for line in starts.values()]
@@ -127,18 +127,18 @@ class Blocks:
         return cls("".join(head), texts, "".join(lines[end:]))
 
     def text(self, order: Iterable[str]) -> str:
-        """The front matter with its fields in some order."""
+        """Return the front matter with its fields in the given order."""
         return "".join((self.head, *(self.fields[name] for name in order), self.tail))
 
 
 def canonical_order(names: Iterable[str]) -> list[str]:
-    """Names of fields as docs/content-format.md lists them; unknown ones last, as they came."""
+    """Sort names of fields as docs/content-format.md lists them; unknown ones last, in their order."""
     places = {row.name: number for number, row in enumerate(FIELDS)}
     return sorted(names, key=lambda name: places.get(name, len(places)))
 
 
 def plain(node: Node) -> object:
-    """What a node says, wherever it stands."""
+    """Return a node's values without their positions, for comparison."""
     if isinstance(node, Scalar):
         return node.text, node.quoted
     if isinstance(node, Items):
@@ -158,11 +158,10 @@ def _is_aside(line: str) -> bool:
 
 
 def in_canonical_order(content: bytes) -> bytes:
-    """The file with its fields in order, each with its comments, quotes and line ends; the same file where it has
-    them so.
+    """Return the file with its fields in canonical order, each with its comments, quotes and line ends.
 
-    Raises AuthoringError where the front matter cannot be read, or cannot be put in order line by line: nothing is
-    guessed, and what it says is compared before and after.
+    Raises AuthoringError if the front matter cannot be read, or cannot be reordered line by line: nothing is guessed,
+    and its values are compared before and after.
     """
     source = SourceText.of(content)
     fields = source.fields()
@@ -187,7 +186,7 @@ _BARE = re.compile(r"[A-Za-z][\w.-]*")
 
 
 def values_of(text: str, key: str) -> tuple[str, ...]:
-    """What a field of an edition holds: one value, or those of a list; nothing where it cannot be made out."""
+    """Return the value or values of a field of an edition; none if it cannot be read."""
     try:
         node = SourceText.of(text.encode()).fields().values.get(key)
     except AuthoringError:
@@ -197,16 +196,16 @@ def values_of(text: str, key: str) -> tuple[str, ...]:
 
 
 def with_list(text: str, key: str, values: tuple[str, ...], after: str) -> str:
-    """An edition whose list `key` has these values, each in quotes where it is more than a name. A field that is
-    missing comes after the field `after`. Raises AuthoringError where the front matter cannot be read."""
+    """Return the edition with the list `key` set to these values, quoted unless they are bare names. A missing field
+    is inserted after the field `after`. Raises AuthoringError if the front matter cannot be read."""
     if all(_BARE.fullmatch(value) for value in values):
         return _with(text, key, f"{key}: [{', '.join(values)}]\n", after)
     return _with(text, key, listed(key, values), after)
 
 
 def with_item(text: str, key: str, value: str, after: str) -> str:
-    """An edition with a value more at the end of the list `key`, as `with_list`. The values that are there stay as they
-    are written, where each has a line of its own."""
+    """Return the edition with a value appended to the list `key`, as in `with_list`. If each item is on its own line,
+    the existing ones stay as they are written."""
     source = SourceText.of(text.encode())
     first, last = source.span(key)
     lines = source.front_lines
@@ -217,7 +216,7 @@ def with_item(text: str, key: str, value: str, after: str) -> str:
 
 
 def with_value(text: str, key: str, value: str, after: str) -> str:
-    """An edition whose field `key` has this value, as `with_list`."""
+    """Return the edition with the field `key` set to this value, as in `with_list`."""
     shown = value if _BARE.fullmatch(value) else quoted(value)
     return _with(text, key, f"{key}: {shown}\n", after)
 
@@ -232,7 +231,7 @@ def _with(text: str, key: str, written: str, after: str) -> str:
 
 
 def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
-    """Stamps both editions of each entry; the files that changed, for some may agree already.
+    """Stamp both editions of each entry as in sync; return the files that changed.
 
     Raises AuthoringError, before anything is written, for an id that is not an entry or has one edition only.
     """
@@ -243,13 +242,13 @@ def sync_twins(corpus: Corpus, ids: Iterable[str]) -> tuple[Path, ...]:
         for file, twin in zip(editions.values(), reversed(list(editions.values())), strict=True)
         if file.front.synced_with != twin.digest
     }
-    # What is new is the stamp, not the text: which twin is the newer may hang on the file time.
+    # Rewrites keep the file time, which may decide which twin is the newer: only the stamp changes, not the text.
     carry_out([Rewrite(path.resolve(), content) for path, content in stamped.items()])
     return tuple(stamped)
 
 
 def twin_ids(corpus: Corpus) -> tuple[str, ...]:
-    """The entries that have both editions."""
+    """Return the ids of entries that have both editions."""
     return tuple(entry_id for entry_id, editions in corpus.by_id.items() if len(editions) == 2)
 
 
@@ -270,7 +269,7 @@ def _stamped(file: Outline, digest: str) -> bytes:
 
 
 def with_stamp(content: bytes, digest: str) -> bytes:
-    """An edition with `synced_with` set, where it stands or as the last of the front matter. Raises AuthoringError."""
+    """Return the edition with `synced_with` set, in place or at the end of the front matter. Raises AuthoringError."""
     source = SourceText.of(content)
     stamp = f"synced_with: '{digest}'{source.line_end}"
     return source.with_lines(*source.span("synced_with"), stamp).content

@@ -1,4 +1,4 @@
-"""Writing files into a content directory: none outside of it, none through a link, each whole or not at all."""
+"""Writes files into a content directory: never outside of it, never through a link, each completely or not at all."""
 
 import difflib
 import fcntl
@@ -20,23 +20,23 @@ from jieda.git import run
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 ABSENT = ""
-"""The digest of a file that is not there."""
+"""Digest of a missing file."""
 MOST_BYTES = 4 << 20
 
 
 def digest_of(content: bytes | None) -> str:
-    """What tells one content of a file from another."""
+    """Return the digest of a file's content; ABSENT for None."""
     return ABSENT if content is None else hashlib.sha256(content).hexdigest()
 
 
 class ContentFolder:
-    """A content directory that is being written to, by nobody else who comes through here."""
+    """A content directory opened for writing, locked against other writers that use this module."""
 
     def __init__(self, root: int) -> None:
         self._root = root
 
     def read(self, where: str) -> bytes | None:
-        """A file below the directory, None where there is none. Raises AuthoringError for anything but a file."""
+        """Read a file below the directory; None if it is missing. Raises AuthoringError for anything but a file."""
         try:
             with self._folder(where, make=False) as (folder, name):
                 descriptor = os.open(
@@ -52,9 +52,9 @@ class ContentFolder:
             return opened.read(MOST_BYTES)
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        """Puts files below the directory in place of what is there. All are written aside before the first is renamed.
+        """Write files below the directory. All are written to temporary files before the first is renamed.
 
-        Raises AuthoringError; then those not named in it are as they were.
+        Raises AuthoringError; files that its message does not name are then unchanged.
         """
         done: list[str] = []
         try:
@@ -69,7 +69,7 @@ class ContentFolder:
             raise AuthoringError(f"{error.strerror or error}{told}") from error
 
     def remove(self, where: str) -> None:
-        """Removes a file below the directory. Raises AuthoringError."""
+        """Remove a file below the directory. Raises AuthoringError."""
         try:
             with self._folder(where, make=False) as (folder, name):
                 os.unlink(name, dir_fd=folder)
@@ -87,7 +87,7 @@ class ContentFolder:
                 os.fsync(descriptor)
 
     def _discard(self, unwritten: Iterable[str]) -> None:
-        """Removes what was written aside: on a full disk it takes the room that somebody is about to make."""
+        """Remove temporary files: on a full disk they would take the space that somebody is about to free."""
         for where in unwritten:
             with suppress(OSError), self._folder(where, make=False) as (folder, name):
                 remove_leftover(_hidden(name), folder)
@@ -107,7 +107,7 @@ class ContentFolder:
 
     @contextmanager
     def _folder(self, where: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        """The folder of a file, opened one name at a time so that no link is followed, and the file's name."""
+        """Open the folder of a file, one name at a time so that no link is followed; yield it and the file's name."""
         *folders, name = PurePosixPath(where).parts
         if any(part in {"..", ".", "/"} for part in (*folders, name)):
             raise AuthoringError(f"{where} leads out of the content directory")
@@ -126,7 +126,7 @@ class ContentFolder:
 
 @contextmanager
 def opened(directory: Path) -> Iterator[ContentFolder]:
-    """A content directory to write to; others who want to wait. Raises AuthoringError where it cannot be opened."""
+    """Open a content directory for writing; other writers wait. Raises AuthoringError if it cannot be opened."""
     try:
         root = os.open(directory.resolve(), _FOLDER)
     except OSError as error:
@@ -139,26 +139,26 @@ def opened(directory: Path) -> Iterator[ContentFolder]:
 
 
 def make_folder(folder: str, parent: int) -> None:
-    """Makes a folder unless it is there."""
+    """Make a folder unless it exists."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o755, dir_fd=parent)
 
 
 def remove_leftover(name: str, folder: int) -> None:
-    """Removes what an earlier, interrupted attempt left."""
+    """Remove the temporary file of an earlier, interrupted attempt."""
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
 
 
 def _hidden(name: str) -> str:
-    # Hidden files are passed over when content is read.
+    # Hidden files are skipped when content is read.
     return f".{name}.new"
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Other content for a file that is there. Its mode and its time are kept: which of two twins is the newer may
-    hang on the time, and the change is not one of its text."""
+    """New content for an existing file. Its mode and time are kept: the time may decide which of two twins is newer,
+    and such a change is not one of the text."""
 
     path: Path
     content: bytes
@@ -166,7 +166,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A file that is not there yet."""
+    """A new file, which must not exist."""
 
     path: Path
     content: bytes
@@ -174,7 +174,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Another name for a file or a folder; nothing has that name yet."""
+    """A new name, which must not exist, for a file or a folder."""
 
     source: Path
     target: Path
@@ -185,12 +185,12 @@ _Undo = Callable[[], object]
 
 
 def carry_out(steps: Sequence[Step]) -> None:
-    """Does all `steps` in their order. What can fail for want of room or of a right is done first, aside; where a
-    step fails all the same, those before it are taken back.
+    """Carry out all `steps` in order. What may fail for lack of space or permission is done first, in temporary files;
+    if a step fails nevertheless, the steps before it are undone.
 
-    Raises OSError, with everything as it was.
+    Raises OSError, with everything as it was before.
     """
-    # Folders go last, for what was written aside may lie in them.
+    # Folders are removed last, because temporary files may be in them.
     with ExitStack() as folders, ExitStack() as asides, ExitStack() as undo:
         for step in steps:
             if not isinstance(step, Rewrite):
@@ -213,7 +213,7 @@ def _make_folders(folder: Path, undo: ExitStack) -> None:
 
 
 def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:
-    """What does the step and gives what takes it back."""
+    """Return a function that does the step and returns a function that undoes it."""
     if isinstance(step, Rename):
         return lambda: _rename(step.source, step.target)
     new = _aside(step.path, asides)
@@ -228,7 +228,7 @@ def _prepare(step: Step, asides: ExitStack) -> Callable[[], _Undo]:
 
 
 def _aside(path: Path, asides: ExitStack) -> Path:
-    """A new file beside `path`, hidden, so that no reader of content looks at it; gone in the end."""
+    """Create a temporary file beside `path`, hidden from readers of content; `asides` removes it."""
     handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     asides.callback(Path(name).unlink, missing_ok=True)
@@ -254,7 +254,7 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 
 
 CALLED = "the content directory"
-"""What errors say instead of a path of this machine."""
+"""Text that errors show instead of a local path."""
 ROLES = ("AUTHOR", "COMMITTER")
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f<>]{1,100}")
@@ -263,7 +263,7 @@ _EMAIL = re.compile(r"[^\s\x00-\x1f\x7f<>@]{1,100}@[^\s\x00-\x1f\x7f<>@]{1,100}"
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes. Raises ValueError for what git would take for something else."""
+    """The author of a commit. Raises ValueError for what git would misread."""
 
     name: str
     email: str
@@ -274,9 +274,9 @@ class Author:
 
 
 def commit(directory: Path, wheres: Sequence[str], author: Author, message: str) -> str:
-    """Commits these files below a directory and nothing else that may be staged; the commit's short name.
+    """Commit these files below a directory, and nothing else that may be staged; return the commit's short name.
 
-    Raises GitError with what git says. The files are left as they are.
+    Raises GitError with git's message; the files stay as they are.
     """
     check_repository(directory)
     environ = {f"GIT_{role}_NAME": author.name for role in ROLES}
@@ -295,7 +295,7 @@ def commit(directory: Path, wheres: Sequence[str], author: Author, message: str)
 
 
 def check_repository(directory: Path) -> None:
-    """Raises GitError where git is missing or a directory is in no repository."""
+    """Raise GitError if git is missing or a directory is in no repository."""
     run(directory, "rev-parse", "--git-dir", called=CALLED)
 
 
@@ -305,7 +305,7 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after; `before` is None where it is new. `where` is its path with slashes."""
+    """A file before and after a change; `before` is None if it is new. `where` is its path with slashes."""
 
     where: str
     before: str | None
@@ -313,7 +313,7 @@ class FileChange:
 
 
 def patch_of(changes: Iterable[FileChange]) -> str:
-    """The patch, empty where nothing changes."""
+    """Return the patch of some changes, empty if nothing changes."""
     return "".join(line for change in changes if change.before != change.after for line in _file(change))
 
 
@@ -322,7 +322,7 @@ def _file(change: FileChange) -> Iterator[str]:
     if change.before is None:
         yield "new file mode 100644\n"
     old = "/dev/null" if change.before is None else f"a/{change.where}"
-    # Lines end at line feeds alone: Python knows more ends of lines than git.
+    # Split at line feeds only: Python's splitlines knows more line ends than git.
     before, after = _LINES.findall(change.before or ""), _LINES.findall(change.after)
     for line in difflib.unified_diff(before, after, old, f"b/{change.where}"):
         yield line if line.endswith("\n") else f"{line}\n{NO_END}"

@@ -1,4 +1,4 @@
-"""The whole check of content directories, as `jieda check` runs it."""
+"""The complete check of content directories, as `jieda check` runs it."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ from jieda.progress import told
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """How much is served, and everything wrong, by file and line. `notes` are worth knowing and not wrong; `drafts` are
-    the files that nobody is shown yet."""
+    """Number of served entries and editions, and all problems by file and line. `notes` are hints, not problems;
+    `drafts`: files that are hidden from readers."""
 
     entries: int
     editions: int
@@ -35,15 +35,15 @@ class CheckReport:
 
     @property
     def wrong(self) -> tuple[Problem, ...]:
-        """The problems but for what a draft still lacks: nobody is done with it."""
+        """Problems, except those that a draft may still have because it is unfinished."""
         return tuple(each for each in self.problems if not (each.served and each.path in self.drafts))
 
 
 @dataclass(frozen=True, slots=True)
 class TriedAnswers:
-    """What visitors of the content that is checked are answered: whether a search for some words finds anything, the
-    ids of the entries that a diagnosis of a log finds, best first and whether it takes them for exact, for whoever says
-    that it is of some framework where that is asked, and the ids of those that are at least possible for a line."""
+    """Answers from the checked content. `finds`: whether a search for some words finds anything; `diagnosed`: ids that
+    a diagnosis of a log finds, best first, and whether each is exact, given the framework that an asker would name;
+    `judged`: ids that are at least possible for a line in a language."""
 
     finds: Callable[[str], bool]
     diagnosed: Callable[[str, str], Mapping[str, bool]]
@@ -51,9 +51,9 @@ class TriedAnswers:
 
 
 def check_content(directories: Sequence[Path], answers: TriedAnswers | None = None) -> CheckReport:
-    """Without `answers`, what takes a search or a diagnosis is left out.
+    """Check content directories; without `answers`, checks that need a search or a diagnosis are skipped.
 
-    Raises ContentError where a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
+    Raises ContentError if a taxonomy, glossary, dictionary, programs.yaml or failures.yaml is broken.
     """
     loaded = Loaded(directories, frozenset(Language))
     corpus = loaded.corpus
@@ -82,7 +82,7 @@ def check_content(directories: Sequence[Path], answers: TriedAnswers | None = No
 
 
 def _general_fixes(corpus: Corpus) -> Iterator[Problem]:
-    """Errors whose fix may hold for other programs as well, of which nobody has said whether it does."""
+    """Yield notes about errors whose fix may hold for other programs too, but do not say whether it does."""
     for editions in corpus.by_id.values():
         file = newest(editions)
         if file.front.kind is not Kind.ERROR or "applies_anywhere" in file.lines:
@@ -104,7 +104,7 @@ def _notes_of(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
 
 
 def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
-    """Samples that a diagnosis does not explain by their entry, and logs for which it takes another one for exact."""
+    """Yield notes about samples that a diagnosis does not explain by their entry, and logs with another exact entry."""
     owned = [
         (entry_id, each)
         for entry_id in loaded.corpus.published
@@ -123,7 +123,7 @@ def _misjudged_logs(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
 
 
 def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem]:
-    """Symptoms and aliases that do not lead to their entry."""
+    """Yield notes about symptoms and aliases that do not find their entry."""
     for entry_id, editions in corpus.published.items():
         for lang, file in editions.items():
             said = (("symptoms", file.front.symptoms), ("aliases", file.front.aliases))
@@ -135,14 +135,14 @@ def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem
 
 
 def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
-    """Groups of the glossaries that lead nowhere."""
+    """Yield notes about glossary groups for which a search finds nothing."""
     for text in loaded.glossaries:
         for found in unanswered_groups(GLOSSARY, placed_words(text), answers.finds):
             yield Problem(GLOSSARY, found.line, "unanswered", found.message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:
-    """Images that the block `site` names and no directory has."""
+    """Yield problems for images that the block `site` names but no directory has."""
     site = loaded.vocabulary.site
     for name in filter(None, (site.logo, site.icon)):
         if f"{BRAND}/{name}" not in loaded.corpus.images:
@@ -154,13 +154,13 @@ _FOLDERS = frozenset({*Language, "samples", BACKGROUND, BRAND})
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """Copies of content directories as they were; `changed` are the paths below them that are otherwise now."""
+    """Copies of content directories at an earlier commit; `changed`: paths below them that differ now."""
 
     directories: tuple[Path, ...]
     changed: frozenset[str]
 
     def answerable(self, now: Iterable[Problem], then: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Of the problems of now, those of files that changed and those of others that were not there then."""
+        """Return the current problems that are in changed files or that did not exist then."""
         known = Counter((each.path, each.rule, each.message) for each in then)
         found = []
         for each in now:
@@ -173,9 +173,9 @@ class Earlier:
 
 @contextmanager
 def as_of(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
-    """The content where the work on it began: at the last commit that `revision` and HEAD have in common.
+    """Check out copies of the content at the last commit that `revision` and HEAD have in common.
 
-    The repository is that of the last directory; what lies in another one, or in none, counts as unchanged. Raises
+    The repository is that of the last directory; files in another one, or in none, count as unchanged. Raises
     GitError.
     """
     repository = Repository.around(directories[-1])
@@ -193,7 +193,7 @@ def as_of(directories: Sequence[Path], revision: str) -> Iterator[Earlier]:
 
 
 def _copy(directory: Path, target: Path) -> None:
-    """Everything that a check looks at; file times, too, for which of two twins is stale may hang on them."""
+    """Copy everything that a check reads, with file times, which may decide which of two twins is stale."""
     listing = list_directory(directory)
     for where in (*(file.where for file in listing.files), *(each.path for each in listing.problems)):
         source, copy = listing.root / where, target / where
@@ -204,7 +204,7 @@ def _copy(directory: Path, target: Path) -> None:
 
 
 def _take_back(repository: Repository, commit: str, directory: Path, copy: Path) -> Iterator[str]:
-    """Gives a copy the files of an earlier commit; the paths that differ."""
+    """Replace changed files in a copy by those of an earlier commit; yield the paths that differ."""
     if not directory.is_relative_to(repository.root):
         return
     prefix = directory.relative_to(repository.root).as_posix()

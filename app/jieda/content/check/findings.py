@@ -1,5 +1,5 @@
-"""What rules find and what to do about it, in a sentence; rules about the glossary; and signatures tried on samples, in
-time that grows with their sum and not with their product."""
+"""Findings of rules and a hint for each rule; rules about the glossary; and rules that match signatures against
+samples, in time proportional to the sum of both and not to their product."""
 
 import re
 import unicodedata
@@ -18,7 +18,7 @@ from jieda.signature import LONGEST_SURE, SignatureLine, alike, compile_signatur
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """One thing wrong. `where` is the file's path below its content directory."""
+    """A violation of a rule. `where` is the file's path below its content directory."""
 
     where: str
     line: int
@@ -63,7 +63,7 @@ HINTS: Mapping[str, str] = {
     "unreadable": "Make the file readable for whoever runs Jieda.",
     "yaml": "Correct the front matter: quote a text that has `: `, # or brackets in it.",
 }
-"""By rule; a test holds that every rule has its hint."""
+"""Hints by rule; a test ensures that every rule has one."""
 
 
 MOST_NAMED = 3
@@ -73,7 +73,7 @@ _SPACING = re.compile(r"[\s_-]+")
 
 @dataclass(frozen=True, slots=True)
 class PlacedWord:
-    """A word of the group that is `group`th in its file (from 0), and its line (from 1)."""
+    """A word with the index of its group in the file (from 0) and its line (from 1)."""
 
     text: str
     group: int
@@ -81,7 +81,7 @@ class PlacedWord:
 
 
 def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
-    """The words of the text of a glossary.yaml, in order. Raises YamlError; skips what is not a word."""
+    """Return the words in the text of a glossary.yaml, in order, skipping other values. Raises YamlError."""
     return tuple(
         PlacedWord(word.text.strip(), number, word.line)
         for number, group in enumerate(read_items(glossary).items)
@@ -94,10 +94,10 @@ def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
 
 
 def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFinding]:
-    """Words that stand in an earlier group as well; case, width and the spacing of a word make no difference.
+    """Words that are in an earlier group too; case, width and spacing are ignored.
 
-    `words` are those of one file: in a later content directory a group adds to a shipped one by naming a
-    word of it.
+    `words` are those of one file: a group in a later content directory extends a shipped one by naming one of its
+    words.
     """
     first: dict[str, PlacedWord] = {}
     for word in words:
@@ -112,7 +112,7 @@ def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFind
 def unanswered_groups(
     where: str, words: Iterable[PlacedWord], finds: Callable[[str], bool]
 ) -> Iterator[RuleFinding]:
-    """Groups none of whose words finds anything. The words of a group are tried until one does."""
+    """Groups for none of whose words a search finds anything. Words are tried until one does."""
     for _, group in groupby(words, key=lambda word: word.group):
         members = tuple(group)
         if not any(finds(word.text) for word in members):
@@ -128,19 +128,19 @@ def _same(word: str) -> str:
 SAMPLES_PER_ERROR = 2
 
 Matches = Mapping[str, frozenset[Signature]]
-"""The signatures that a sample has, by the hash of its content; samples that have none may be left out."""
+"""The signatures that match a sample, by the hash of its content; samples without any may be left out."""
 
 _COLORS = re.compile(r"\x1b\[[0-9;?]{0,30}[A-Za-z]")
 
 
 class SignatureFinder:
-    """Finds some signatures in texts: only those whose anchors a text has are tried on it."""
+    """Finds signatures in texts; only those whose anchors occur in a text are tried on it."""
 
     def __init__(self, signatures: Iterable[Signature]) -> None:
         lines: dict[str, SignatureLine] = {}
         self._holders: dict[str, list[Signature]] = defaultdict(list)
         for signature in dict.fromkeys(signatures):
-            # All lines must occur, so that looking for one of them suffices.
+            # All lines must occur, so it suffices to search for one of them.
             lines |= {text: compile_signature_line(text) for text in (*signature.all, *signature.unless)}
             longest = max((lines[text] for text in signature.all), key=lambda line: len(line.anchor))
             self._holders[longest.anchor].append(signature)
@@ -148,7 +148,7 @@ class SignatureFinder:
         self._anchors = AnchorIndex(self._holders)
 
     def find(self, text: str) -> frozenset[Signature]:
-        """The signatures every `all` line of which stands in `text`, and none of `unless`."""
+        """Return the signatures of which every `all` line occurs in `text`, and no `unless` line."""
         plain = alike(_COLORS.sub("", text))
         folded = plain.casefold()
         return frozenset(
@@ -166,15 +166,15 @@ class SignatureFinder:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What the entries claim to print: of every entry with signatures the file that counts (`speakers`), and of
-    every signature the files that hold it."""
+    """Signatures and who has them. `speakers`: the prevailing file of every entry with signatures; `holders`: the files
+    that contain each signature."""
 
     speakers: Mapping[str, Outline]
     holders: Mapping[Signature, tuple[Outline, ...]]
 
     @classmethod
     def of(cls, corpus: Corpus) -> "Spoken":
-        """The signatures of a corpus, drafts included."""
+        """Collect the signatures of a corpus, drafts included."""
         holders: dict[Signature, tuple[Outline, ...]] = {}
         speakers: dict[str, Outline] = {}
         for entry_id, editions in corpus.by_id.items():
@@ -189,7 +189,7 @@ class Spoken:
 
 
 def unhelpful_samples(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
-    """Samples that no signature of their entry finds, and too few samples."""
+    """Samples that no signature of their entry matches, and entries with too few samples."""
     for entry_id, file in spoken.speakers.items():
         samples = corpus.samples.get(entry_id, ())
         for sample in samples:
@@ -201,7 +201,7 @@ def unhelpful_samples(corpus: Corpus, spoken: Spoken, matches: Matches) -> Itera
 
 
 def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Samples of ids that no entry has."""
+    """Samples of ids that do not exist."""
     for entry_id, samples in corpus.samples.items():
         if entry_id not in corpus.by_id:
             for sample in samples:
@@ -209,7 +209,7 @@ def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
 
 
 def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
-    """Signatures that find another entry's sample, unless that entry has the very same signature."""
+    """Signatures that match another entry's sample, unless that entry has the very same signature."""
     own = {entry_id: file.front.signatures for entry_id, file in spoken.speakers.items()}
     for entry_id, samples in corpus.samples.items():
         for sample in samples:
@@ -229,8 +229,8 @@ def _overreaching(
 
 
 def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
-    """Signatures that several entries have, or that logs of the background have, and that do not say so: what other
-    programs print gives `likely` at most. One with `any` says so of logs that have none of these lines."""
+    """Signatures that are not marked `likely` although several entries have them or background logs match them: lines
+    that other programs print too prove `likely` at most. For background logs, `any` lines count as such a mark."""
     behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for log in corpus.background:
         for lines in {signature.all for signature in matches.get(log.content, ())}:
@@ -251,7 +251,7 @@ def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Itera
 
 
 def long_signatures(spoken: Spoken) -> Iterator[RuleFinding]:
-    """Lines that are not found everywhere: a log's line of thousands of characters is read in pieces."""
+    """Signature lines that may be missed: a log's line of thousands of characters is read in pieces."""
     for signature, files in spoken.holders.items():
         for line in (*signature.all, *signature.any, *signature.unless):
             if len(line) > LONGEST_SURE:

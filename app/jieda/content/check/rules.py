@@ -1,6 +1,6 @@
-"""The rules that hold for entries and between them, as two tables.
+"""The rules for single entries and those between entries, as two tables.
 
-What a single file shows by itself is found while it is parsed.
+Problems of single files are found when they are parsed.
 """
 
 import re
@@ -55,7 +55,7 @@ def unfit_for_kind(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def dependent_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Fixes that cannot be followed without the rest of their page, as far as a program can see."""
+    """Fixes that rely on the rest of their page, as far as a program can detect it."""
     for file in corpus.by_id[entry_id].values():
         for line, message in file.leanings:
             yield RuleFinding(file.where, line, message)
@@ -65,7 +65,7 @@ MAX_FIX_WORDS = 120
 
 
 def long_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Fixes with more words than somebody reads whose run has just failed."""
+    """Fixes that are too long for a reader whose run has just failed."""
     for file in corpus.by_id[entry_id].values():
         if (words := file.fix_words) > MAX_FIX_WORDS:
             line = next(
@@ -76,7 +76,7 @@ def long_fixes(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def unfinished(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """What a skeleton left to be written, in a file that is not a draft any more."""
+    """Placeholders of a skeleton, in a file that is no longer a draft."""
     for file in corpus.by_id[entry_id].values():
         if file.front.draft:
             continue
@@ -86,14 +86,14 @@ def unfinished(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def open_doubts(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """What `jieda import` could not decide, until somebody has looked at it and deleted the line."""
+    """Doubts that `jieda import` left, until somebody resolves them and deletes the line."""
     for file in corpus.by_id[entry_id].values():
         for doubt in file.front.doubts:
             yield RuleFinding(file.where, file.line("doubts"), doubt)
 
 
 def odd_headings(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """H1, H2 titles outside the closed table or used twice, text in front of the first section."""
+    """H1 headings, H2 titles that are unknown or used twice, and text before the first section."""
     for file in corpus.by_id[entry_id].values():
         seen: set[str] = set()
         if not file.starts_with_section:
@@ -111,7 +111,7 @@ def odd_headings(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def broken_links(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Links, anchors and images that lead nowhere or may not be written."""
+    """Links, anchors and images that are broken or not allowed."""
     for file in corpus.by_id[entry_id].values():
         for link in file.links:
             if fault := link_fault(corpus, file, link):
@@ -119,7 +119,7 @@ def broken_links(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def unrelated(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Ids in `related` that are not there, or are the entry itself."""
+    """Ids in `related` that do not exist, or are the entry itself."""
     for file in corpus.by_id[entry_id].values():
         shown = corpus.by_id if file.front.draft else corpus.published
         for other in file.front.related:
@@ -142,11 +142,11 @@ AGREED: tuple[tuple[str, Callable[[Outline], object]], ...] = (
     ("applies_anywhere", lambda file: file.front.applies_anywhere),
     ("sections", lambda file: file.section_keys),
 )
-"""What is equal in twins, order included: the name shown, and where to find it."""
+"""Values that must be equal in twins, order included: name in messages, and how to get it."""
 
 
 def unequal_twins(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Twins that contradict each other; the older one is blamed, for the newer one's word is served."""
+    """Twins that contradict each other; reported for the older one, since the newer one's values are served."""
     for newer, older in _twins(corpus.by_id[entry_id]):
         for name, value in AGREED:
             if value(newer) != value(older):
@@ -155,7 +155,7 @@ def unequal_twins(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def lost_identifiers(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """What stands in backticks in one edition and in no code of the other."""
+    """Code spans of one edition that occur in no code of the other."""
     for newer, older in _twins(corpus.by_id[entry_id]):
         for file, twin in ((newer, older), (older, newer)):
             there = "\n".join(twin.code)
@@ -166,7 +166,7 @@ def lost_identifiers(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
 
 
 def unsynced_twins(corpus: Corpus, entry_id: str) -> Iterator[RuleFinding]:
-    """Twins that were never declared equal, and editions whose twin has moved on."""
+    """Twins that were never stamped as in sync, and editions that are behind their twin."""
     editions = corpus.by_id[entry_id]
     if len(editions) < 2:
         yield from _widowed(editions)
@@ -192,7 +192,7 @@ def _widowed(editions: Editions) -> Iterator[RuleFinding]:
 
 
 def _twins(editions: Editions) -> Iterator[tuple[Outline, Outline]]:
-    """The twin that counts with the one that does not, where there are two."""
+    """Yield the newer twin with the older one, if there are two."""
     newer = newest(editions)
     for file in editions.values():
         if file is not newer:
@@ -200,7 +200,7 @@ def _twins(editions: Editions) -> Iterator[tuple[Outline, Outline]]:
 
 
 def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Old addresses that are in use, or that two entries claim."""
+    """Old ids that are in use, or that two entries claim."""
     claims: dict[str, str] = {}
     for file in corpus.files:
         for old in file.front.formerly:
@@ -214,7 +214,7 @@ def colliding_old_ids(corpus: Corpus) -> Iterator[RuleFinding]:
 
 
 def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
-    """Titles and aliases by which more than one entry would be found."""
+    """Titles and aliases that more than one entry has."""
     shared = _shared_names(corpus)
     owners: dict[str, list[tuple[Outline, str, str]]] = defaultdict(list)
     for file in corpus.files if shared else ():
@@ -231,7 +231,7 @@ def duplicate_names(corpus: Corpus) -> Iterator[RuleFinding]:
 
 
 def _shared_names(corpus: Corpus) -> frozenset[str]:
-    """Folded names that more than one entry has."""
+    """Return the folded names that more than one entry has."""
     owner: dict[str, str] = {}
     return frozenset(
         name
@@ -249,18 +249,18 @@ def _fold(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EntryRule:
-    """`name` stands in the problem; `find` yields what breaks the rule in one entry. It may look at that entry
-    and at what this names: the entries and images it links to."""
+    """A rule for one entry. `name` appears in the problem; `find` yields violations. It may read that entry and those
+    entries and images that it links to."""
 
     name: str
     find: Callable[[Corpus, str], Iterable[RuleFinding]]
     of_twins: bool = False
-    """Whether it holds editions against each other: what it finds tells of both."""
+    """Whether the rule compares editions, so that its findings concern both."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusRule:
-    """A rule between entries, applied to all of them at once; its cost is a few steps for each."""
+    """A rule between entries, applied to all of them at once; it must take linear time."""
 
     name: str
     find: Callable[[Corpus], Iterable[RuleFinding]]
@@ -289,8 +289,7 @@ CORPUS_RULES = (
 
 
 def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
-    """Everything that breaks a rule of `ENTRY_RULES` in an entry. It is served all the same, without the faulty
-    part."""
+    """Return all violations of `ENTRY_RULES` in an entry. It is served nevertheless, without the faulty part."""
     half_drafted = corpus.by_id[entry_id].keys() != corpus.published.get(entry_id, {}).keys()
     found = ((rule, finding) for rule in ENTRY_RULES for finding in rule.find(corpus, entry_id))
     return tuple(
@@ -299,7 +298,7 @@ def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
 
 
 def check_between(corpus: Corpus, spoken: Spoken, matches: Matches) -> tuple[Problem, ...]:
-    """Everything that breaks a rule between entries, or between samples and signatures."""
+    """Return all violations of rules between entries, or between samples and signatures."""
     found = [(rule.name, finding) for rule in CORPUS_RULES for finding in rule.find(corpus)]
     found += [("sample", each) for each in unhelpful_samples(corpus, spoken, matches)]
     found += [("signature", each) for each in overreaching_signatures(corpus, spoken, matches)]
@@ -314,7 +313,7 @@ def _problem(corpus: Corpus, rule: str, finding: RuleFinding, *, draft: bool = F
 
 
 def names_draft(corpus: Corpus, text: str) -> bool:
-    """Whether a text names an entry that nobody can read yet, or an edition of one, by its id or its path."""
+    """Whether a text names a draft entry or edition, by its id or its path."""
     for path in re.findall(r"[\w.-]+(?:/[\w.-]+)+", text, re.ASCII):
         parts = ("", *path.rstrip(".").removesuffix(".md").split("/"))
         for folder, framework, slug in zip(parts, parts[1:], parts[2:], strict=False):

@@ -1,7 +1,7 @@
-"""The one door to markdown-it: the body of an edition to structure, plain text and safe HTML.
+"""Parses the body of an edition into structure, plain text and safe HTML; no other module uses markdown-it.
 
-Everything is taken from one stream of tokens. Raw HTML is off, so a tag in the source comes out as
-text; what may become a link or an image is an allow-list (`jieda.content.markdown.links`).
+All of it comes from one stream of tokens. Raw HTML is off, so a tag in the source appears as text; which addresses
+may become a link or an image is an allow-list (`jieda.content.markdown.links`).
 """
 
 import re
@@ -38,15 +38,15 @@ from jieda.content.markdown.links import (
 from jieda.entry import Heading, Language, Section
 
 MOST_COLORED = 12 << 10
-"""Characters of code that are colored in one edition, block by block: more could take more than two seconds."""
+"""Maximum of highlighted code characters per edition, block by block: more could take over two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedHeading:
-    """A heading and the line of the file it stands in.
+    """A heading and its line in the file.
 
-    `section`: it is an H2 of the page itself, not of a quotation or a list. `known`: of the closed table.
-    `level` is as written, while `heading.level` is at least 2, for the title is the page's H1.
+    `section`: it is an H2 of the page itself, not inside a quotation or a list. `known`: its title is in SECTIONS.
+    `level` is as written, while `heading.level` is at least 2, because the title is the page's H1.
     """
 
     heading: Heading
@@ -58,7 +58,7 @@ class PlacedHeading:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A parsed body. `tokens` are markdown-it's and mean nothing outside this module."""
+    """A parsed body. `tokens` are those of markdown-it, for this module only."""
 
     markdown: str
     tokens: tuple[Token, ...]
@@ -71,7 +71,7 @@ class Body:
     """The line of the file that the body starts on."""
     starts_with_section: bool
     unrendered: tuple[tuple[int, str], ...]
-    """What is shown as it is written and was not meant to be: lines, and what to write instead."""
+    """Unsupported Markdown, shown as it is written: line, and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Rendered:
 
 
 def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -> Body:
-    """The structure of a body that starts on line `first_line` of its file. Any text is a body."""
+    """Parse a body that starts on line `first_line` of its file. Any text is a valid body."""
     tokens = _parser().parse(markdown)
     _leave_plain(tokens)
     return Body(
@@ -100,7 +100,7 @@ def parse_body(markdown: str, lang: Language, framework: str, first_line: int) -
 
 
 def render_body(body: Body, keep: Keep) -> Rendered:
-    """The HTML of a body; `keep` decides about each entry link, anchor link and image."""
+    """Render a body as HTML; `keep` decides about each entry link, anchor link and image."""
     starts = [index for index, token in enumerate(body.tokens) if _opens_section(token)]
     lines = body.markdown.split("\n")
     sections: list[Section] = []
@@ -128,12 +128,12 @@ def _map(token: Token) -> list[int]:
 
 
 def _opens_section(token: Token) -> bool:
-    # The markup tells, for the tag of an H1 has been lowered to h2.
+    # `meta["level"]` is as written: the tag of an H1 has been changed to h2.
     return token.type == "heading_open" and token.level == 0 and token.meta.get("level", token.tag) == "h2"
 
 
 def _leave_plain(tokens: list[Token]) -> None:
-    """Marks the blocks of code behind the first MOST_COLORED characters of them."""
+    """Mark the code blocks after the first MOST_COLORED characters of code as plain."""
     before = 0
     for token in tokens:
         if token.type in CODE_BLOCKS:
@@ -142,7 +142,7 @@ def _leave_plain(tokens: list[Token]) -> None:
 
 
 def _place_headings(tokens: list[Token], lang: Language, first_line: int) -> tuple[PlacedHeading, ...]:
-    """Gives every heading its anchor; those of the closed table are kept for the sections."""
+    """Give every heading its anchor; those of SECTIONS are reserved for sections."""
     anchors, section_anchors = Anchors({*PAGE_IDS, *(row.key for row in SECTIONS)}), Anchors()
     placed: list[PlacedHeading] = []
     for index, opening in enumerate(tokens):
@@ -210,11 +210,11 @@ def _code(tokens: Sequence[Token]) -> Iterator[tuple[str, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class SourceBlock:
-    """A block of any Markdown page, as it stands in its source: lines `first` up to `end`, counted from 0.
+    """A block of any Markdown page, from lines `first` up to `end` of its source, counted from 0.
 
     `kind` is markdown-it's name of the block (`heading`, `paragraph`, `list_item`, `fence`, `html_block`, …),
-    `level` that of a heading or 0, `markup` what marks the block (`##`, `-`, `1.`). `content` is the source of a
-    paragraph, heading or cell and the text of a code or HTML block; blocks with `children` have none.
+    `level` that of a heading or 0, `markup` its marker (`##`, `-`, `1.`). `content` is the source of a paragraph,
+    heading or cell, or the text of a code or HTML block; blocks with `children` have none.
     """
 
     kind: str
@@ -228,14 +228,14 @@ class SourceBlock:
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """The blocks of a page, and the addresses of its reference links by their label in capitals."""
+    """The blocks of a page, and the addresses of its reference links by label in capitals."""
 
     blocks: tuple[SourceBlock, ...]
     references: Mapping[str, str]
 
 
 def parse_page(markdown: str) -> SourcePage:
-    """The structure of a page that someone else wrote: raw HTML is a block here. Any text is a page."""
+    """Parse a page written by others, in which raw HTML is a block. Any text is a valid page."""
     known: dict[str, Any] = {}
     tokens = iter(_page_parser().parse(markdown, known))
     references = {label: str(each["href"]) for label, each in known.get("references", {}).items()}
@@ -243,7 +243,7 @@ def parse_page(markdown: str) -> SourcePage:
 
 
 def _source_blocks(tokens: Iterator[Token], line: int) -> Iterator[SourceBlock]:
-    """The blocks up to the end of the one that holds them; `line` is where that one starts."""
+    """Yield the blocks up to the end of their parent, which starts at `line`."""
     for token in tokens:
         if token.nesting < 0:
             return
@@ -260,12 +260,12 @@ def _source_blocks(tokens: Iterator[Token], line: int) -> Iterator[SourceBlock]:
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802 - name and arguments are markdown-it's
-        """Lets every address through to `links`, where a refused one can be reported with its line."""
+        """Accept every address: `links` refuses bad ones, and can report their line."""
         return True
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:
-    """Takes a run of `*` or `_` and notes whether it may open or close; pairing is markdown-it's."""
+    """Consume a run of `*` or `_` and record whether it may open or close; markdown-it does the pairing."""
     start, marker = state.pos, state.src[state.pos]
     if silent or marker not in "*_":
         return False

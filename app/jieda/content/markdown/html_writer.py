@@ -1,4 +1,4 @@
-"""Tokens of Markdown to plain text and to HTML. The one door to Pygments: colors of code are classes."""
+"""Converts Markdown tokens to plain text and to HTML. Code is highlighted by classes; no other module uses Pygments."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ from jieda.han import is_east_asian
 
 
 def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bool]:
-    """Whether the run between the characters `before` and `after` may open and may close emphasis.
+    """Return whether a run between the characters `before` and `after` may open, and may close, emphasis.
 
     A text's start and end count as a space. `inside_word`: whether the marker works within a word
     (`*` does, `_` does not).
@@ -37,7 +37,7 @@ def can_open_close(before: str, after: str, inside_word: bool) -> tuple[bool, bo
 
 
 def joins_without_space(before: str, after: str) -> bool:
-    """Whether a line break between the two characters stands for nothing (Han text has no spaces)."""
+    """Whether a line break between the two characters is not a space (Han text has no spaces)."""
     return is_east_asian(before) and is_east_asian(after)
 
 
@@ -50,7 +50,7 @@ CODE_BLOCKS = frozenset({"fence", "code_block"})
 
 
 class MarkdownToken(Protocol):
-    """What is read of a token. Block tokens of type `inline` have the children."""
+    """The used attributes of a token. Block tokens of type `inline` have the children."""
 
     type: str
     tag: str
@@ -70,12 +70,12 @@ class MarkdownToken(Protocol):
 
 
 Piece = tuple[str, bool]
-"""A stretch of text, and whether it is code."""
+"""A piece of text, and whether it is code."""
 
 
 def plain_text(tokens: Sequence[MarkdownToken]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """One line per paragraph, heading, item or table row; a code block keeps its line breaks. With where code starts
-    and ends."""
+    """Return one line per paragraph, heading, item or table row, with line breaks kept in code blocks; and the start
+    and end offsets of code."""
     text, code = "", []
     for piece, is_code in _pieces(tokens):
         if is_code and piece:
@@ -85,7 +85,7 @@ def plain_text(tokens: Sequence[MarkdownToken]) -> tuple[str, tuple[tuple[int, i
 
 
 def _pieces(tokens: Sequence[MarkdownToken]) -> Iterator[Piece]:
-    """The text of some blocks, a line break before each."""
+    """Yield the text of some blocks, each after a line break."""
     between = "\n"
     for token in tokens:
         if token.type == "tr_open":
@@ -102,7 +102,7 @@ def _pieces(tokens: Sequence[MarkdownToken]) -> Iterator[Piece]:
 
 
 def inline_text(token: MarkdownToken) -> str:
-    """The text of a token's children, code spans and image descriptions included."""
+    """Return the text of a token's children, code spans and image descriptions included."""
     return "".join(text for text, _ in _inline_pieces(token))
 
 
@@ -118,23 +118,24 @@ def _inline_pieces(token: MarkdownToken) -> Iterator[Piece]:
 
 
 def joins(tokens: Sequence[MarkdownToken], index: int) -> bool:
-    """Whether the line break at `index` has Han text on both sides, which no space divides."""
+    """Whether the line break at `index` has Han text on both sides, and so is not a space."""
     before = next((tokens[at].content for at in range(index - 1, -1, -1) if tokens[at].content), " ")
     after = next((tokens[at].content for at in range(index + 1, len(tokens)) if tokens[at].content), " ")
     return joins_without_space(before[-1], after[0])
 
 
 MOST, MOST_IN_LINE = 4096, 300
-"""Characters of a block, and of a line in it. Some lexers try every place of a line, or of what is left, for every
-character: 48 KiB of made-up Java took 37 s. What is longer stays plain; the longest shipped block has 1,218."""
+"""Maximum of characters to highlight in a block, and in one of its lines. Some lexers take quadratic time in a line or
+in the rest of the block: 48 KiB of made-up Java took 37 s. Longer code stays plain; the longest shipped block has
+1,218."""
 
 _PLAIN = frozenset({"", "text", "plain", "txt", "log", "output"})
 _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
 def highlighted(code: str, language: str) -> str:
-    """Escaped HTML with `<span class>` only; its text is exactly `code`. An unknown language is plain, and so is what
-    is too long to be colored in any decent time."""
+    """Return escaped HTML with `<span class>` only, whose text is exactly `code`. Code in an unknown language, or too
+    long to highlight in a reasonable time, stays plain."""
     lexer = _lexer(language.lower()) if is_short(code) else None
     if lexer is None or "\r" in code:
         return escape(code)
@@ -142,13 +143,13 @@ def highlighted(code: str, language: str) -> str:
 
 
 def is_short(code: str) -> bool:
-    """Whether code is short enough to be colored."""
+    """Whether code is short enough to be highlighted."""
     return len(code) <= MOST and max(map(len, code.split("\n"))) <= MOST_IN_LINE
 
 
 @lru_cache(64)
 def _colored(code: str, lexer: Lexer) -> str:
-    # Kept for a moment: twins have the same code.
+    # Cached because twins have the same code.
     return highlight(code, lexer, _FORMATTER)
 
 
@@ -164,7 +165,7 @@ def _lexer(language: str) -> Lexer | None:
 
 
 Keep = Callable[[Link], Link | None]
-"""The link to write, or None for one that leads nowhere: its text stays."""
+"""Returns the link to write, or None to write only its text."""
 
 BLOCKS = frozenset(
     {"p", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "thead", "tbody", "tr", "th", "td"}
@@ -172,24 +173,24 @@ BLOCKS = frozenset(
 INLINE = frozenset({"em", "strong", "s"})
 
 FLAGS = ((26, "flag"), (60, "long-flag"))
-"""Up to so many characters, code with dashes and no spaces is to stay on one line: a browser would break `--save`
-behind its dashes. The shorter fit into the narrowest screen, the others into a column of text."""
+"""Maximum of characters and class of code with dashes and no spaces that must not be broken: a browser would break
+`--save` after its dashes. A `flag` fits into the narrowest screen, a `long-flag` into a column of text."""
 
 _MAY_END = "，。：；、！？）"
-"""Behind these a line may end, but browsers end none before a dash."""
+"""After these a line may break, but browsers do not break it before a dash."""
 
 UNBROKEN = 20
-"""Characters of code that fit into any line; longer code may be broken where its parts meet."""
+"""Characters of code that fit into any line; longer code may be broken between its parts."""
 _BREAK = re.compile(r"(?<=\w)([._/=,:])(?=[^\W\d])")
 _FLAG_HEAD = re.compile(r"-+[^\W_]+")
 
 _TAG_OR_LONG = re.compile(rf"<[^<>]*>|[\w./=,:-]{{{UNBROKEN + 1},}}")
-"""In highlighted code, so that nothing within a tag is taken for code."""
+"""A tag or a long word in highlighted code; matching tags keeps their attributes from being taken for code."""
 
 _LINE = re.compile(r"(?:<[^<>]*>)*(?P<lead> *)[^\n]+")
-"""A line of highlighted code, whose colors end with it: where long lines are wrapped, it hangs from its beginning."""
+"""A line of highlighted code; no color spans two lines. A wrapped line gets a hanging indent."""
 DEEPEST = 12
-"""Columns of indentation from which on the style tells no more apart."""
+"""Maximum of indentation, in columns, that has a style of its own."""
 
 _LANGUAGE_CLASS = re.compile(r"[a-z0-9][a-z0-9+#_.-]{0,29}")
 
@@ -208,7 +209,7 @@ class _Place:
 
 
 def write_html(tokens: Sequence[MarkdownToken], keep: Keep) -> str:
-    """The HTML of a stream of tokens; `keep` decides about entry links, anchor links and images."""
+    """Write tokens as HTML; `keep` decides about entry links, anchor links and images."""
     places = (_Place(tokens, index, keep) for index in range(len(tokens)))
     return "".join(_WRITERS.get(place.token.type, _tag)(place) for place in places)
 
@@ -248,12 +249,12 @@ def _code_span(place: _Place) -> str:
 
 
 def flag_kind(word: str) -> str:
-    """The class that keeps a word with dashes on one line, or empty."""
+    """Return the class that keeps a word with dashes on one line, or an empty text."""
     return next((name for most, name in FLAGS if len(word) <= most), "") if "-" in word else ""
 
 
 def _flag(text: str, kind: str) -> str:
-    """A word with dashes; one that is too long for a narrow screen is broken there, but not behind its first dashes."""
+    """Write a word with dashes; one too long for a narrow screen may break, but not after its first dashes."""
     head = _FLAG_HEAD.match(text) if kind == "long-flag" else None
     if not head:
         return escape(text)
@@ -261,7 +262,7 @@ def _flag(text: str, kind: str) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Code with the places where a line may end: behind what joins the parts of a name, a path or a value."""
+    """Write code with possible line breaks after the separators in names, paths and values."""
     return " ".join(map(_breakable_word, text.split(" ")))
 
 
@@ -282,7 +283,7 @@ def _code_block(place: _Place) -> str:
 
 
 def code_html(text: str, language: str = "") -> str:
-    """The lines of a block of code, each of which can be wrapped and then hangs from its beginning."""
+    """Write the lines of a code block so that each can wrap with a hanging indent."""
     return _LINE.sub(_line, _TAG_OR_LONG.sub(_with_breaks, highlighted(text, language)))
 
 
@@ -345,7 +346,7 @@ _WRITERS: Mapping[str, Callable[[_Place], str]] = {
     "softbreak": _soft_break,
     "hardbreak": lambda _: "<br>\n",
     "hr": lambda _: "<hr>\n",
-    # The frame scrolls sideways by itself on a narrow screen; it takes the focus so that keys can scroll it.
+    # The frame scrolls horizontally on a narrow screen; it is focusable so that keys can scroll it.
     "table_open": lambda _: '<div class="table-scroll" tabindex="0"><table>\n',
     "table_close": lambda _: "</table></div>\n",
 }

@@ -1,7 +1,7 @@
-"""What the address of a link or an image in an entry means and whether it may be written, and what headings are called.
+"""Interprets the addresses of links and images in entries, and defines section titles and anchors.
 
-Entries link to one another by relative `.md` path, so that the links work in a git host, too. Pages
-get `entry:` and `entry-image:` addresses instead, which the web layer turns into real ones.
+Entries link to one another by relative `.md` path, so that the links also work on a git host. In the HTML they become
+`entry:` and `entry-image:` addresses, which the web layer turns into real ones.
 """
 
 import posixpath
@@ -26,7 +26,7 @@ _ANCHOR = re.compile(r"[\w.-]+")
 
 
 class LinkKind(StrEnum):
-    """Where a link leads."""
+    """Kind of a link's target."""
 
     EXTERNAL = "external"
     ANCHOR = "anchor"
@@ -52,7 +52,7 @@ class Link:
 
     @property
     def href(self) -> str:
-        """What stands in the HTML. Unescaped."""
+        """The address in the HTML, unescaped."""
         if self.kind is LinkKind.EXTERNAL:
             return self.target
         fragment = f"#{self.anchor}" if self.anchor else ""
@@ -61,7 +61,7 @@ class Link:
 
 
 def read_link(href: str, lang: Language, framework: str, line: int) -> Link:
-    """What a link in an edition under `<lang>/<framework>/` points to."""
+    """Return the link for an address in an edition under `<lang>/<framework>/`."""
     if _EXTERNAL.fullmatch(href):
         return Link(LinkKind.EXTERNAL, href, "", line, href)
     path, _, fragment = href.partition("#")
@@ -77,7 +77,7 @@ def read_link(href: str, lang: Language, framework: str, line: int) -> Link:
 
 
 def read_image(src: str, framework: str, line: int) -> Link:
-    """What an image in an edition of `framework` points to: a file beside it, of an allowed type."""
+    """Return the link for an image in an edition of `framework`, which must be a file beside it of an allowed type."""
     match = _IMAGE_NAME.fullmatch(unquote(src))
     if match and posixpath.splitext(match["name"])[1].lower() in IMAGE_TYPES:
         return Link(LinkKind.IMAGE, f"{framework}/{match['name']}", "", line, src)
@@ -86,14 +86,14 @@ def read_image(src: str, framework: str, line: int) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class SectionTitle:
-    """One row: the anchor and the title in each language."""
+    """A section's anchor, and its title in each language."""
 
     key: str
     en: str
     zh: str
 
     def title(self, lang: Language) -> str:
-        """What the H2 says in an edition of `lang`."""
+        """Return the text of the H2 in an edition of `lang`."""
         return {Language.EN: self.en, Language.ZH: self.zh}[lang]
 
 
@@ -116,23 +116,23 @@ PAGE_IDS = frozenset(
     vote-line
     """.split()
 )
-"""Ids that the pages which show an entry, or a part of it, use themselves: no heading may take one."""
+"""Ids used by the pages that show an entry or a part of it: no heading may have one of them."""
 
 _KEYS = {(lang, row.title(lang)): row.key for row in SECTIONS for lang in Language}
 
 
 def section_key(lang: Language, title: str) -> str | None:
-    """The anchor of an H2 of the table, or None for a title that is not in it."""
+    """Return the anchor of a section title; None if it is not in SECTIONS."""
     return _KEYS.get((lang, title.strip()))
 
 
 def allowed_titles(lang: Language) -> str:
-    """All titles of the table in one language, for messages."""
+    """Return all section titles in one language, for messages."""
     return ", ".join(row.title(lang) for row in SECTIONS)
 
 
 def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:
-    """What the sections of an entry lack, in words; None where nothing is missing."""
+    """Describe the section that an entry lacks; None if nothing is missing."""
     present = tuple(keys)
     if kind is Kind.ERROR:
         return None if "fix" in present else "an error entry needs the section `fix`"
@@ -142,20 +142,20 @@ def missing_section(kind: Kind, keys: Iterable[str]) -> str | None:
 
 
 def slug(text: str) -> str:
-    """An anchor of letters and digits of any script, `_` and `-`; never empty."""
+    """Return an anchor of letters and digits of any script, `_` and `-`; never empty."""
     folded = unicodedata.normalize("NFKC", text).lower()
     return re.sub(r"[^\w]+", "-", folded).strip("-") or "section"
 
 
 class Anchors:
-    """Hands out anchors that are unique within one page: `memory`, `memory-2`, …; none of `reserved`."""
+    """Makes anchors that are unique within one page: `memory`, `memory-2`, …; none of `reserved`."""
 
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken: set[str] = set(reserved)
         self._next: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """`wanted`, or the first of `wanted-2`, `wanted-3`, … that is free."""
+        """Return `wanted`, or the first of `wanted-2`, `wanted-3`, … that is free."""
         anchor = wanted
         while anchor in self._taken:
             number = self._next.get(wanted, 2)

@@ -1,5 +1,4 @@
-"""What each file of an edition says, and everything that was read, drafts included: what the checks look at and entries
-are made of."""
+"""Outlines of editions and the corpus of all that was read, drafts included: the input of checks and of entries."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,17 +13,17 @@ from jieda.entry import Language
 from jieda.taxonomy import Taxonomy
 
 LEFT_TO_WRITE = re.compile(r"\bTODO:|待填：|license: 'TODO'")
-"""What `jieda new` leaves to be written."""
+"""Placeholders that `jieda new` writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileOutline:
-    """What follows from the bytes and the place of a file alone: it is kept on disk under their hash.
+    """The part of an outline that depends only on a file's bytes and path; it is stored under their hash.
 
-    `lines` has the line of every front matter field; `code` the code spans and blocks in order, as written;
-    `unfinished` the lines that still hold text of the skeleton; `leanings` where the fix leans on something else
-    than itself, with what is wrong; `fix_words` how long the fix is, code blocks and tables left out;
-    `fix_names_no_option`: neither its framework nor anything that looks like an option.
+    `lines`: line of every front matter field; `code`: code spans and blocks in order, as written; `unfinished`: lines
+    that still have text of the skeleton; `leanings`: line and message where the fix relies on anything outside it;
+    `fix_words`: length of the fix without code blocks and tables; `fix_names_no_option`: the fix names neither its
+    framework nor anything that looks like an option.
     """
 
     id: str
@@ -47,39 +46,39 @@ class FileOutline:
 
 @dataclass(frozen=True, slots=True)
 class Outline(FileOutline):
-    """An edition's file: what it says and where it lies. `modified` is the file time in seconds since the epoch."""
+    """Content and path of an edition's file. `modified` is the file time in seconds since the epoch."""
 
     path: Path
     modified: float
     content: str
     """SHA-256 of its bytes, in hexadecimal digits."""
     anchors: frozenset[str]
-    """Every anchor that a link may lead to."""
+    """All anchors that a link may target."""
 
     @classmethod
     def of(cls, file: FileOutline, path: Path, modified: float, content: str) -> "Outline":
-        """The outline of a file that lies at `path`."""
+        """Return the outline of the file at `path`."""
         said = {each.name: getattr(file, each.name) for each in fields(file)}
         anchors = frozenset(placed.heading.anchor for placed in file.headings)
         return cls(**said, path=path, modified=modified, content=content, anchors=anchors)
 
     def line(self, name: str) -> int:
-        """The line of a front matter field; the first line where it is absent."""
+        """Return the line of a front matter field; 1 if it is absent."""
         return self.lines.get(name, 1)
 
     @property
     def section_keys(self) -> tuple[str, ...]:
-        """The anchors of the sections, in order."""
+        """Anchors of the sections, in order."""
         return tuple(placed.heading.anchor for placed in self.headings if placed.section)
 
     @property
     def updated(self) -> date:
-        """The day it says, or that of the file where it says none."""
+        """The date in the front matter, or else that of the file."""
         return self.front.updated or file_day(self.modified)
 
 
 def file_day(modified: float) -> date:
-    """The day of a file time; the first or last day there is for times outside of the calendar."""
+    """Return the date of a file time; the first or last possible date for times outside the calendar."""
     try:
         return datetime.fromtimestamp(modified, UTC).date()
     except (OverflowError, ValueError, OSError):
@@ -91,7 +90,7 @@ Editions = Mapping[Language, Outline]
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A file that lies beside editions. `size`: width and height in pixels where the file tells."""
+    """An image file beside editions. `size`: width and height in pixels, if known."""
 
     path: Path
     content: str
@@ -101,8 +100,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class SampleFile:
-    """A log that must be diagnosed as the entry it belongs to, or one of the background, which belongs to none: its
-    `entry_id` is empty. `content`: SHA-256 of its bytes."""
+    """A log that must be diagnosed as its entry, or a background log, which has no entry: its `entry_id` is empty.
+    `content`: SHA-256 of its bytes."""
 
     entry_id: str
     where: str
@@ -112,10 +111,10 @@ class SampleFile:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """`by_id` has every entry, in order; `published` leaves out the editions that are drafts.
+    """All content that was read. `by_id`: every entry, sorted; `published`: the same without draft editions.
 
-    `samples` by entry id, those of ids without an entry included. `images`: `<lang>/<framework>/<file name>`
-    to the file. `background`: logs that no entry explains.
+    `samples`: by entry id, including ids without an entry. `images`: `<lang>/<framework>/<file name>` to the file.
+    `background`: logs that no entry explains.
     """
 
     by_id: Mapping[str, Editions]
@@ -132,18 +131,18 @@ class Corpus:
 
 
 def draft_files(by_id: Mapping[str, Editions]) -> tuple[str, ...]:
-    """The files that are drafts, in the order of their entries."""
+    """Return the paths of draft editions, in the order of their entries."""
     files = (file for editions in by_id.values() for file in editions.values())
     return tuple(file.where for file in files if file.front.draft)
 
 
 def published(editions: Editions) -> Editions:
-    """The editions that are not drafts."""
+    """Return the editions that are not drafts."""
     return {lang: file for lang, file in editions.items() if not file.front.draft}
 
 
 def link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
-    """What is wrong with a link or an image in `file`, in words; empty where it leads somewhere.
+    """Describe what is wrong with a link or an image in `file`; empty if its target exists.
 
     A draft may link to drafts; a published edition may not.
     """
@@ -170,17 +169,16 @@ def _entry_link_fault(corpus: Corpus, file: Outline, link: Link) -> str:
 
 
 def twin_changed(file: Outline, twin: Outline) -> bool:
-    """Whether `twin` has changed since `file` was last synced with it. Never synced says nothing."""
+    """Whether `twin` has changed since `file` was last synced with it; False if it never was."""
     return bool(file.front.synced_with) and file.front.synced_with != twin.digest
 
 
 def stale_languages(editions: Editions) -> frozenset[Language]:
-    """The editions whose twin has moved on.
+    """Return the languages of editions that are behind their twin.
 
-    Where only one has changed since the sync, the digests alone tell which. Where both have, the one
-    changed last by its `updated`, then by its file time, is the newer. Git's times are not asked for: it
-    would cost a process per file, is absent in an image, and knows nothing of edits not yet committed.
-    Where nothing tells them apart, both lack what the other has.
+    If only one has changed since the sync, the digests show which. If both have, the one with the later `updated`,
+    then with the later file time, is the newer. Git's times are not used: that would cost a process per file, git is
+    absent in a container image, and it knows nothing of uncommitted edits. If both times are equal, both are stale.
     """
     if len(editions) < 2:
         return frozenset()
@@ -192,7 +190,7 @@ def stale_languages(editions: Editions) -> frozenset[Language]:
 
 
 def newest(editions: Editions) -> Outline:
-    """The edition whose word counts where twins contradict each other: the one changed last."""
+    """Return the edition that was changed last: it prevails if twins contradict each other."""
     return max(editions.values(), key=lambda file: (*_time(file), file.lang))
 
 

@@ -1,13 +1,13 @@
-"""What lies in content directories, and which bytes: the only place that lists and opens content files.
+"""Lists and reads the files of content directories; no other module opens content files.
 
     taxonomy.yaml  glossary.yaml  dictionary.txt  programs.yaml  failures.yaml
     en|zh/<framework>/<slug>.md            editions, with images beside them
     samples/<framework>/<slug>/*.log       texts that must be diagnosed as that entry
     background/*.log                       texts that no entry explains
-    site/<image>                           logo and icon, which taxonomy.yaml names
+    site/<image>                           logo and icon, named in taxonomy.yaml
 
-Nothing deeper is looked at, so no loop of links can catch it; hidden files are passed over; a link that
-leads out of the directory is refused. Whatever cannot be read is a problem of its own path alone.
+Nothing deeper is visited, so that loops of links do no harm; hidden files are skipped; a link that leads out of
+the directory is refused. A file that cannot be read is a problem of its own path alone.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ MAX_OTHER_BYTES = 4 << 20
 
 
 class Stamp(NamedTuple):
-    """What tells without reading a file that it is still the same: times in nanoseconds since the epoch."""
+    """Detects changes of a file without reading it. Times are in nanoseconds since the epoch."""
 
     size: int
     modified: int
@@ -43,7 +43,7 @@ class Stamp(NamedTuple):
 
 
 class FoundFile(NamedTuple):
-    """A file that belongs here and can be read. `where` is its path below the content directory, with slashes."""
+    """A readable content file. `where` is its path below the content directory, with slashes."""
 
     root: str
     where: str
@@ -56,7 +56,7 @@ File = TypeVar("File")
 
 @dataclass(frozen=True, slots=True)
 class ContentFiles(Generic[File]):
-    """The files of one content directory by what they are for, each list sorted by `where`."""
+    """The files of one content directory by purpose, each list sorted by `where`."""
 
     root: Path
     shared: tuple[File, ...]
@@ -72,16 +72,16 @@ class ContentFiles(Generic[File]):
 
 @dataclass(frozen=True, slots=True)
 class DirectoryListing(ContentFiles[FoundFile]):
-    """What was found, and `problems` about what was passed over.
+    """The files found, and `problems` about those that were skipped.
 
-    `folders` are all that were listed, the root first: a change below them is a change of the content.
+    `folders` are all listed folders, the root first: the ones to watch for changes of the content.
     """
 
     problems: tuple[Problem, ...]
     folders: tuple[str, ...]
 
     def read(self, read: "Callable[[FoundFile], KnownFile | None]") -> "ContentFiles[KnownFile]":
-        """The files as `read` knows them, without those that it cannot read."""
+        """Return the files as `read` returns them, without those that it cannot read."""
 
         def known(files: Iterable[FoundFile]) -> "tuple[KnownFile, ...]":
             return tuple(found for file in files if (found := read(file)))
@@ -97,7 +97,7 @@ class DirectoryListing(ContentFiles[FoundFile]):
 
 
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
-    """Everything that belongs in a content directory; editions and images of `languages` only."""
+    """List the files of a content directory; editions and images of `languages` only."""
     walk = _Walk(os.path.realpath(directory))
     shared = walk.shared()
     walk.misnamed()
@@ -116,12 +116,11 @@ def list_directory(directory: Path, languages: frozenset[Language] = frozenset(L
 
 
 def read_file(file: FoundFile) -> SourceFile:
-    """The content of a file. Raises OSError where it is gone, unreadable, or meanwhile a link out of the
-    content directory."""
+    """Read a file. Raises OSError if it is gone, unreadable, or by now a link out of the content directory."""
     real = os.path.realpath(file.path)
     if not _is_below(real, file.root):
         raise PermissionError(0, "leads out of the content directory", file.path)
-    # Not following a link that was put there since, and not waiting for whoever writes into a pipe.
+    # Do not follow a link that was created since, and do not wait for the writer of a pipe.
     descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -131,12 +130,12 @@ def read_file(file: FoundFile) -> SourceFile:
 
 
 def unreadable(file: FoundFile, error: OSError) -> Problem:
-    """The problem of a file that was listed and then could not be read."""
+    """Return the problem of a file that was listed but cannot be read."""
     return Problem(file.where, 1, "unreadable", error.strerror or "cannot be read", served=False)
 
 
 def limit_of(where: str) -> int:
-    """The most bytes that a file may have."""
+    """Return the maximum size of a file in bytes."""
     return MAX_FILE_BYTES if where.endswith(".md") else MAX_OTHER_BYTES
 
 
@@ -149,12 +148,12 @@ def _is_below(path: str, root: str) -> bool:
 
 
 def _printable(where: str) -> str:
-    # A name that is not UTF-8 must not break printing the problem.
+    # A name that is not UTF-8 must not break printing of the problem.
     return where.encode("utf-8", "replace").decode()
 
 
 class _Walk:
-    """Lists below one root and collects problems about what it does not take."""
+    """Lists files below one root and collects problems about those that it skips."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -170,7 +169,7 @@ class _Walk:
         return tuple(found)
 
     def misnamed(self) -> None:
-        """Complains of what would be read under another name."""
+        """Report files and folders that would be read under another name."""
         with suppress(OSError), os.scandir(self.root) as items:
             for item in sorted(items, key=lambda each: each.name):
                 if item.name.endswith(".yml") and f"{item.name[:-4]}.yaml" in SHARED_FILES:
@@ -236,7 +235,7 @@ class _Walk:
         return None
 
     def _listing(self, where: str, *, link: bool = True) -> list[os.DirEntry[str]]:
-        """What is in a folder; `link`: it may be one itself, below a folder that is none or leads to below the root."""
+        """List a folder, sorted by name. `link`: it may itself be a link; its parents have been checked."""
         folder = os.path.join(self.root, where)  # noqa: PTH118 - as above
         try:
             if link and not _is_below(os.path.realpath(folder), self.root):
@@ -262,11 +261,11 @@ Size = tuple[int, int]
 """Width and height in pixels."""
 
 FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG's markers that begin a frame; the three among them left out begin something else."""
+"""JPEG markers that begin a frame; the three that are excluded begin something else."""
 
 
 def image_size(content: bytes) -> Size | None:
-    """The size of a PNG, GIF, JPEG or WebP; None where the bytes are none of these or say nothing useful."""
+    """Return the size of a PNG, GIF, JPEG or WebP; None for other formats or if there is no valid size."""
     reader = next((read for start, read in _READERS.items() if content.startswith(start)), None)
     try:
         size = reader(content) if reader else None
@@ -320,8 +319,8 @@ _READERS: Mapping[bytes, Callable[[bytes], Size | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file and the SHA-256 of its content. `note`: of an image its size as `640x480`, of a log the line where
-    it stops being UTF-8; otherwise empty."""
+    """A file and the SHA-256 of its content. `note`: of an image its size, as `640x480`; of a log the first line that
+    is not UTF-8; otherwise empty."""
 
     found: FoundFile
     content: str
@@ -329,7 +328,7 @@ class KnownFile:
 
     @property
     def where(self) -> str:
-        """Its path below the content directory."""
+        """Path below the content directory."""
         return self.found.where
 
     @property
@@ -338,14 +337,14 @@ class KnownFile:
 
     @property
     def modified(self) -> float:
-        """Its time in seconds since the epoch."""
+        """File time in seconds since the epoch."""
         return self.found.stamp.modified / 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All content directories in their order. `problems` are about files that were passed over; `folders` are those
-    that a change may happen in."""
+    """All content directories, in order. `problems`: about files that were skipped; `folders`: those to watch for
+    changes."""
 
     directories: tuple[ContentFiles[KnownFile], ...]
     problems: tuple[Problem, ...]
@@ -353,12 +352,12 @@ class Reading:
 
 
 def content_hash(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """Return SHA-256 in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def note_of(source: SourceFile) -> str:
-    """The note of a file."""
+    """Return the `KnownFile.note` of a file."""
     if source.where.endswith(".log"):
         line = encoding_fault(source.content)
         return str(line) if line else ""
@@ -369,7 +368,7 @@ def note_of(source: SourceFile) -> str:
 
 
 def encoding_fault(content: bytes) -> int:
-    """The line where `content` stops being UTF-8, 0 where it never does."""
+    """Return the first line of `content` that is not UTF-8, 0 if there is none."""
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:

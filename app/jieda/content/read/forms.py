@@ -1,8 +1,8 @@
-"""The front matter of an edition: a table of its fields, and the forms that values in content files have, each a
-function from a YAML node to the value.
+"""The front matter of an edition: a table of its fields, and the forms of values in content files, each a function
+from a YAML node to the value.
 
-A form raises WrongValueError for a value it cannot use, and hands what it can leave out (one item of a
-list) to its Report.
+A form raises WrongValueError for a value it cannot use, and reports a part that it can leave out (one item of a list)
+to its Report.
 """
 
 import re
@@ -28,11 +28,11 @@ ENTRY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*/[a-z0-9][a-z0-9-]{0,79}")
 TAG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 DIGEST = re.compile(r"[0-9a-f]{12}")
 ADDRESS = re.compile(r"https?://[^/\s\\]\S*")
-"""As far as it goes: whether anybody is there is not looked up."""
+"""Form of an address; whether it exists is not checked."""
 
 
 class WrongValueError(ValueError):
-    """A value has not the form its field needs. `line` is where it stands."""
+    """A value does not have the form that its field needs. `line` is its line."""
 
     def __init__(self, node: Node, message: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ Form = Callable[[Node, Report], Any]
 
 
 def text_of(node: Node) -> str:
-    """A text as YAML's other readers would see one: a bare `on`, `2024` or `1e3` is refused."""
+    """Return a text that any YAML reader would read as one: a bare `on`, `2024` or `1e3` is refused."""
     if not isinstance(node, Scalar):
         raise WrongValueError(node, "must be a text; quote it if it has `: ` or a bracket in it")
     if node.looks_like == "nothing":
@@ -58,7 +58,7 @@ def text_of(node: Node) -> str:
 
 
 def line_of_text(node: Node, _report: Report) -> str:
-    """A text without a line break, white space around it cut off."""
+    """Return a text without line breaks, stripped of surrounding white space."""
     text = text_of(node).strip()
     if "\n" in text:
         raise WrongValueError(node, "must be one line")
@@ -66,7 +66,7 @@ def line_of_text(node: Node, _report: Report) -> str:
 
 
 def title(node: Node, report: Report) -> str:
-    """A line that fits the top of a page and the title of a window."""
+    """Return a line that is short enough for a page heading and a window title."""
     line = line_of_text(node, report)
     if len(line) > MAX_TITLE_CHARS:
         raise WrongValueError(node, f"must have at most {MAX_TITLE_CHARS} characters")
@@ -74,14 +74,14 @@ def title(node: Node, report: Report) -> str:
 
 
 def word_of(node: Node) -> str:
-    """A bare word, whatever YAML would make of it: `on` and `2024` are good ids."""
+    """Return a bare word as written, whatever its YAML type: `on` and `2024` are valid ids."""
     if not isinstance(node, Scalar):
         raise WrongValueError(node, "must be a single word")
     return node.text.strip()
 
 
 def matching(form: re.Pattern[str], what: str) -> Form:
-    """A bare word of the given shape; `what` names it in the message."""
+    """Return the form of a bare word that matches `form`; `what` describes it in messages."""
 
     def read(node: Node, _report: Report) -> str:
         word = word_of(node)
@@ -101,7 +101,7 @@ def kind(node: Node, _report: Report) -> Kind:
 
 
 def list_of(item: Form) -> Form:
-    """A list; items that are wrong or stand twice are reported and left out."""
+    """Return the form of a list; wrong or repeated items are reported and left out."""
 
     def read(node: Node, report: Report) -> tuple[Any, ...]:
         if not isinstance(node, Items):
@@ -123,8 +123,8 @@ def list_of(item: Form) -> Form:
 
 
 def signature(node: Node, report: Report) -> Signature:
-    """A line, or `{all: [...], any: [...], unless: [...], confidence: likely, near: N, shapes: {...}}`, with something
-    specific."""
+    """Return a signature: a line, or `{all: [...], any: [...], unless: [...], confidence: likely, near: N,
+    shapes: {...}}`, with something specific in `all`."""
     if not isinstance(node, Fields):
         return _specific(node, Signature((_signature_line(node),)))
     if unknown := set(node.values) - {"all", "any", "unless", "confidence", "near", "shapes"}:
@@ -165,7 +165,7 @@ def _shapes(node: Node) -> tuple[tuple[str, str], ...]:
 
 
 def _all_lines(node: Node) -> tuple[str, ...]:
-    """Raises WrongValueError for the first faulty line: without it the others would find logs of other failures."""
+    """Raises WrongValueError for the first faulty line: without it, the others would match logs of other failures."""
     if not isinstance(node, Items):
         raise WrongValueError(node, "must be a list")
     return tuple(dict.fromkeys(_signature_line(child) for child in node.items))
@@ -195,7 +195,7 @@ def _signature_line(node: Node) -> str:
 
 
 def source(node: Node, _report: Report) -> Source:
-    """`{title, url, license}`, the address http(s)."""
+    """Return a source from `{title, url, license}`, with an http(s) address."""
     if not isinstance(node, Fields) or set(node.values) != {"title", "url", "license"}:
         raise WrongValueError(node, "must have `title`, `url` and `license`, and nothing else")
     values = {key: text_of(value).strip() for key, value in node.values.items()}
@@ -205,7 +205,7 @@ def source(node: Node, _report: Report) -> Source:
 
 
 def day(node: Node, _report: Report) -> date:
-    """A day as YYYY-MM-DD."""
+    """Return a date, written as YYYY-MM-DD."""
     word = word_of(node)
     try:
         return date.fromisoformat(word)
@@ -214,14 +214,14 @@ def day(node: Node, _report: Report) -> date:
 
 
 def by_program(fault: Callable[[str], str]) -> Form:
-    """`{program: text, …}`; `fault` says what is wrong with a text."""
+    """Return the form of `{program: text, …}`; `fault` says what is wrong with a text."""
 
     def read(node: Node, _report: Report) -> dict[str, str]:
         if not isinstance(node, Fields):
             raise WrongValueError(node, "must name a program, such as `{trainer: '0.3.0'}`")
         if strange := next((name for name in node.values if not TAG_ID.fullmatch(name)), ""):
             raise WrongValueError(node, f"must name programs as pip does; {strange!r} is no such name")
-        # A bare 0.3 is a number to YAML, and the version 0.3 to us.
+        # A bare 0.3 is a number in YAML, but the version 0.3 here.
         values = {name: word_of(value) for name, value in node.values.items()}
         for name, text in values.items():
             if wrong := fault(text):
@@ -232,7 +232,7 @@ def by_program(fault: Callable[[str], str]) -> Form:
 
 
 def verified(node: Node, report: Report) -> Verified | None:
-    """`{on, with}`: a day, and what it was tried with."""
+    """Return `{on, with}`: a date, and the programs and versions that the entry was verified with."""
     if isinstance(node, Fields) and not node.values:
         return None
     if not isinstance(node, Fields) or set(node.values) != {"on", "with"}:
@@ -241,7 +241,7 @@ def verified(node: Node, report: Report) -> Verified | None:
 
 
 def switch(node: Node, _report: Report) -> bool:
-    """True or false, in any of the words that YAML readers know for it."""
+    """Return True or False, written in any of YAML's words for them."""
     word = word_of(node)
     if word.lower() not in {"true", "yes", "on", "false", "no", "off"}:
         raise WrongValueError(node, f"must be true or false; it is {word!r}")
@@ -253,7 +253,7 @@ MAX_FRONT_MATTER_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields of an edition, each with its default where it is absent or wrong."""
+    """The fields of an edition; absent or wrong ones have their defaults."""
 
     title: str = ""
     kind: Kind | None = None
@@ -277,13 +277,13 @@ class FrontMatter:
 
     @property
     def validity(self) -> Validity:
-        """What the entry holds for."""
+        """Versions that the entry holds for."""
         return Validity(self.versions, self.fixed_in, self.verified)
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Something wrong with one field; `fatal` keeps the file from being served."""
+    """A problem of one field; a `fatal` one keeps the file from being served."""
 
     line: int
     rule: str
@@ -293,7 +293,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One row. `fatal`: an edition without it, or with a wrong one, is kept from being served."""
+    """A row of `FIELDS`. `fatal`: an edition with a wrong value, or without a required one, is not served."""
 
     name: str
     read: Form
@@ -323,14 +323,14 @@ FIELDS = (
     Field("updated", day, required=True),
     Field("synced_with", matching(DIGEST, "12 hex digits, as `jieda sync` writes them")),
     Field("formerly", _ids),
-    # What may have been meant to stay hidden must not be shown because of a typing slip.
+    # A typing error must not publish what may have been meant as a draft.
     Field("draft", switch, fatal=True),
     Field("doubts", _lines),
 )
 
 
 def read_front_matter(fields: Fields) -> tuple[FrontMatter, tuple[Complaint, ...]]:
-    """The fields that are right, and a complaint about everything that is not."""
+    """Return the valid fields, and a complaint about each problem."""
     complaints: list[Complaint] = []
     values: dict[str, Any] = {}
     for row in FIELDS:

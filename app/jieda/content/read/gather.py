@@ -1,7 +1,7 @@
-"""Files of several content directories to one corpus: later directories over earlier ones.
+"""Merges the files of several content directories; later directories override earlier ones.
 
-Each function here is pure and looks at one entry, or at little of every file, so that the snapshot's builder can
-call it for what changed and a plain load for everything, with the same result.
+Each function is pure and reads one entry, or little of every file, so that the snapshot's builder can call it for
+changed entries and a plain load for all, with the same result.
 """
 
 import re
@@ -37,7 +37,7 @@ GLOSSARY, TAXONOMY = "glossary.yaml", "taxonomy.yaml"
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """What one edition's file gave: its outline, or None where it cannot be served; and everything wrong with it."""
+    """Outline of one edition's file, or None if it cannot be served; and its problems."""
 
     where: str
     outline: Outline | None
@@ -46,7 +46,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The editions of one id that count, drafts included, and the problems of their files."""
+    """The editions chosen for one id, drafts included, and the problems of their files."""
 
     editions: Editions
     problems: tuple[Problem, ...]
@@ -54,9 +54,9 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What all entries share. `dictionary` has lines `word` or `word frequency`, without comments; `problems` are
-    what is wrong with the shared files and does no harm; `logs` is what they say of logs in general, `site` what of
-    themselves."""
+    """The data that all entries share. `dictionary`: lines `word` or `word frequency`, without comments; `logs`:
+    knowledge about logs in general; `site`: texts about the site; `problems`: harmless problems of the shared
+    files."""
 
     taxonomy: Taxonomy
     glossary: tuple[GlossaryGroup, ...]
@@ -67,20 +67,20 @@ class Vocabulary:
 
 
 def entry_id_of(where: str) -> str:
-    """The id that the path of an edition stands for, whether or not that is well-formed."""
+    """Return the id in the path of an edition, whether or not it is well-formed."""
     return where.partition("/")[2].removesuffix(".md")
 
 
 def sample_owner(where: str) -> str:
-    """The id of the entry that a sample belongs to."""
+    """Return the id of a sample's entry."""
     _, framework, slug, _ = where.split("/")
     return f"{framework}/{slug}"
 
 
 def collisions(ids: Iterable[str]) -> dict[str, str]:
-    """Ids that differ from another one by case only, each with that other one.
+    """Map each id that differs from another one by case only to that other one.
 
-    An id that is malformed by itself collides with nobody: it is refused alone.
+    Malformed ids do not take part: they are refused anyway.
     """
     spellings: dict[str, set[str]] = defaultdict(set)
     for entry_id in ids:
@@ -92,8 +92,8 @@ def collisions(ids: Iterable[str]) -> dict[str, str]:
 def choose(
     directories: Iterable[Sequence[ReadFile]], taxonomy: Taxonomy, colliding: Mapping[str, str]
 ) -> Chosen:
-    """The files of one id, by content directory: a later directory replaces all editions of an earlier one once
-    one of its files can be served. What was wrong with replaced files does not count any more."""
+    """Choose the editions of one id from `directories`: a later one replaces all editions of an earlier one if one of
+    its files can be served. Problems of replaced files are dropped."""
     editions: dict[Language, Outline] = {}
     problems: list[Problem] = []
     for files in directories:
@@ -123,20 +123,20 @@ def _misfit(file: ReadFile, taxonomy: Taxonomy, colliding: Mapping[str, str]) ->
 
 
 SHORT_CHINESE = re.compile(rf"[{HAN}]{{2,4}}")
-"""Words of this form are words to the reader."""
+"""Glossary words of this form are kept whole, as readers see them."""
 
 
 def _kept_whole(lines: Sequence[str], groups: Sequence[GlossaryGroup]) -> tuple[str, ...]:
-    """The lines of dictionary.txt, and the short Chinese words of the glossary."""
+    """Return the lines of dictionary.txt, and the short Chinese words of the glossary."""
     listed = {line.partition(" ")[0] for line in lines}
     named = (word for group in groups for word in group.zh if SHORT_CHINESE.fullmatch(word))
     return tuple(dict.fromkeys([*lines, *(word for word in named if word not in listed)]))
 
 
 def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
-    """The shared files of all directories, in their order, as one. `root` is the first directory.
+    """Merge the shared files of all directories, given in order. `root` is the first directory.
 
-    Raises ContentError where the taxonomy is missing or a file is broken.
+    Raises ContentError if the taxonomy is missing or a file is broken.
     """
     given: dict[str, list[tuple[Path, str]]] = defaultdict(list)
     for file in shared:
@@ -180,28 +180,28 @@ def _text(file: SourceFile) -> str:
 
 
 def not_utf8(where: str, line: int) -> Problem:
-    """The problem of a sample that is not text."""
+    """Return the problem of a sample that is not UTF-8."""
     return Problem(where, line, "encoding", "must be UTF-8", served=False)
 
 
 def by_place(logs: Iterable[SampleFile]) -> tuple[SampleFile, ...]:
-    """Logs by name; of those of one name the one of the last directory."""
+    """Return logs sorted by path; of equal paths, the last one."""
     last = {log.where: log for log in logs}
     return tuple(last[where] for where in sorted(last))
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems as they are shown: by file and line, each once."""
+    """Return problems without duplicates, sorted by file and line."""
     return tuple(sorted(set(problems), key=lambda each: (each.path, each.line, each.rule, each.message)))
 
 
 def load_taxonomy(directories: Sequence[Path]) -> Taxonomy:
-    """The tags of all directories, later ones over earlier. Raises ContentError where they are missing or broken."""
+    """Load the merged taxonomy of all directories. Raises ContentError if it is missing or broken."""
     return _of_taxonomies(directories).taxonomy
 
 
 def load_site(directories: Sequence[Path]) -> SiteTexts:
-    """What the content says of itself. Raises ContentError where a taxonomy is missing or broken."""
+    """Load the texts about the site. Raises ContentError if a taxonomy is missing or broken."""
     return _of_taxonomies(directories).site
 
 

@@ -1,4 +1,4 @@
-"""The history of content files, as their git repository tells it: who reads an entry sees what became of it."""
+"""The history of content files, read from their git repository and shown to readers of an entry."""
 
 import re
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from jieda.git import Repository
 from jieda.han import HAN
 
 MOST_CHANGES = 5
-"""The latest ones of a file that are told."""
+"""Maximum of changes kept per file, the latest ones."""
 MOST_LINES = 40
-"""Changed lines that are told of one change."""
+"""Maximum of changed lines kept per change."""
 _BOOKKEEPING = ("updated:", "synced_with:")
-"""Lines of front matter that change with every other one."""
+"""Front matter lines that change with every edit, and are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordPiece:
-    """Words of a line: `mark` is `+` for those that came, `-` for those that went, a space for those that stayed."""
+    """Words of a line. `mark`: `+` if they were added, `-` if removed, a space if unchanged."""
 
     mark: str
     text: str
@@ -29,7 +29,7 @@ class WordPiece:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit changed in a file, line by line. `omitted`: lines that are not told."""
+    """The lines that a commit changed in a file. `omitted`: number of further changed lines."""
 
     day: date
     commit: str
@@ -39,11 +39,11 @@ class Change:
 
 
 Histories = dict[Path, tuple[Change, ...]]
-"""Files to what became of them, latest first. A file that was never changed is not there."""
+"""Changes by file, latest first. Files that were never changed are left out."""
 
 
 def histories(directory: Path, commit: str, repository: Repository) -> Histories:
-    """What became of the files below a directory, up to a commit. Raises GitError."""
+    """Return the changes of the files below a directory, up to a commit. Raises GitError."""
     found: dict[Path, list[Change]] = {}
     for block in repository.word_changes(commit, directory).split("\0")[1:]:
         head, *files = block.split("\ndiff --git ")
@@ -59,7 +59,7 @@ def histories(directory: Path, commit: str, repository: Repository) -> Histories
 
 
 def _lines(porcelain: list[str]) -> Iterator[tuple[WordPiece, ...]]:
-    """The lines of a file's word diff. Each piece stands on a line of its own, and `~` ends a line."""
+    """Yield the changed lines of a file's word diff, in which each piece is on its own line and `~` ends a line."""
     pieces: list[WordPiece] = []
     for line in porcelain:
         if line == "~":
@@ -75,7 +75,7 @@ def _is_bookkeeping(line: tuple[WordPiece, ...]) -> bool:
 
 
 def repository_of(directory: Path) -> tuple[Repository, str] | None:
-    """The repository that a directory lies in and its latest commit; None where there is none, or no git."""
+    """Return the repository of a directory and its latest commit; None without a repository or without git."""
     try:
         repository = Repository.around(directory)
         return repository, repository.latest()
@@ -87,7 +87,7 @@ _WORD = re.compile(rf"[{HAN}]|[^\W_]+|\s+|.")
 
 
 def blocks_between(before: str, after: str) -> tuple[tuple[WordPiece, ...], ...]:
-    """The blocks of lines in which two texts differ, word by word."""
+    """Return the blocks of lines in which two texts differ, compared word by word."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     return tuple(
         tuple(_pieces("".join(old[a:b]), "".join(new[c:d])))

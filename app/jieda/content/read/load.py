@@ -1,4 +1,4 @@
-"""Content directories to a Library, all at once and in memory: for commands, measurements and tests.
+"""Loads content directories into a Library, all at once and in memory: for commands, measurements and tests.
 
 A server opens a generation instead (`jieda.snapshot`), which is built from the same parts.
 """
@@ -33,8 +33,8 @@ from jieda.progress import told
 
 
 class Loaded:
-    """Everything below some content directories, read and parsed. Raises ContentError where a taxonomy,
-    glossary or dictionary is broken."""
+    """All files of some content directories, read and parsed. Raises ContentError if a taxonomy, glossary or
+    dictionary is broken."""
 
     def __init__(self, directories: Sequence[Path], languages: frozenset[Language]) -> None:
         self._languages = languages
@@ -58,12 +58,12 @@ class Loaded:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What was wrong with single files; what `jieda.content.check` finds comes on top."""
+        """Problems of single files, without those that `jieda.content.check` finds."""
         return self.state.file_problems
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """Every log, those of ids without an entry included."""
+        """All sample logs, including those of ids without an entry."""
         return tuple(
             Sample(owner, file.path, self.sample_texts[file.path])
             for owner, files in self.corpus.samples.items()
@@ -71,12 +71,12 @@ class Loaded:
         )
 
     def body(self, file: Outline) -> str:
-        """The Markdown of an edition below its front matter, as it was read."""
+        """Return the Markdown of an edition below its front matter."""
         parsed, _ = parse_file(self._sources[file.path])
         return parsed.body.markdown if parsed else ""
 
     def library(self, problems: Iterable[Problem] | None = None) -> Library:
-        """The entries that are served; `problems` are those of a whole check, if there was one."""
+        """Return the library of published entries; `problems` are those of a whole check, if there was one."""
         corpus, entries = self.corpus, self.state.entries
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
@@ -102,7 +102,7 @@ class Loaded:
         )
 
     def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
-        """All this as it would be with `sources` in place of the editions of an entry, and more `samples` of it."""
+        """Return a copy with `sources` in place of an entry's editions, and with additional `samples` of it."""
         other = copy.copy(self)
         other._put(entry_id, sources, samples)  # noqa: SLF001 - a copy of its own, which nobody else has seen
         return other
@@ -118,7 +118,7 @@ class Loaded:
             )
             for each in reading.directories
         ]
-        # Beside those that are there: samples of a later directory would replace them.
+        # In the directory of the existing samples: those of a later directory would replace them.
         beside = (n for n, each in enumerate(directories) if any(file.path in held for file in each.samples))
         home = next(beside, -1)
         directories[home] = replace(
@@ -162,7 +162,7 @@ class Loaded:
         return prepared.head.entry(editions)
 
     def _digest(self) -> str:
-        """Of every file, and of which editions are stale, for that may hang on file times."""
+        """Return a digest of every file, and of which editions are stale, which may depend on file times."""
         total = hashlib.sha256(",".join(sorted(self._languages)).encode())
         for number, each in enumerate(self.state.read.reading.directories):
             for file in each.files:
@@ -174,7 +174,7 @@ class Loaded:
 
 
 def _known(source: SourceFile) -> KnownFile:
-    """A file that is not on disk, or is otherwise there."""
+    """Return a known file for content that may differ from what is on disk."""
     stamp = Stamp(len(source.content), int(source.modified * 1e9), 0, 0)
     root = str(source.path)[: -len(source.where) - 1]
     found = FoundFile(root, source.where, str(source.path), stamp)
@@ -188,16 +188,15 @@ def _sorted(files: Iterable[KnownFile]) -> tuple[KnownFile, ...]:
 def load_library(
     directories: Sequence[Path], *, languages: frozenset[Language] = frozenset(Language)
 ) -> Library:
-    """All that the content directories hold; a later one overrides by id and adds its own.
+    """Load the library of some content directories; a later one adds entries and overrides those of the same id.
 
-    Editions in other languages than `languages` are treated as if they were not there. An entry of a later
-    directory replaces all editions of that id, once one of its files can be served. Its problems are those of
-    single files: `jieda.content.check` finds the others. Raises ContentError where a taxonomy, glossary or
-    dictionary is broken.
+    Editions in other languages than `languages` are ignored. An entry of a later directory replaces all editions of
+    that id if one of its files can be served. The library's problems are those of single files: `jieda.content.check`
+    finds the others. Raises ContentError if a taxonomy, glossary or dictionary is broken.
     """
     return Loaded(directories, languages).library()
 
 
 def load_corpus(directories: Sequence[Path]) -> Corpus:
-    """The outlines of all editions, drafts included, for commands that work on the files. Raises ContentError."""
+    """Load the outlines of all editions, drafts included, for commands that edit files. Raises ContentError."""
     return Loaded(directories, frozenset(Language)).corpus

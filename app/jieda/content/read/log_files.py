@@ -1,7 +1,7 @@
-"""What content says of logs, programs.yaml and failures.yaml, on top of what is built in.
+"""Readers of programs.yaml and failures.yaml, the content's knowledge about logs, which extends the built-in files.
 
-As strict as the other shared files: the first thing wrong raises ContentError with its line. A later file adds,
-replaces what has the same id or name, and takes away what it names under `without`.
+As strict as the other shared files: the first error raises ContentError with its line. A later file adds items,
+replaces those of the same id or name, and removes those that it names under `without`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,13 +31,13 @@ PROGRAMS, FAILURES = "programs.yaml", "failures.yaml"
 WITHOUT = "without"
 
 SharedTexts = Sequence[tuple[Path, str]]
-"""Files of one name, path and text, in the order of their content directories."""
+"""Path and text of the files of one name, in the order of their content directories."""
 
 Value = TypeVar("Value", Programs, Failures)
 
 
 def read_log_knowledge(programs: SharedTexts, failures: SharedTexts) -> LogKnowledge:
-    """What is built in, and what the files add, replace and take away. Raises ContentError."""
+    """Return the built-in knowledge, as changed by the files. Raises ContentError."""
     return LogKnowledge(
         programs=_stacked(PROGRAMS, Programs(), programs, _programs),
         failures=_stacked(FAILURES, Failures(), failures, _failures),
@@ -52,7 +52,7 @@ def _stacked(name: str, below: Value, files: SharedTexts, read: Callable[[Fields
 
 
 def _on_top(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Value:
-    """What a file says, on top of all that is left of what lies below it."""
+    """Apply a file on top of `below`: remove what it names under `without`, then add and replace."""
     without = fields.values.get(WITHOUT, Fields({}, {}, fields.line))
     if not isinstance(without, Fields):
         raise WrongValueError(
@@ -69,7 +69,7 @@ def _on_top(below: Value, read: Callable[[Fields], Value], fields: Fields) -> Va
 
 
 _KEY = {"by_id": "programs"}
-"""How a field is called in its file where that is another word."""
+"""Names of fields in the file that differ from those in the code."""
 
 
 def _left(values: Any, key: str, without: Fields) -> Any:
@@ -85,7 +85,7 @@ def _left(values: Any, key: str, without: Fields) -> Any:
 
 
 def _joined(below: Any, above: Any) -> Any:
-    """Both; of what has an id or a name that above. What stands above is tried first where the first counts."""
+    """Merge both; of equal ids or names, the one in `above` is kept. Items of `above` come first in lists."""
     if isinstance(below, Mapping):
         return {**below, **above}
     return tuple({getattr(each, "name", each): each for each in (*above, *below)}.values())
@@ -107,7 +107,7 @@ def _folders(fields: Fields, key: str) -> tuple[str, ...]:
 
 
 def _lines(fields: Fields, key: str, parse: Callable[[str], object] = str) -> tuple[str, ...]:
-    """Texts with their white space: it may be part of what is looked for. `parse` raises SignatureSyntaxError."""
+    """Return texts with their white space, which may be significant. `parse` raises SignatureSyntaxError."""
     node = fields.values.get(key)
     if not isinstance(node, Items) or not node.items:
         raise WrongValueError(node or fields, f"`{key}` must be a list of texts")

@@ -1,8 +1,8 @@
-"""Whether a fix can be followed without the rest of its page: diagnosis, the API and agents show it alone.
+"""Parses an edition's file, and checks whether its fix makes sense alone, as diagnosis, the API and agents show it.
 
-What a program can see of that: words that point to another part of the page, a section that holds nothing but
-a link, and a line of code that is spoken of in a fix that names no file. Whether the fix names the right file,
-parameter and value, and the condition under which it applies, only a reader can tell.
+A program can detect words that point to another part of the page, a section that is only a link, and a mention of a
+line of code in a fix that names no file. Whether the fix names the right file, parameter and value, and the condition
+under which it applies, only a reader can judge.
 """
 
 import hashlib
@@ -49,12 +49,12 @@ ONLY_SKELETON = (
 )
 
 FEWEST_LETTERS = 8
-"""Of what stands beside links: with fewer, the fix is the link."""
+"""Minimum of letters outside links: with fewer, the fix is only a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the fix outside code blocks: its number in the file, as written, and without code spans."""
+    """A line of the fix outside code blocks: number in the file, text as written, and `prose` without code spans."""
 
     number: int
     text: str
@@ -63,14 +63,14 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """The lines of a file's section `fix` that are not blank, and whether it has a code block."""
+    """The non-blank lines of a file's section `fix`, and whether it has a code block."""
 
     lines: tuple[_Line, ...] = ()
     has_code: bool = False
 
     @classmethod
     def of(cls, raw: str, headings: Sequence[PlacedHeading]) -> Self:
-        """The fix of a whole file, whose `headings` tell where its sections start."""
+        """Return the fix of a whole file, whose `headings` give the start of its sections."""
         sections = [placed for placed in headings if placed.section]
         starts = [placed.line for placed in sections if placed.heading.anchor == "fix"]
         if not starts:
@@ -87,7 +87,7 @@ class Fix:
         return cls(tuple(lines), has_code)
 
     def leanings(self) -> Iterator[tuple[int, str]]:
-        """Where it leans on the rest of its page, or on a page elsewhere: line and message."""
+        """Yield line and message for each place where the fix relies on the rest of its page or on another page."""
         names_file = any(FILE.search(line.text) for line in self.lines)
         if self.lines and not self.has_code and _is_only_a_link(self.lines):
             yield self.lines[0].number, "the fix is only a link: say here what to do"
@@ -100,7 +100,7 @@ class Fix:
 
     @property
     def words(self) -> int:
-        """How many there are outside code blocks and tables: a code span is one, two Chinese characters are one."""
+        """Number of words outside code blocks and tables; a code span is one word, and so are two Han characters."""
         prose = (
             LIST_MARK.sub("", line.text, count=1)
             for line in self.lines
@@ -111,7 +111,7 @@ class Fix:
         return len(others) + -(-len(HAN.findall(text)) // HAN_PER_WORD)
 
     def names_no_option(self, framework: str) -> bool:
-        """Whether there is one and it names neither its framework nor anything that looks like an option."""
+        """Whether the fix is not empty and names neither its framework nor anything that looks like an option."""
         text = "\n".join(line.text for line in self.lines)
         named = self.has_code or OPTION.search(text) or framework.casefold() in text.casefold()
         return bool(self.lines) and not named
@@ -123,16 +123,16 @@ def _is_only_a_link(lines: Sequence[_Line]) -> bool:
 
 
 MAX_FILE_BYTES = 128 << 10
-"""Its Markdown is read in two seconds, whatever it says; the longest shipped edition has 7 KiB."""
+"""Maximum file size: any Markdown of it is parsed within two seconds. The longest shipped edition has 7 KiB."""
 MAX_BRACKETS = 5000
-"""Each one that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
+"""Each bracket that opens no link costs markdown-it a tenth of a millisecond; nothing else costs that much."""
 
 _BYTE_ORDER_MARKS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file as it lies on disk. `where` is its path below the content directory, with slashes.
+    """A file as read from disk. `where` is its path below the content directory, with slashes.
 
     `modified` is the file time in seconds since the epoch.
     """
@@ -145,14 +145,14 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """What one edition's file says by itself, text and all."""
+    """The parsed content of one edition's file, text included."""
 
     outline: FileOutline
     raw: str
     body: Body
 
     def edition(self, keep: Keep, path: Path, updated: date) -> Edition:
-        """The edition, with the links that `keep` agrees to. `updated` is that of `Outline`."""
+        """Return the edition, with links as `keep` decides. `updated` is that of `Outline`."""
         rendered = render_body(self.body, keep)
         front = self.outline.front
         return Edition(
@@ -176,7 +176,7 @@ class ParsedFile:
 
 
 class UnservableError(ValueError):
-    """The file cannot be served at all. `line` is where it goes wrong."""
+    """The file cannot be served at all. `line` is the line of the error."""
 
     def __init__(self, line: int, rule: str, message: str) -> None:
         super().__init__(message)
@@ -186,7 +186,7 @@ class UnservableError(ValueError):
 
 
 def parse_file(file: SourceFile) -> tuple[ParsedFile | None, tuple[Problem, ...]]:
-    """What the file says, or None where it cannot be served; and everything wrong with it."""
+    """Return the parsed file, or None if it cannot be served; and all its problems."""
     try:
         return _parse(file)
     except UnservableError as error:
@@ -242,12 +242,12 @@ def _shown_as_written(where: str, body: Body, draft: bool) -> Iterator[Problem]:
 
 
 def _left_to_write(raw: str) -> Iterator[int]:
-    """The lines that hold text of the skeleton."""
+    """Yield the numbers of lines that still have text of the skeleton."""
     return (number for number, line in enumerate(raw.splitlines(), 1) if LEFT_TO_WRITE.search(line))
 
 
 def _refuse_body(body: str, line: int) -> None:
-    """Raises UnservableError for a body that is empty or would take too long to read."""
+    """Raise UnservableError for a body that is empty or would take too long to parse."""
     if not body.strip():
         raise UnservableError(line, "body", "the body is empty")
     if body.count("[") > MAX_BRACKETS:
@@ -255,13 +255,13 @@ def _refuse_body(body: str, line: int) -> None:
 
 
 def _only_skeleton(title: str, body: str) -> bool:
-    """Whether an edition has no title or no answer but what the skeleton had."""
+    """Whether an edition's title or whole body is still that of the skeleton."""
     said = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
     return bool(LEFT_TO_WRITE.match(title) or (said and all(map(LEFT_TO_WRITE.search, said))))
 
 
 def read_place(where: str) -> tuple[Language, str]:
-    """Language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
+    """Return language and entry id of `<lang>/<framework>/<slug>.md`. Raises UnservableError for a bad slug."""
     lang, framework, name = PurePosixPath(where).parts
     entry_id = f"{framework}/{name.removesuffix('.md')}"
     if not ENTRY_ID.fullmatch(entry_id):
@@ -271,7 +271,7 @@ def read_place(where: str) -> tuple[Language, str]:
 
 
 def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
-    """UTF-8 text with line ends LF and without a byte order mark. Raises UnservableError."""
+    """Decode UTF-8, with line ends LF and without a byte order mark. Raises UnservableError."""
     if len(content) > limit:
         raise UnservableError(1, "size", f"has {len(content)} bytes, more than {limit}")
     for mark, encoding in _BYTE_ORDER_MARKS:
@@ -291,7 +291,7 @@ def decode(content: bytes, limit: int = MAX_FILE_BYTES) -> str:
 
 
 def _split(raw: str) -> tuple[Fields, str, int]:
-    """Front matter, body, and the line that the body starts on."""
+    """Return front matter, body, and the line that the body starts on."""
     match = re.match(r"---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", raw, re.DOTALL | re.MULTILINE)
     if not match:
         raise UnservableError(1, "front-matter", "must start with front matter between two lines of `---`")
@@ -306,7 +306,7 @@ def _split(raw: str) -> tuple[Fields, str, int]:
 
 
 def _says_draft(content: bytes) -> bool:
-    """Whether a file that may be broken is meant to be a draft, as far as its front matter can be made out."""
+    """Whether a possibly broken file is meant to be a draft, as far as its front matter can be read."""
     front = re.split(
         rb"^---[ \t]*\r?$", content[: 2 * MAX_FRONT_MATTER_BYTES], maxsplit=2, flags=re.MULTILINE
     )
@@ -317,6 +317,6 @@ def _says_draft(content: bytes) -> bool:
 
 
 def edition_digest(title: str, body: str) -> str:
-    """First 12 hex digits of SHA-256 over title and body: NFC, LF, no blank lines around the body."""
+    """Return the first 12 hex digits of SHA-256 over title and body: NFC, LF, no blank lines around the body."""
     text = unicodedata.normalize("NFC", f"{title}\n{body.strip(chr(10))}")
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,7 +1,7 @@
-"""The files that all entries share: taxonomy with the site's texts, glossary and dictionary.
+"""Readers of the files that all entries share: taxonomy with the site's texts, glossary and dictionary.
 
-They are strict: the first thing wrong raises ContentError with its line. Several content directories add to one
-another, a later one replacing what has the same id or name.
+They are strict: the first error raises ContentError with its line. The files of several content directories are
+merged; a later one replaces what has the same id or name.
 """
 
 import re
@@ -22,31 +22,31 @@ _LISTS = ("frameworks", "kinds", "topics", "error_types")
 _ADDRESSES = ("homepage", "repository")
 
 TagLists = Mapping[str, Mapping[str, Tag]]
-"""By the name of the list in the file, then by id."""
+"""Tags by the name of their list in the file, then by id."""
 
 SITE = "site"
 _KEYS = tuple(each.name for each in fields_of(SiteTexts))
 _FILLED = {"lead": {"count", "frameworks"}}
-"""What `{…}` in a text stands for."""
+"""Placeholders `{…}` that are allowed in a text, by key."""
 _PLACEHOLDER = re.compile(r"\{(\w*)\}|[{}]")
 
 Block = dict[str, object]
-"""What a block says, by key."""
+"""Values of the block `site`, by key."""
 
 BUILT_IN = Path(__file__).parents[2] / "knowledge"
-"""What every content directory stands on: the kinds, and what is known of logs whatever the field."""
+"""Built-in data that every content directory extends: the kinds, and knowledge about logs of any field."""
 
 Value = TypeVar("Value")
 Parsed = TypeVar("Parsed", Fields, Items)
 
 
 def read_taxonomy(path: Path, text: str) -> TagLists:
-    """The tags of one taxonomy.yaml. Raises ContentError."""
+    """Read the tags of one taxonomy.yaml. Raises ContentError."""
     return read_whole(path, text, read_fields, _tag_lists)
 
 
 def merge_taxonomies(taxonomies: Iterable[TagLists]) -> Taxonomy:
-    """One taxonomy of several, on top of the kinds that are built in."""
+    """Merge several taxonomies on top of the built-in kinds."""
     merged: dict[str, dict[str, Tag]] = {name: {} for name in _LISTS}
     built_in = BUILT_IN / "taxonomy.yaml"
     for lists in (read_taxonomy(built_in, built_in.read_text(encoding="utf-8")), *taxonomies):
@@ -90,7 +90,7 @@ def _tag(tag_id: str, list_name: str, node: Node) -> Tag:
 
 
 def read_glossary(path: Path, text: str) -> tuple[GlossaryGroup, ...]:
-    """The groups of one glossary.yaml. Raises ContentError."""
+    """Read the groups of one glossary.yaml. Raises ContentError."""
     return read_whole(path, text, read_items, lambda groups: tuple(map(_group, groups.items)))
 
 
@@ -115,7 +115,7 @@ def _words(node: Node) -> tuple[str, ...]:
 
 
 def read_dictionary(path: Path, text: str) -> tuple[str, ...]:
-    """The lines of one dictionary.txt: `word` or `word frequency`. Raises ContentError."""
+    """Read the lines of one dictionary.txt: `word` or `word frequency`. Raises ContentError."""
     lines: list[str] = []
     for number, line in enumerate(text.split("\n"), start=1):
         entry = line.partition("#")[0].split()
@@ -127,7 +127,7 @@ def read_dictionary(path: Path, text: str) -> tuple[str, ...]:
 
 
 def read_site(files: Iterable[tuple[Path, str]]) -> SiteTexts:
-    """What the files, path and text, say of the site; a later one replaces single texts. Raises ContentError."""
+    """Read the site's texts from files (path and text); a later one replaces single texts. Raises ContentError."""
     merged: Block = {}
     for path, text in files:
         merged |= read_whole(path, text, read_fields, _block)
@@ -215,18 +215,18 @@ _SITE: Mapping[str, Callable[[Fields, str], object]] = {
     "stages": _stages,
     "credit": lambda block, key: switched(block, key, default=True),
 }
-"""How what is not a text in both languages is read."""
+"""Readers of the keys whose value is not a text in both languages."""
 
 
 def unknown_topics(stages: Iterable[Stage], taxonomy: Taxonomy) -> Iterator[str]:
-    """A message for each topic of a stage that is none."""
+    """Yield a message for each topic of a stage that the taxonomy lacks."""
     for topic in dict.fromkeys(topic for stage in stages for topic in stage.topics):
         if topic not in taxonomy.topic:
             yield f"`stages`: {topic!r} is no topic; there are {', '.join(taxonomy.topic)}"
 
 
 def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Line and message for each accent colour of a file that is hard to read on the ground of its theme."""
+    """Yield line and message for each accent colour of a file with too little contrast to its theme's background."""
     block = read_whole(path, text, read_fields, lambda fields: fields.values.get(SITE))
     for key, grounds in (("accent", LIGHT_GROUNDS), ("accent_dark", DARK_GROUNDS)):
         if isinstance(block, Fields) and key in block.values:
@@ -236,7 +236,7 @@ def pale_colors(path: Path, text: str) -> Iterator[tuple[int, str]]:
 
 
 def switched(fields: Fields, key: str, *, default: bool) -> bool:
-    """Whether a key says true. Raises WrongValueError for anything but true and false."""
+    """Return the value of a boolean key. Raises WrongValueError for anything but true and false."""
     node = fields.values.get(key)
     word = word_of(node) if node else str(default).lower()
     if word not in {"true", "false"}:
@@ -245,7 +245,7 @@ def switched(fields: Fields, key: str, *, default: bool) -> bool:
 
 
 def only(fields: Fields, known: Iterable[str]) -> None:
-    """Raises YamlError for the first key that is not a known one."""
+    """Raise YamlError for the first unknown key."""
     for key, line in fields.key_lines.items():
         if key not in known:
             raise YamlError(line, f"`{key}` is not one of {', '.join(known)}")
@@ -254,7 +254,7 @@ def only(fields: Fields, known: Iterable[str]) -> None:
 def read_whole(
     path: Path, text: str, parse: Callable[[str], Parsed], read: Callable[[Parsed], Value]
 ) -> Value:
-    """The content of a file, as `read` makes it. Raises ContentError."""
+    """Parse a file's text and convert it with `read`. Raises ContentError."""
     try:
         return read(parse(text))
     except (YamlError, WrongValueError) as error:

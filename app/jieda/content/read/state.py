@@ -1,7 +1,7 @@
-"""The content as a whole, carried from one build to the next: only what a change can reach is worked out again.
+"""The state of all content, carried from one build to the next: only what a change can affect is computed again.
 
-`advance` with no state before it works out everything. With one, it gives exactly the same value for less work,
-because each part is a pure function of what its docstring names, and is redone when any of that changed.
+`advance` without a previous state computes everything. With one, it returns exactly the same value for less work,
+because each part is a pure function of its inputs, and is computed again when any of them changed.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ from jieda.entry import Edition, EditionSummary, Entry, Kind, Language, Problem,
 from jieda.taxonomy import Taxonomy
 
 Decisions = tuple[tuple[Link, Link | None], ...]
-"""For every link to an entry, an anchor or an image, what is to be written instead; None: its text alone."""
+"""For every link to an entry, an anchor or an image, the link to write instead; None for its text alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class EntryHead:
 
 
 def claimed_ids(corpus: Corpus) -> dict[str, str]:
-    """Old id to the entry it leads to now: the first that claims it; an id in use leads to itself."""
+    """Map each old id to the first entry that claims it; ids in use are left out."""
     claims: dict[str, str] = {}
     for entry_id, editions in corpus.published.items():
         for file in editions.values():
@@ -81,7 +81,7 @@ def claimed_ids(corpus: Corpus) -> dict[str, str]:
 
 
 def old_ids(claims: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Of every entry that has any, the ids that lead to it."""
+    """Map each entry to its old ids, if it has any."""
     held: dict[str, tuple[str, ...]] = {}
     for old, entry_id in claims.items():
         held[entry_id] = (*held.get(entry_id, ()), old)
@@ -89,7 +89,7 @@ def old_ids(claims: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def make_head(corpus: Corpus, entry_id: str, formerly: tuple[str, ...]) -> EntryHead:
-    """A published entry as it is served. What twins contradict each other in, the newer says."""
+    """Return the head of a published entry. If twins contradict each other, the newer prevails."""
     editions = corpus.published[entry_id]
     front = newest(editions).front
     kind = front.kind or Kind.CONCEPT
@@ -125,7 +125,7 @@ def _only(values: Iterable[str], wanted: Callable[[str], bool]) -> tuple[str, ..
 
 
 def decide_links(corpus: Corpus, file: Outline) -> Decisions:
-    """What becomes of the links of a published edition, each distinct one once."""
+    """Decide about the links of a published edition, each distinct one once."""
     inner = (LinkKind.ENTRY, LinkKind.ANCHOR, LinkKind.IMAGE)
     links = dict.fromkeys(link for link in file.links if link.kind in inner)
     return tuple((link, _kept(corpus, file, link)) for link in links)
@@ -143,7 +143,7 @@ def _kept(corpus: Corpus, file: Outline, link: Link) -> Link | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadCorpus:
-    """A corpus with the reading it is of, and the problems of its samples and of the background."""
+    """A corpus with the reading that it was made from, and the problems of its samples and background logs."""
 
     reading: Reading
     corpus: Corpus
@@ -154,7 +154,7 @@ class ReadCorpus:
 def read_corpus(
     old: ReadCorpus | None, chosen: Mapping[str, Chosen], reading: Reading, taxonomy: Taxonomy
 ) -> ReadCorpus:
-    """The corpus of what was chosen and read, with what `old` has of it."""
+    """Return the corpus of the chosen and read files, reusing unchanged parts of `old`."""
     by_id = {entry_id: each.editions for entry_id, each in sorted(chosen.items()) if each.editions}
     if old and _logs(reading) == _logs(old.reading):
         samples, problems = old.corpus.samples, old.sample_problems
@@ -177,7 +177,7 @@ def read_corpus(
 
 
 def _published(before: Corpus | None, by_id: Mapping[str, Editions]) -> dict[str, Editions]:
-    """The editions that are no drafts, of every entry that has any."""
+    """Return the editions that are not drafts, of every entry that has any."""
     found = {
         entry_id: before.published.get(entry_id, {})
         if before and before.by_id.get(entry_id) is editions
@@ -222,12 +222,12 @@ Value = TypeVar("Value")
 Group = tuple[tuple[KnownFile, ...], ...]
 """The files of one id, by content directory."""
 Outlines = Callable[[Iterable[KnownFile]], Mapping[KnownFile, ReadFile]]
-"""Looks up what files say."""
+"""Returns the parsed content of files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A published entry with all that its text depends on besides its files."""
+    """A published entry's head and link decisions: everything but its files that its text depends on."""
 
     head: EntryHead
     decisions: Mapping[Language, Decisions]
@@ -235,7 +235,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class ContentState:
-    """`refs`: of every id, the ids and `image:` names that it looks at; `checks`: the problems of every id."""
+    """State of all content. `refs`: by id, the ids and `image:` names that it refers to; `checks`: problems by id."""
 
     read: ReadCorpus
     vocabulary: Vocabulary
@@ -254,7 +254,7 @@ class ContentState:
 
     @property
     def file_problems(self) -> tuple[Problem, ...]:
-        """What is wrong with single files; what is wrong with entries is in `checks`."""
+        """Problems of single files; those of entries are in `checks`."""
         logs = self.read.sample_problems + self.read.background_problems
         editions = (problem for each in self.chosen.values() for problem in each.problems)
         return (*self.read.reading.problems, *self.vocabulary.problems, *editions, *logs)
@@ -263,7 +263,7 @@ class ContentState:
 def advance(
     before: ContentState | None, reading: Reading, vocabulary: Vocabulary, outlines: Outlines
 ) -> ContentState:
-    """The state of what was read."""
+    """Return the state of a reading, reusing parts of the state `before` that no change affects."""
     taxonomy = vocabulary.taxonomy
     afresh = before is None or before.vocabulary.taxonomy != taxonomy
     old = before if before and not afresh else None
@@ -302,7 +302,7 @@ def advance(
 
 
 def _groups(reading: Reading, old: ContentState | None) -> dict[str, Group]:
-    """The files of every id."""
+    """Return the files of every id."""
     files = [directory.editions for directory in reading.directories]
     before = [directory.editions for directory in old.read.reading.directories] if old else []
     if old and files == before:
@@ -316,14 +316,14 @@ def _groups(reading: Reading, old: ContentState | None) -> dict[str, Group]:
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """The keys of `now` whose values are new or others."""
+    """Return the keys of `now` whose values are new or changed."""
     return {key for key, value in now.items() if key not in before or before[key] != value}
 
 
 def _carried(
     before: Mapping[str, Value], ids: Iterable[str], anew: Iterable[str], make: Callable[[str], Value]
 ) -> dict[str, Value]:
-    """A value for every id, made for those in `anew`, in the order of `ids`."""
+    """Return a value for every id, in order: computed for those in `anew`, otherwise taken from `before`."""
     made = {entry_id: make(entry_id) for entry_id in anew}
     return {entry_id: made[entry_id] if entry_id in made else before[entry_id] for entry_id in ids}
 
@@ -331,8 +331,8 @@ def _carried(
 def _reach(
     old: ContentState | None, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
 ) -> frozenset[str]:
-    """The ids that a change can reach: those that changed, those that look at them or at another image, and those
-    that old addresses lead to or no longer lead to."""
+    """Return the ids that a change can affect: those that changed, those that refer to them or to changed images, and
+    those whose old ids changed."""
     if old is None:
         return frozenset(corpus.by_id)
     images = _differing(old.corpus.images, corpus.images) | (old.corpus.images.keys() - corpus.images.keys())
@@ -344,7 +344,7 @@ def _reach(
 
 
 def _refs(corpus: Corpus, entry_id: str) -> frozenset[str]:
-    """What an entry's links, neighbors and checks look at besides itself."""
+    """Return the other entries and the images that an entry's links, neighbors and checks depend on."""
     found: set[str] = set()
     for file in corpus.by_id[entry_id].values():
         found.update(file.front.related)

@@ -1,7 +1,7 @@
-"""The one door to YAML. Reads less than YAML allows: no tags, no aliases, no duplicate keys, nothing deep.
+"""Reader of a subset of YAML: no tags, no aliases, no duplicate keys, limited nesting. No other module parses YAML.
 
-Values keep their text and their line, and nothing is converted here: whether `on` is a word or a
-switch is for whoever asks for it to say. PyYAML's constructors are never reached, only its events.
+Values keep their text and their line, and are not converted here: the caller decides whether `on` is a word or a
+switch. Only PyYAML's events are used, never its constructors.
 """
 
 import re
@@ -17,7 +17,7 @@ MAX_KEY_CHARS = 200
 
 
 class YamlError(ValueError):
-    """The text is not YAML, or uses more of YAML than is read here. `line` counts from the file's first line."""
+    """The text is not YAML, or not in the supported subset. `line` counts from the file's first line."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A single value, as written. `start` and `end`: where it stands in the text that was read, quotes included."""
+    """A single value, as written. `start` and `end`: its offsets in the text, quotes included."""
 
     text: str
     quoted: bool
@@ -37,7 +37,7 @@ class Scalar:
 
     @property
     def looks_like(self) -> str:
-        """What another YAML reader would make of it: `text`, `switch`, `number`, `date` or `nothing`."""
+        """Type that another YAML reader would see: `text`, `switch`, `number`, `date` or `nothing`."""
         if self.quoted:
             return "text"
         return next((name for name, form in _PLAIN_FORMS if form.fullmatch(self.text)), "text")
@@ -77,7 +77,7 @@ _PLAIN_FORMS = (
 
 
 def read_fields(text: str, first_line: int = 1) -> Fields:
-    """The mapping that `text` holds; an empty text is an empty mapping.
+    """Parse `text` as a mapping; an empty text is an empty mapping.
 
     `first_line` is the line of the file that `text` starts on. Raises YamlError.
     """
@@ -88,7 +88,7 @@ def read_fields(text: str, first_line: int = 1) -> Fields:
 
 
 def read_items(text: str) -> Items:
-    """The list that `text` holds; an empty text is an empty list. Raises YamlError."""
+    """Parse `text` as a list; an empty text is an empty list. Raises YamlError."""
     node = _read(text, first_line=1)
     if isinstance(node, Fields) and not node.values:
         return Items((), node.line)
@@ -102,12 +102,12 @@ def _read(text: str, first_line: int) -> Node:
         return _document(_Reader(yaml.parse(text, Loader=yaml.CSafeLoader), first_line))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        # At the end of the text the parser may name the line behind it.
+        # At the end of the text the parser may report the line after it.
         last = text.rstrip().count("\n")
         line = first_line + (min(int(mark.line), last) if mark else 0)
         raise YamlError(line, error.problem or "is not YAML") from error
     except yaml.YAMLError as error:
-        # A character that YAML forbids: the reader knows an offset, the message says which character.
+        # A character that YAML forbids: the error has only an offset, but its message shows the character.
         raise YamlError(first_line, str(error).splitlines()[0]) from error
 
 
