@@ -1,7 +1,7 @@
-"""Finds which of many literals stand in a text, in time that does not grow with their number.
+"""Finds which of many literals occur in a text, in time that does not grow with their number.
 
-Every literal is filed under one of its character n-grams, the one that the fewest literals share. A text's own
-n-grams then name the few literals that may stand in it, and only those are looked for.
+Every literal is indexed under one of its character n-grams, the one that the fewest literals share. The n-grams of a
+text select the few literals that may occur in it, and only those are compared.
 """
 
 from collections import Counter, defaultdict
@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDTH = 5
-"""Characters of a gram; a shorter literal is filed under the whole of itself."""
+"""Characters of a gram; a shorter literal is its own gram."""
 _PRIME = 16_777_619
 _SHIFT = 14
-"""Bits of a code that the table leaves out."""
+"""Low bits of a code that the table ignores."""
 
 Codes = NDArray[np.uint32]
 
 
 class AnchorIndex:
-    """Literals without white space, as `jieda.signature.SignatureLine.anchor` has them. Immutable."""
+    """Index of literals without white space, such as `jieda.signature.SignatureLine.anchor`. Immutable."""
 
     def __init__(self, anchors: Iterable[str]) -> None:
         known = frozenset(anchors)
@@ -34,9 +34,9 @@ class AnchorIndex:
         self._filed = {width: (_table(codes), codes) for width, codes in filed.items()}
 
     def find(self, folded: str) -> frozenset[str]:
-        """The literals that stand in `folded`, a case-folded text of any size."""
+        """Return the literals that occur in `folded`, a case-folded text of any size."""
         found: set[str] = set()
-        # No literal has white space in it, and a long log says the same words again and again.
+        # No literal has white space, and a long log repeats its words.
         words = "\n".join(set(folded.split()))
         for width, codes in _codes(words, max(self._filed, default=0)):
             if width not in self._filed:
@@ -54,7 +54,7 @@ def _grams(text: str, width: int) -> set[str]:
 
 
 def _codes(text: str, widest: int) -> Iterator[tuple[int, Codes]]:
-    """Widths from 1, with a number for the gram of that width at each place of a text, the same for the same gram."""
+    """Yield for each width from 1 the hash of the gram at each place of a text."""
     characters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = np.zeros(len(characters), dtype=np.uint32)
     for start in range(min(widest, len(characters))):
@@ -63,7 +63,7 @@ def _codes(text: str, widest: int) -> Iterator[tuple[int, Codes]]:
 
 
 def _table(codes: Iterable[int]) -> NDArray[np.bool_]:
-    """By the upper bits of a number, whether it may be one of `codes`."""
+    """Return a table that says by the upper bits of a number whether it may be one of `codes`."""
     table = np.zeros(1 << (32 - _SHIFT), dtype=np.bool_)
     table[np.fromiter(codes, dtype=np.uint32) >> _SHIFT] = True
     return table

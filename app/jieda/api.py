@@ -1,6 +1,6 @@
-"""The Python API, which `import jieda` offers: content that is opened, searched, read, and asked about a log.
+"""The Python API of `import jieda`: opens content, searches and reads it, and diagnoses logs.
 
-Changed only with the first number of the version; docs/python.md says what can be relied on.
+It changes incompatibly only with the major version; docs/python.md says what is stable.
 """
 
 import os
@@ -36,14 +36,14 @@ T = TypeVar("T")
 
 
 def open(*content: str | os.PathLike[str], **settings: object) -> "KnowledgeBase":  # noqa: A001 - read as `jieda.open`
-    """Open content directories, of which a later one overrides; without any, those that JIEDA_CONTENT names or the
+    """Open content directories; later ones override earlier ones. Without any, open those of JIEDA_CONTENT or the
     shipped one.
 
-    `settings` are the options of `jieda serve`, such as `data="/var/tmp/index"` or `shipped=True`; what is not given is
-    taken from the environment. The index is built first where it is missing or out of date, by this process alone
-    unless `build_processes` says otherwise. Raises JiedaError.
+    `settings` are the options of `jieda serve`, such as `data="/var/tmp/index"` or `shipped=True`; others are taken
+    from the environment. If the index is missing or out of date, it is built first, by this process alone unless
+    `build_processes` says otherwise. Raises JiedaError.
     """
-    # Others would import the program that calls this, and one without `if __name__ == "__main__"` run once more.
+    # Further processes would import the calling program, and run it again if it lacks `if __name__ == "__main__"`.
     given = {"build_processes": "1"} | {name: str(value) for name, value in settings.items()}
     if content:
         given["content"] = os.pathsep.join(os.fspath(path) for path in content)
@@ -51,7 +51,7 @@ def open(*content: str | os.PathLike[str], **settings: object) -> "KnowledgeBase
 
 
 def local_client(settings: Settings) -> Local:
-    """The content that settings name, opened. Raises JiedaError."""
+    """Open the content that `settings` name. Raises JiedaError."""
     knowledge = Knowledge(settings)
     knowledge.open()
     urls = Urls(settings.root_path, settings.base_url)
@@ -59,15 +59,15 @@ def local_client(settings: Settings) -> Local:
 
 
 def language_of(text: str) -> Language:
-    """Chinese for a text with Han characters in it, otherwise English."""
+    """Return Chinese for a text with Han characters, otherwise English."""
     return Language.ZH if has_han(text) else Language.EN
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBase:
-    """Content as it was when it was opened. Its answers are those of the REST API, as objects with types.
+    """Content as of the time it was opened. Its answers are those of the REST API, as typed objects.
 
-    May be asked by several threads; one at a time is answered.
+    Several threads may use it; their calls run one at a time.
     """
 
     client: Local
@@ -86,27 +86,27 @@ class KnowledgeBase:
         limit: int = 10,
         verbatim: bool = False,
     ) -> SearchResult:
-        """Return what a query finds, shown in `lang` (by default that of the query): the entries with one of the
-        frameworks, kinds, topics and error types, where such are given, without those that say that they do not apply
-        to a `version` such as `slime 0.2.4`. `verbatim`: nothing is corrected.
+        """Search for `query` and show hits in `lang`, by default that of the query. Frameworks, kinds, topics and error
+        types filter the entries; `version`, such as `slime 0.2.4`, drops those that do not apply to it. `verbatim`
+        turns spelling correction off.
 
-        Raises JiedaError for a tag that the content lacks, and for what is no version.
+        Raises JiedaError for a tag that the content lacks, and for an invalid version.
         """
         filters = Filters(_all(framework), _all(kind), _all(topic), _all(error_type), version=_all(version))
         shown = Language(lang) if lang else language_of(query)
         return self._ask(self.client.search(SearchRequest(query, shown, filters, limit, verbatim=verbatim)))
 
     def diagnose(self, log: str, *, lang: str = "en", framework: str = "") -> ApiDiagnosis:
-        """Return the entries that explain a log, or the verdict that none does. `framework`: where it comes from, if
-        you know. Raises JiedaError for a log that is too large."""
+        """Return the entries that explain a log, or the verdict that none does. `framework`: the one that wrote the
+        log, if known. Raises JiedaError for a log that is too large."""
         return self._ask(self.client.diagnose(log, Language(lang), framework))
 
     def read(self, entry_id: str, *, lang: str = "en") -> ApiEntry:
-        """Return an entry, `<framework>/<slug>`, in `lang` where it has that edition. Raises UnknownEntry."""
+        """Return an entry, `<framework>/<slug>`, in `lang` if it has that edition. Raises UnknownEntry."""
         return self._ask(self.client.read(entry_id, Language(lang)))
 
     def close(self) -> None:
-        """End what works in the background; `with jieda.open(…) as base` does so."""
+        """Stop background work; `with jieda.open(…) as base` does so on exit."""
         self.client.service.knowledge.stop()
 
     def __enter__(self) -> Self:
@@ -118,8 +118,7 @@ class KnowledgeBase:
         self.close()
 
     def _ask(self, question: Coroutine[Any, Any, T]) -> T:
-        # Nothing that is asked of this process waits for anything, so it needs no event loop: a notebook has one that
-        # runs already, in which no other may.
+        # Local coroutines never wait, so they need no event loop: a notebook runs one already and allows no second.
         with self._turn:
             try:
                 question.send(None)

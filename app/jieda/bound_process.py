@@ -1,8 +1,8 @@
-"""A process that ends with the one that started it, from its first moment on: also while it still imports.
+"""A process that ends with its parent, even while it is still importing.
 
-The parent holds the other end of a pipe that nothing is ever written to. The system closes it when the parent is gone,
-however it went, on any system that has pipes. What runs in the process comes with it and is made of the whole
-application, whose imports take seconds on a busy machine: so the watch begins before any of that is read.
+The parent holds the other end of a pipe that nothing is ever written to. The system closes it when the parent ends,
+however it ends, on any system with pipes. Unpickling the target imports the whole application, which takes seconds on a
+busy machine: so the watch begins before that.
 """
 
 import contextlib
@@ -16,37 +16,36 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 SECONDS_TO_END = 9.0
-"""For what is under way when a process is told to end."""
+"""Time for work in progress after SIGTERM."""
 
 
 class BoundProcess(SpawnProcess):
-    """A process as the standard library has it. Whatever is given to it is read after the watch over the parent began;
-    the program that is run should be one that a new process does not import again, such as one of
-    `jieda.cli.launch`."""
+    """A spawned process that unpickles its target only after it has begun to watch its parent. The main program should
+    be one that a new process does not import again, such as one of `jieda.cli.launch`."""
 
     def __init__(self, target: Callable[[], object]) -> None:
         super().__init__(target=target)
         self._theirs, self._ours = Pipe(duplex=False)
 
     def start(self) -> None:
-        """Start it, and leave it its end of the pipe."""
+        """Start the process, and close the parent's copy of its end of the pipe."""
         super().start()
         self._theirs.close()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """As it is sent: the pipe first, then everything else."""
+        """Pickle the pipe first, then everything else."""
         state = {name: value for name, value in self.__dict__.items() if name not in {"_theirs", "_ours"}}
         return _watched, (self._theirs,), state
 
 
 def _watched(parent: Connection) -> BoundProcess:
-    """In the new process, and the first thing done there: the process before anything of its own is known."""
+    """Start the watch, first of all in the new process; return the process before its state is unpickled."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     return BoundProcess.__new__(BoundProcess)
 
 
 def _end_with(parent: Connection) -> None:
-    """End this process as soon as its parent is gone, as if it had been told to; at last without asking."""
+    """End this process as soon as its parent is gone: by SIGTERM, and if that does not suffice, by force."""
     with contextlib.suppress(EOFError, OSError):
         parent.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

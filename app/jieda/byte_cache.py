@@ -1,4 +1,4 @@
-"""A cache bounded by the bytes it keeps, for threads to share."""
+"""A thread-safe cache bounded by bytes."""
 
 import threading
 from collections import OrderedDict
@@ -10,10 +10,10 @@ Value = TypeVar("Value")
 
 
 class ByteCache(Generic[Key, Value]):
-    """Keeps values until room is needed, the least lately used first to go."""
+    """LRU cache bounded by the size of its values; at least the latest value stays."""
 
     def __init__(self, room: int, size: Callable[[Value], int]) -> None:
-        """`room` in bytes, as `size` tells them of a value."""
+        """`room`: most bytes; `size` returns the bytes of a value."""
         self._room = room
         self._size = size
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
@@ -21,7 +21,7 @@ class ByteCache(Generic[Key, Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The value of a key, made where it is not kept; two threads may both make it."""
+        """Return the value of a key, made if it is not cached; two threads may both make it."""
         found = self.find(key)
         if found is None:
             found = make()
@@ -36,7 +36,7 @@ class ByteCache(Generic[Key, Value]):
             return found[0]
 
     def put(self, key: Key, value: Value) -> None:
-        """Keep a value, unless there is one."""
+        """Add a value, unless the key has one."""
         size = self._size(value)
         with self._lock:
             if key not in self._kept:

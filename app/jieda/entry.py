@@ -1,4 +1,4 @@
-"""What an entry is, whatever reads or shows it. Frozen values with look-ups, no more."""
+"""The model of an entry: frozen values with look-ups, no more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Language(StrEnum):
 
     @property
     def own_name(self) -> str:
-        """What the language calls itself, whatever the language of the page."""
+        """The name of the language in itself."""
         return "中文" if self is Language.ZH else "English"
 
     @property
@@ -29,7 +29,7 @@ class Language(StrEnum):
 
 
 class Kind(StrEnum):
-    """What sort of question an entry answers."""
+    """The kind of question that an entry answers."""
 
     ERROR = "error"
     HOW_TO = "how-to"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an entry's facts come from."""
+    """A source of an entry's facts."""
 
     title: str
     url: str
@@ -47,12 +47,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Error text to be found in a log: every line of `all`, and `any` raises confidence.
+    """Error text to find in a log: every line of `all` must occur; lines of `any` raise the confidence.
 
-    `likely`: other programs print it as well, so it never proves more than that. `near`: the lines of `all` stand
-    within so many lines or in one traceback; 0 for anywhere. `shapes`: what two shapes in one line must have, as pairs
-    of a part (`first` number, `rest`) and a relation (`differ`, `equal`). `unless`: a log that has one of these lines
-    is of another failure.
+    `likely`: other programs print it as well, so a match is at most likely. `near`: the lines of `all` must be within
+    this many lines or in one traceback; 0 for anywhere. `shapes`: conditions on two shapes in one line, as pairs of a
+    part (`first` number, `rest`) and a relation (`differ`, `equal`). `unless`: a log with one of these lines has
+    another failure.
     """
 
     all: tuple[str, ...]
@@ -64,13 +64,13 @@ class Signature:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """All its lines, those that must occur first."""
+        """All its lines, the required ones first."""
         return self.all + self.any
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The day on which somebody last made sure of an entry, and with what, such as `slime 0.2.4`."""
+    """The day on which an entry was last verified, and with what, such as `slime 0.2.4`."""
 
     on: date
     using: str
@@ -78,8 +78,8 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """What an entry holds for. `versions` and `fixed_in` by program: the range in which it holds, and the version from
-    which on it does not any more."""
+    """The versions that an entry holds for. `versions` and `fixed_in` by program: the range in which it holds, and the
+    version from which on it no longer does."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     fixed_in: Mapping[str, str] = field(default_factory=dict)
@@ -87,8 +87,8 @@ class Validity:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """What an entry says of each program, such as `slime >=0.2,<0.3 0.2.5`: the range that it holds for, and from
-        which version on it is mended. Entries are filtered by it."""
+        """For each program its range and the fixed version, such as `slime >=0.2,<0.3 0.2.5`. Entries are filtered by
+        these."""
         return tuple(
             f"{program} {self.versions.get(program, '').replace(' ', '')} {self.fixed_in.get(program, '')}"
             for program in {**self.versions, **self.fixed_in}
@@ -106,7 +106,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one H2. `key` is the H2's anchor (`fix`, `cause`, …), the same in both languages."""
+    """The content under one H2. `key` is the H2's anchor (`fix`, `cause`, …), the same in both languages."""
 
     key: str
     title: str
@@ -115,12 +115,12 @@ class Section:
     text: str
     """Plain text of the rendered section: one line per block, code included, no markup."""
     code: tuple[tuple[int, int], ...]
-    """Where in `text` code spans and code blocks start and end."""
+    """Start and end of code spans and code blocks in `text`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """An entry in one language: what one Markdown file says."""
+    """An entry in one language: the content of one Markdown file."""
 
     lang: Language
     title: str
@@ -149,19 +149,19 @@ class Edition:
 
     @property
     def answer(self) -> Section | None:
-        """The section that a reader came for."""
+        """The section with the answer."""
         return self.section("fix", "answer", "steps", "example")
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What has the id of an entry, `<framework>/<slug>`."""
+    """Base of classes with the id of an entry, `<framework>/<slug>`."""
 
     id: str
 
     @property
     def framework(self) -> str:
-        """The folder the entry lies in."""
+        """The folder of the entry."""
         return self.id.partition("/")[0]
 
     @property
@@ -172,7 +172,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Entry(Named):
-    """One question with its answer, in one or two editions that agree on everything said here."""
+    """One question with its answer, in one or two editions that share all these fields."""
 
     kind: Kind
     topics: tuple[str, ...]
@@ -185,14 +185,14 @@ class Entry(Named):
     """Editions whose twin has changed since the two were last synced."""
     validity: Validity = Validity()
     applies_anywhere: bool = False
-    """Its fix holds in the log of any program, not of its framework alone."""
+    """Whether its fix holds for the logs of any program, not only of its framework."""
 
     @property
     def signature_lines(self) -> tuple[str, ...]:
         return tuple(line for signature in self.signatures for line in signature.lines)
 
     def edition(self, lang: Language) -> Edition:
-        """The edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
+        """Return the edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
         return self.editions.get(lang) or next(iter(self.editions.values()))
 
     @property
@@ -203,7 +203,7 @@ class Entry(Named):
 
 @dataclass(frozen=True, slots=True)
 class EditionSummary:
-    """What a list shows of an edition. `stale`: its twin has changed since the two were last synced."""
+    """The fields of an edition that lists show. `stale`: its twin has changed since the two were last synced."""
 
     lang: Language
     title: str
@@ -216,7 +216,7 @@ class EditionSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary(Named):
-    """What a list shows of an entry. All of them are held in memory, so it has no more than lists need."""
+    """The fields of an entry that lists show, and no more, as the summaries of all entries are in memory."""
 
     kind: Kind
     topics: tuple[str, ...]
@@ -232,17 +232,17 @@ class Summary(Named):
         return frozenset(lang for lang, edition in self.editions.items() if edition.stale)
 
     def shown(self, lang: Language) -> Language:
-        """The language of the edition that a reader of `lang` is shown."""
+        """Return the language of the edition to show to a reader of `lang`."""
         return lang if lang in self.editions else lang.other
 
     def edition(self, lang: Language) -> EditionSummary:
-        """The edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
+        """Return the edition to show to a reader of `lang`: that one if it exists, otherwise the other."""
         return self.editions[self.shown(lang)]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A log that must be diagnosed as the entry it belongs to."""
+    """A log whose diagnosis must be the entry it belongs to."""
 
     entry_id: str
     path: Path
@@ -251,7 +251,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a content file: `path:line: rule: message`."""
+    """A problem in a content file: `path:line: rule: message`."""
 
     path: str
     """Relative to its content directory."""
@@ -259,16 +259,16 @@ class Problem:
     rule: str
     message: str
     served: bool
-    """False where the file is kept from being served."""
+    """Whether the file is served in spite of the problem."""
     draft: bool = False
-    """Whether it tells of a draft, which is for those who work on the files and not for readers."""
+    """Whether it is about a draft: shown to authors, not to readers."""
 
     def __str__(self) -> str:
         return printable(f"{self.path}:{self.line}: {self.rule}: {self.message}")
 
 
 def printable(line: str) -> str:
-    """Return a line in which nothing controls a terminal or ends the line: names of files may hold anything."""
+    """Return a line without terminal control characters and line ends, which file names may contain."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in line
     )

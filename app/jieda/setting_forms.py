@@ -1,4 +1,4 @@
-"""The forms of settings: how a text of the environment becomes a value, and what is refused."""
+"""Parsers and validators of settings: turn a text of the environment into a value, or reject it."""
 
 import os
 import re
@@ -13,22 +13,22 @@ NOBODY = "none"
 RESERVED = frozenset(
     {"api", "brand", "docs", "en", "healthz", "mcp", "metrics", "preferences", "readyz", "static", "v1", "zh"}
 )
-"""First segments of our own addresses. Under a prefix that starts with one, nobody could tell whether a proxy
-has stripped it."""
+"""First segments of our own addresses. If a root path started with one, it would be ambiguous whether a proxy has
+stripped it."""
 
 
 def read(parse: Callable[[str], Any]) -> BeforeValidator:
-    """Return what turns a text into a value, and leaves alone what is a value already."""
+    """Return a validator that parses a text and passes other values through."""
     return BeforeValidator(lambda given: parse(given) if isinstance(given, str) else given)
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Split words between commas or spaces."""
+    """Split words at commas or spaces."""
     return tuple(word for word in re.split(r"[,\s]+", text) if word)
 
 
 def proxies(text: str) -> tuple[str, ...]:
-    """Split addresses and networks; NOBODY is a word, so that nobody at all can be told from not set."""
+    """Split addresses and networks; NOBODY distinguishes an empty list from an unset variable."""
     return words(text) or (NOBODY,)
 
 
@@ -43,12 +43,12 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def directories(text: str) -> tuple[Path, ...]:
-    """Split paths between path separators."""
+    """Split paths at path separators."""
     return tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
 
 
 def existing(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return directories. Raises ValueError where there is none, or one does not exist."""
+    """Return the directories. Raises ValueError if there are none, or one does not exist."""
     if not paths:
         raise ValueError("must name a content directory")
     if missing := [str(path) for path in paths if not path.is_dir()]:
@@ -57,7 +57,7 @@ def existing(paths: tuple[Path, ...]) -> tuple[Path, ...]:
 
 
 def file(text: str) -> str:
-    """Return the path of a file that exists, or nothing."""
+    """Return the path of an existing file, or an empty text. Raises ValueError."""
     path = Path(text).expanduser().absolute()
     if text and not path.is_file():
         raise ValueError("must be a file")
@@ -65,14 +65,14 @@ def file(text: str) -> str:
 
 
 def scheme_and_host(text: str) -> str:
-    """Return scheme and host, or nothing."""
+    """Return scheme and host, or an empty text. Raises ValueError."""
     if text and not re.fullmatch(r"https?://[^/?#\s]+", text.rstrip("/")):
         raise ValueError("must be like https://faq.example.com, without a path (the path is JIEDA_ROOT_PATH)")
     return text.rstrip("/")
 
 
 def hosting_path(text: str) -> str:
-    """Return the path that a proxy serves this under, or nothing."""
+    """Return the path under which a proxy serves this, or an empty text. Raises ValueError."""
     path = text.rstrip("/")
     if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
         raise ValueError("must be like /kb: a slash, then letters, digits and . _ ~ -")
@@ -82,14 +82,14 @@ def hosting_path(text: str) -> str:
 
 
 def with_path(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses with `{path}` in each."""
+    """Return addresses that all contain `{path}`. Raises ValueError."""
     if not all(each.startswith(("https://", "http://")) and "{path}" in each for each in addresses):
         raise ValueError("must be http(s) addresses with {path} where the file's path belongs")
     return addresses
 
 
 def address_with(*names: str) -> AfterValidator:
-    """Return a check of addresses that have all the names in braces in them; none at all is fine, too."""
+    """Return a check that an address contains all `names` in braces; an empty one is valid, too."""
     wanted = [f"{{{name}}}" for name in names]
 
     def check(text: str) -> str:
@@ -101,7 +101,7 @@ def address_with(*names: str) -> AfterValidator:
 
 
 def nodes(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Return addresses of servers. Raises ValueError where there are secrets in them."""
+    """Return addresses of servers. Raises ValueError if one contains credentials."""
     if not all(re.fullmatch(r"https?://[^/?#@\s]+(/[^?#@\s]*)?", each) for each in addresses):
         raise ValueError(
             "must be http(s) addresses such as https://os1.example.com:9200, without user or password"

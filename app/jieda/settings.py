@@ -1,4 +1,4 @@
-"""Settings: each is an environment variable and an option of `jieda serve`, and stands once in the table below."""
+"""The settings: each is an environment variable and an option of `jieda serve`, and one row of the table below."""
 
 import hashlib
 import os
@@ -35,13 +35,13 @@ from jieda.setting_forms import (
 
 
 def row(default: Any, help_text: str, low: int | None = None, high: int | None = None) -> Any:
-    """Return a row of the table; `low` and `high` bound a number."""
+    """Return a row of the table; `low` and `high` are the bounds of a number."""
     return Field(default, description=help_text, ge=low, le=high)
 
 
 @dataclass(frozen=True, slots=True, config={"validate_default": True})
 class Settings:
-    """Everything that can be set, resolved: paths absolute, lists split."""
+    """All settings with resolved values: paths absolute, lists split."""
 
     host: str = row(HOST, "Address to listen on.")
     port: int = row(int(PORT), "Port to listen on.", 1, 65535)
@@ -230,7 +230,7 @@ class Settings:
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        """Raises ValueError, of a line for each, for settings that contradict one another."""
+        """Check for settings that contradict one another. Raises ValueError with a line for each problem."""
         wrong = {
             "JIEDA_WORKBENCH_WRITE (--workbench-write): whoever may write has to bring a token: set "
             "JIEDA_WORKBENCH_TOKEN to a long random text as well, such as what `openssl rand -hex 16` prints": (
@@ -256,8 +256,8 @@ class Settings:
     def load(cls, environ: Mapping[str, str], **given: str | None) -> "Settings":
         """Return settings from `given` (options, by field name), then `environ`, then the defaults.
 
-        A variable that is set to nothing is not set, and given directories are all that there are. Raises
-        SettingsError, naming everything that is wrong at once.
+        An empty variable counts as not set, and `content` in `given` replaces the shipped content, too. Raises
+        SettingsError, which lists all problems at once.
         """
         texts = {option.name: set_in(environ, option.env, "") for option in OPTIONS}
         chosen = {name: text for name, text in texts.items() if text}
@@ -275,13 +275,13 @@ class Settings:
         return replace(settings, data=data_of(settings.content)) if settings.data == DATA else settings
 
     def to_environ(self) -> dict[str, str]:
-        """Return the environment from which `load` gives these settings again, for worker processes."""
+        """Return an environment from which `load` restores these settings, for worker processes."""
         return {option.env: _as_text(getattr(self, option.name)) for option in OPTIONS}
 
 
 @plain_dataclass(frozen=True, slots=True)
 class Option:
-    """A row of the table, as a variable of the environment and an option of the command."""
+    """A row of the table as an environment variable and a command-line option."""
 
     name: str
     default: str
@@ -300,7 +300,7 @@ class Option:
 
 
 def data_of(content: Sequence[Path]) -> Path:
-    """Return the default data directory of some content; that of a team's own is not that of the shipped one."""
+    """Return the default data directory of some content; a team's own content has another one than the shipped."""
     if list(content) == [CONTENT]:
         return DATA
     paths = os.pathsep.join(map(os.path.realpath, content))
@@ -308,7 +308,7 @@ def data_of(content: Sequence[Path]) -> Path:
 
 
 def _problem(error: Mapping[str, Any]) -> str:
-    """Say what is wrong with a setting, by the variable and the option that it is."""
+    """Describe the error of a setting by its variable and its option."""
     said = error["msg"].replace("Input should", "should").partition(", unable")[0]
     reason = str(error.get("ctx", {}).get("error", said))
     if not error["loc"]:
@@ -319,7 +319,7 @@ def _problem(error: Mapping[str, Any]) -> str:
 
 def _as_text(value: object) -> str:
     if isinstance(value, tuple):
-        # Between paths as `directories` reads them, between all others a space, which both other lists take.
+        # `directories` splits at the path separator; all other lists accept spaces.
         separator = os.pathsep if value and isinstance(value[0], Path) else " "
         return separator.join(str(part) for part in value)
     return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)

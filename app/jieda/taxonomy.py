@@ -1,4 +1,4 @@
-"""The words that entries are sorted and found by: tags, their closed lists, groups of the glossary, and filters."""
+"""The vocabulary that classifies and filters entries: tags, their closed lists, groups of the glossary, and filters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,17 @@ class Tag:
     homepage: str = ""
     repository: str = ""
     packages: tuple[str, ...] = ()
-    """What pip lists a framework as, where that is not its id."""
+    """Names of its pip packages, if they differ from its id."""
 
 
 FACETS = ("framework", "kind", "topic", "error_type")
-"""The tags that hits are counted and filtered by, in the order they are shown."""
+"""The facets that hits are counted and filtered by, in display order."""
 HOLDS = "holds"
-"""What entries say of the versions of programs: they are filtered by it, and nobody sees it as a tag."""
+"""The facet of `Validity.holds`: used to filter entries, never shown as a tag."""
 
 
 def facet_values(entry: Entry | Summary) -> dict[str, tuple[str, ...]]:
-    """The tags of an entry, by facet, and under HOLDS what it says of versions."""
+    """Return the tags of an entry by facet, and its versions under HOLDS."""
     return {
         "framework": (entry.framework,),
         "kind": (entry.kind.value,),
@@ -48,19 +48,19 @@ class Taxonomy:
     error_type: Mapping[str, Tag]
 
     def facet(self, name: str) -> Mapping[str, Tag]:
-        """The tags of one of `FACETS`."""
+        """Return the tags of one of `FACETS`."""
         tags: Mapping[str, Tag] = getattr(self, name)
         return tags
 
     @property
     def packages(self) -> Mapping[str, str]:
-        """The framework of each package that is not called as its framework."""
+        """The framework of each package whose name differs from its framework's."""
         return {package: tag.id for tag in self.framework.values() for package in tag.packages}
 
 
 @dataclass(frozen=True, slots=True)
 class GlossaryGroup:
-    """Words and phrases that mean the same, in both languages."""
+    """Synonymous words and phrases, in both languages."""
 
     en: tuple[str, ...]
     zh: tuple[str, ...]
@@ -76,9 +76,9 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Or within one facet, and between facets. `edition` keeps entries that have that edition; `version`, such as
-    `slime 0.2.4`, leaves out those that say that they are for others. `Library.read_filters` finds what is `ruled_out`
-    by it, of what entries say under HOLDS."""
+    """Filters on entries: OR within one facet, AND between facets. `edition` keeps entries with that edition;
+    `version`, such as `slime 0.2.4`, drops entries that are for other versions only. `Library.read_filters` derives
+    from it the values of HOLDS that are `ruled_out`."""
 
     framework: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
@@ -89,21 +89,21 @@ class Filters:
     ruled_out: tuple[str, ...] = ()
 
     def facet(self, name: str) -> tuple[str, ...]:
-        """The values asked for in one of `FACETS`, or as `version`."""
+        """Return the values chosen in one of `FACETS`, or as `version`."""
         values: tuple[str, ...] = getattr(self, name)
         return values
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The facets that are filtered by, `edition` and `version` among them."""
+        """The facets with a filter, `edition` and `version` included."""
         return tuple(name for name in (*FACETS, "edition", "version") if getattr(self, name))
 
     def without(self, name: str) -> "Filters":
-        """These filters without the facet `name` (or `edition`, or `version`)."""
+        """Return these filters without the facet `name` (or `edition`, or `version`)."""
         return self._changed({name: None if name == "edition" else ()})
 
     def with_only(self, name: str, *values: str) -> "Filters":
-        """These filters with the facet `name` (or `version`) narrowed to some values."""
+        """Return these filters with the facet `name` (or `version`) set to `values`."""
         return self._changed({name: values})
 
     def _changed(self, values: dict[str, Any]) -> "Filters":
@@ -112,14 +112,14 @@ class Filters:
         return replace(self, **values)
 
     def admit(self, entry: Entry | Summary) -> bool:
-        """Whether an entry has a value of each facet that is filtered by, the edition, and nothing ruled out."""
+        """Whether an entry passes all filters."""
         values = facet_values(entry)
         tagged = all(not self.facet(facet) or set(self.facet(facet)) & set(values[facet]) for facet in FACETS)
         held = not set(self.ruled_out) & set(values[HOLDS])
         return tagged and held and (self.edition is None or self.edition in entry.editions)
 
     def known(self, taxonomy: Taxonomy) -> "Filters":
-        """These filters with their tags as the taxonomy spells them. Raises UnknownTag for the first that it lacks."""
+        """Return these filters with tags spelled as in the taxonomy. Raises UnknownTag for the first unknown one."""
         return self._changed(
             {facet: tuple(known_tag(facet, each, taxonomy) for each in self.facet(facet)) for facet in FACETS}
         )
@@ -129,7 +129,7 @@ class Filters:
 
 
 def known_tag(facet: str, value: str, taxonomy: Taxonomy) -> str:
-    """The id of a tag that is written in whatever case. Raises UnknownTag where the taxonomy lacks it."""
+    """Return the id of a tag given in any case. Raises UnknownTag if the taxonomy lacks it."""
     tags, folded = taxonomy.facet(facet), value.casefold()
     found = value if value in tags else next((each for each in tags if each.casefold() == folded), None)
     if found is None:
@@ -145,5 +145,5 @@ class Window:
     offset: int
 
     def of(self, items: Sequence[Item]) -> Sequence[Item]:
-        """That part of `items`."""
+        """Return that part of `items`."""
         return items[self.offset : self.offset + self.limit]

@@ -1,7 +1,7 @@
-"""What lines of a log are: the tables of failures.yaml, compiled (prefixes of lines, failures that are not Python's,
-names of exceptions), and messages without their values, by which two occurrences of one failure are the same.
+"""Classifies the lines of a log by the compiled tables of failures.yaml (prefixes of lines, failures that are not
+Python's, names of exceptions), and removes values from messages, so that occurrences of one failure are equal.
 
-What is Python's own stands here; everything else is data, built in (app/jieda/knowledge) or of the content.
+Python's own formats are code here; everything else is data, built in (app/jieda/knowledge) or from the content.
 """
 
 import re
@@ -25,7 +25,7 @@ from jieda.signature import (
     parts_of,
 )
 
-# Order matters: what looks like several things is taken for the first of them.
+# Order matters: the first matching kind wins.
 _VALUES = (
     ("addr", r"\b(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?\b|\b0x[0-9a-fA-F]{1,64}\b"),
     ("hex", r"\b[0-9a-f]{16,128}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"),
@@ -36,15 +36,15 @@ _VALUES = (
     ("path", r"(?<![\w<./])(?:~|\.{1,2})?/[\w.@+-]{1,200}(?:/[\w.@+-]{1,200}){1,40}/?"),
     ("num", r"(?<![\w.])[+-]?\d{1,20}(?:\.\d{1,20})?(?:e[+-]?\d{1,4})?(?!\w)"),
 )
-# No value begins with another character: most places of a message need no further look.
+# No value begins with another character, so the regex skips most places of a message.
 _BEGINNING = r"(?=[\da-fgnrGR\['\"~./+-])"
 _WORDLESS = tuple((name, pattern) for name, pattern in _VALUES if name not in {"device", "quoted"})
 
 
 _CODE = re.compile(r"(?<!\w)(?<!\+ )0x[0-9a-fA-F]{2,8}\b")
-"""What has more digits is an address, and what is added to one is a place in it."""
+"""More digits make an address, and `+ 0x…` is an offset."""
 
-# What punctuation a value stood between, when it is gone: `allocate . GPU`, `(, )`.
+# Punctuation left over by removed values: `allocate . GPU`, `(, )`.
 _LEFT_OVER = re.compile(r"(?<=\s)[.,;:=]{1,3}(?=\s|$)|\([\s,;:]{0,8}\)")
 
 
@@ -59,55 +59,55 @@ _WORDLESS_VALUE = _pattern(_WORDLESS)
 
 
 def mask(message: str) -> str:
-    """`message` with each value replaced by its kind in braces: `{num}`, `{path}`, `{addr}`, …"""
+    """Return `message` with each value replaced by its kind in braces: `{num}`, `{path}`, `{addr}`, …"""
     return _ANY_VALUE.sub(lambda found: f"{{{found.lastgroup}}}", message)
 
 
 def without_values(message: str) -> str:
-    """`message` as words to search for: what has none in it is gone, what stands in quotes is kept."""
+    """Return `message` as words to search for: without values that contain no words, with quoted text."""
     return " ".join(_LEFT_OVER.sub(" ", _WORDLESS_VALUE.sub(" ", message)).split())
 
 
 def codes_in(message: str) -> tuple[str, ...]:
-    """The codes of errors in it that are written in hexadecimal, each once: `0xC0000005`."""
+    """Return the hexadecimal error codes in a message, each once: `0xC0000005`."""
     return tuple(dict.fromkeys(_CODE.findall(message)))
 
 
-# What tells that nothing happened: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
+# Text that reports no trouble: a counter at 0, `(no failures)`, a heading alone, a setting (`check_nan .... True`)
 _AT_ZERO = (
     r"^\s{0,20}\w{1,80} \.{3,100} .*|^\s{0,20}(?-i:[A-Z])[\w /-]{1,40}:\s{0,20}$|\(no [^()]{0,60}\)"
     r"|(?<![\w#-])[A-Za-z#-][\w #-]{0,60}['\"]?\s{0,4}[:=]\s{0,8}0(?:\.0{1,8})?%?(?![\w.])"
 )
 _SPACES_BEHIND = ("", r"(?=\s)", r"[^\S\n]{1,40}(?=\s)")
-"""The pattern of no, one and more spaces at the end of a line."""
-# A word begins and ends where it does, or before the next one of a name: `CrashLoop`, but not `LeakyReLU`, `FAILOVER`,
+"""The patterns of no, one and more spaces at the end of a line."""
+# Words end at a word boundary, or before the next word of a name: `CrashLoop`, but not `LeakyReLU`, `FAILOVER`,
 # `src/errors` and `errors::new`.
 _WORD_BEGINS = r"(?<![\w/])"
 _WORD_ENDS = r"(?-i:(?<![a-z])|(?![a-z]))(?-i:(?<![A-Z])|(?![A-Za-z]))(?!::)"
 _MESSAGE = 300
-"""Characters of a message that are kept."""
+"""Most characters kept of a message."""
 
 MODULE = r"(?:[A-Za-z_]\w{0,80}\.){0,10}"
 PYTHON_ENDINGS = ("Error", "Exception", "Interrupt", "Exit")
 _TELLING = ("traceback (most", "file ", ".py", "frame #", " raise ", " of the ", "error: ", "assert ")
-"""What a line that is anything but text has in it, where none of the formats says it."""
+"""Python's own words: a line that is more than text has one of these, or of the formats' words."""
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyLine:
-    """One line of a family; `start`: only where its first word is the text's."""
+    """One line of a family; `start`: it matches only at the first word of the text."""
 
     name: str
     line: SignatureLine
     start: bool
 
     def find(self, text: str) -> str:
-        """The message, from where the line begins; empty where `text` has none."""
+        """Return the message from the start of the match; empty if `text` does not match."""
         found = self.line.find(text)
         if found is None or (self.start and " " in text[: found.start()].strip()):
             return ""
         start = found.start()
-        # A line may begin inside a word: `sh: …` in `bash: …`, and `{word}` matches one character of it there.
+        # A match may begin inside a word: `sh: …` in `bash: …`, and `{word}` matches one character of it there.
         if text[start - 1 : start].isalnum():
             start = text.rfind(" ", 0, start) + 1
         return text[start : start + _MESSAGE].strip()
@@ -115,13 +115,13 @@ class FamilyLine:
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """What reading a log needs to know.
+    """The compiled log formats.
 
-    `prefix` has the group `source`, and is the same for lines that `digits` makes the same. The last group of `repeats`
-    is how often, that of `remote` an exception. `exception` finds the type and the message where a line names an
-    exception, `raises` the type where it is one of source. A line that is anything but text fits one of `families` or
-    has one of the words of `telling` in it, without case; `anchors` looks for what these words are filed under, and for
-    the anchors of families. Before a pattern of `trouble` stands a case-folded word of what it matches.
+    `prefix` has the group `source`; it gives equal results for lines that `digits` maps to the same text. The last
+    group of `repeats` is the count, that of `remote` an exception. `exception` matches type and message in a line that
+    names an exception, `raises` the type in a source line. A line that is more than text matches one of `families` or
+    has one of the words of `telling`, whatever the case; `anchors` searches for the anchors of these words and of the
+    families. Each pattern of `trouble` comes with a case-folded word that every match has.
     """
 
     prefix: re.Pattern[str] | None
@@ -142,23 +142,23 @@ class Formats:
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """Words of which a line that tells a failure has one, without case."""
+        """Case-folded words; a line that reports a failure has at least one."""
         exceptions = (words for words in self.telling if words not in _TELLING)
         return tuple(dict.fromkeys((*exceptions, *(each.line.anchor for each in self.families))))
 
     def tells_of_trouble(self, text: str) -> bool:
-        """Whether `text` has a word by which somebody tells that something went wrong, and not that nothing did."""
-        # Most lines have none, and looking for what tells that nothing happened takes longer.
+        """Whether `text` has a word of trouble outside phrases that report none, such as a counter at 0."""
+        # Most lines have no word of trouble, and the search for such phrases takes longer.
         return self._has_trouble(text) and self._has_trouble(self.no_trouble.sub(" ", text))
 
     def _has_trouble(self, text: str) -> bool:
-        # Where a word stands is found a hundred times faster than where it begins and ends as words do.
+        # A substring search is a hundred times faster than a search for word boundaries.
         folded = text.casefold()
         return any(word in folded and pattern.search(text) for word, pattern in self.trouble)
 
 
 def compile_formats(failures: Failures) -> Formats:
-    """`failures`, ready for use."""
+    """Compile `failures`."""
     level = f"(?:{'|'.join(map(re.escape, sorted(failures.levels, key=len, reverse=True))) or '(?!)'})"
     endings = sorted({*PYTHON_ENDINGS, *failures.exception_endings}, key=len, reverse=True)
     ending = f"(?:{'|'.join(map(re.escape, endings))})"
@@ -226,7 +226,7 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
-    """One pattern of all prefixes; those that name who wrote the line are its group `source`."""
+    """Return one pattern of all prefixes; the group `source` holds prefixes that name the process of the line."""
     grammar = replace(PREFIXES, closed={**PREFIXES.closed, "level": level})
 
     def pattern(lines: Iterable[str]) -> str:
@@ -238,7 +238,7 @@ def _prefixes(failures: Failures, level: str) -> re.Pattern[str] | None:
 
 
 def _matched(line: str, grammar: Grammar) -> str:
-    """The pattern of a line. A space at its end must be there, but is not taken: it may be an indentation."""
+    """Return the pattern of a line. A space at its end must follow, but is not consumed: it may be indentation."""
     written = line.rstrip(" ")
     end = _SPACES_BEHIND[min(len(line) - len(written), 2)]
     return expression(parts_of(written, grammar), grammar, end)
@@ -249,17 +249,17 @@ ASSERTION = "assertion"
 
 
 class LineKind(Enum):
-    """The parts that tracebacks are made of; what `LineRead.first` and `.second` hold stands in brackets."""
+    """The kinds of log lines; `LineRead.first` and `.second` hold the values in parentheses."""
 
     HEADER = auto()
     REMOTE = auto()
-    """A traceback carried over from another process (its exception's name, or empty)."""
+    """The start of a traceback from another process (its exception's name, or empty)."""
     CHAIN = auto()
-    """What Python writes between two tracebacks, the second of which came of the first: no part of either."""
+    """Python's line between two chained tracebacks: part of neither."""
     FRAME = auto()
     """(path, function)"""
     RAISING = auto()
-    """A line of source that raises an exception (its type): what broke off may have no other trace of it."""
+    """A source line that raises an exception (its type): a truncated traceback may name it nowhere else."""
     EXCEPTION = auto()
     """(type, message)"""
     FAMILY = auto()
@@ -268,14 +268,14 @@ class LineKind(Enum):
 
 
 class LineRead(NamedTuple):
-    """A line, classified. `line` is the line of the source file that a frame names, otherwise 0."""
+    """A classified line. `line` is the line of the source file in a frame, otherwise 0."""
 
     kind: LineKind
     first: str = ""
     second: str = ""
     line: int = 0
     verbatim: bool = False
-    """True for an exception that begins its line."""
+    """Whether an exception begins its line."""
 
 
 _LOWERED = re.compile(r"\s{0,40}((?:\w{1,40}\.){1,10}\w{0,80}error): (.*)$")
@@ -298,7 +298,7 @@ _CHAINS = ("During handling of the above exception", "was the direct cause of th
 
 
 def read_lines(texts: Sequence[str], formats: Formats) -> Mapping[int, LineRead]:
-    """Those of some lines that are not only text, by index. What tells one is looked for in all of them at once."""
+    """Classify the lines that are more than text, by index. Searches all lines at once for their anchors."""
     folded = "\n".join(texts).casefold()
     found = formats.anchors.find(folded)
     families = [each for each in formats.families if each.line.anchor in found]
@@ -325,7 +325,7 @@ def _holding(words: str, folded: str, starts: Sequence[int]) -> Iterator[int]:
 
 
 def _classify(line: str, folded: str, formats: Formats, families: Sequence[FamilyLine]) -> LineRead:
-    """What `line` is, which is `folded` without case; `families` are those that the log can hold."""
+    """Classify `line`; `folded` is the line case-folded, `families` are those that occur in the log."""
     if _HEADER in line:
         return _HEADER_READ
     if ("File " in line or ".py" in line or "frame #" in line) and (frame := _frame(line)):
@@ -343,7 +343,7 @@ _HEADER_READ, _CHAIN_READ, TEXT_READ = map(LineRead, (LineKind.HEADER, LineKind.
 
 
 def raised_at_the_end(line: str) -> LineRead | None:
-    """Read the line below the last frame of a traceback, where whatever stands is an exception."""
+    """Read the line below the last frame of a traceback, where any name is an exception."""
     found = _ANYTHING_RAISED.match(line)
     return LineRead(LineKind.EXCEPTION, found[1], found[2] or "", verbatim=True) if found else None
 
@@ -373,7 +373,7 @@ def _of_family(line: str, folded: str, families: Sequence[FamilyLine]) -> LineRe
 
 
 def _inline(line: str) -> LineRead | None:
-    """An exception named in the middle of a line, as in prose or in a message of another system."""
+    """Find an exception named in the middle of a line, as in prose or in a message of another system."""
     if ("Error" in line or "Exception" in line) and not _NOT_RAISED_HERE.search(line):
         found = _INLINE.search(line)
         if found:

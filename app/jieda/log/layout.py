@@ -1,4 +1,4 @@
-"""How a log is laid out for reading: whose lines they are, and what of it may be folded."""
+"""The layout of a log for reading: the process of each line, and the failures, which may be folded."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ NO_MARGIN = (0, "")
 
 @dataclass(frozen=True, slots=True)
 class LogLayout:
-    """By the lines of the paste, counted from 1.
+    """The layout of a log; lines are those of the paste, counted from 1.
 
-    `margins` are runs of lines whose prefixes are alike: how many lines, the width of the prefix, and the place in
-    `sources`, from 1, of the process that it names, or 0. `failures` is where each is told,
-    and `wrappers` are those that only pass others on.
+    `margins` are runs of lines with equal prefixes: number of lines, width of the prefix, and the process that it names
+    as an index of `sources`, from 1, or 0. `failures` are all occurrences; `wrappers` are the indices of failures that
+    only pass on others.
     """
 
     sources: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ NO_LAYOUT = LogLayout()
 
 
 def layout_of(parsed: ParsedLog, wrappers: Collection[str]) -> LogLayout:
-    """The layout of a log; `wrappers` are types of failures."""
+    """Return the layout of a log; `wrappers` are types of failures."""
     named = dict.fromkeys(source for _, source in parsed.margins.values() if source)
     sources = {source: place for place, source in enumerate(named, 1)}
     lines = (parsed.margins.get(line, NO_MARGIN) for line in range(1, max(parsed.margins, default=0) + 1))

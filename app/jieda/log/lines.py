@@ -1,7 +1,7 @@
-"""A log as lines: decoration taken off, the copies that other ranks print folded into one, first places kept; and of a
-log of any size, as it arrives, its end and what stands around the first failure.
+"""Splits a log into lines: without decoration, with the copies of other ranks folded into one, first line numbers kept;
+and reduces a log of any size, as it arrives, to its end and the surroundings of the first failure.
 
-Everything here is linear in the length of the text, and total: any string is a log.
+Everything here is linear in the length of the text and accepts any string.
 """
 
 import json
@@ -13,14 +13,14 @@ from jieda.log.formats import Formats, LineKind, read_lines
 from jieda.signature import LONGEST_SURE
 
 PIECE = 2000
-"""Longer lines are cut into pieces of so many characters, so that no pattern ever sees an endless line."""
+"""Longer lines are cut into pieces of this many characters, so that no pattern ever runs on an endless line."""
 OVERLAP = LONGEST_SURE
-"""What neighboring pieces share: a message shorter than this is whole in one of them."""
+"""Characters that neighboring pieces share: a shorter message is whole in one of them."""
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
-# Color codes whose escape character was lost on the way, as they stand in many a bug report.
+# Color codes that lost their escape character, as in many bug reports.
 _ANSI_REMAINS = re.compile(r"(?:␛|\^\[|\\x1b|\\u001b|\\033)?\[\d{1,3}(?:;\d{1,3}){0,4}m")
-# What an issue tracker or a chat makes of the characters that HTML reserves.
+# Entities that issue trackers and chats put in place of characters reserved in HTML.
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&"}
 _ENTITY = re.compile("|".join(_ENTITIES))
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u2060\ufeff]")
@@ -35,14 +35,14 @@ _MOST_PREFIXES = 8
 
 @dataclass(frozen=True, slots=True)
 class FoldedLog:
-    """Lines without decoration: `texts`, each once, in the order in which they first appear, and `numbers`, the lines
-    of the paste where they do, counted from 1.
+    """Lines without decoration: `texts`, each once, by first appearance, and `numbers`, the lines of the paste where
+    each first appears, counted from 1.
 
-    `rows` are all that was printed, in order, as indexes of `texts`, and `places` their lines of the paste. `printed`
-    is about rows that say more, by their index: times printed, and by which rank or process, or empty.
+    `rows` are all printed lines, in order, as indices of `texts`, and `places` their lines of the paste. `printed` maps
+    the index of a row with a prefix or repeats to times printed, and the rank or process, or empty.
 
-    `processes` are the names in the prefixes of lines, each with the index of the first line below it. `margins` are
-    the widths of these prefixes and the processes that they name, or empty, by the line of the paste.
+    `processes` maps the names in prefixes of lines to the index of their first text. `margins` maps a line of the
+    paste to the width of its prefix and the process that it names, or empty.
     """
 
     texts: Sequence[str]
@@ -55,9 +55,9 @@ class FoldedLog:
 
 
 def physical_lines(text: str) -> list[str]:
-    """The lines of a paste as an editor numbers them.
+    """Split a paste into lines as an editor numbers them.
 
-    A lone carriage return ends a line only where nothing else does: otherwise it is a progress bar's.
+    A lone carriage return ends a line only if there are no other line ends: otherwise it belongs to a progress bar.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n")
@@ -67,7 +67,7 @@ def physical_lines(text: str) -> list[str]:
 
 
 def strip_codes(text: str) -> str:
-    """`text` without terminal codes, control characters and HTML's way to write some; line ends stay."""
+    """Return `text` without terminal codes and control characters, and with HTML entities decoded; line ends stay."""
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     if "[0m" in text:
@@ -78,7 +78,7 @@ def strip_codes(text: str) -> str:
 
 
 def fold(text: str, formats: Formats) -> FoldedLog:
-    """Read a paste: each distinct line once, and who printed what."""
+    """Read a paste: each distinct line once, and the process that printed each row."""
     text = strip_codes(text)
     physical = physical_lines(text)
     decorated = _decorated(dict.fromkeys(physical), text, formats)
@@ -111,7 +111,7 @@ def fold(text: str, formats: Formats) -> FoldedLog:
 
 
 def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset[str]:
-    """Those of the distinct lines of `text` that are not what they say: most of a long log are, and need no more."""
+    """Return the distinct lines of `text` that need processing; most lines of a long log are plain and do not."""
     prefixed = formats.prefix.match if formats.prefix else lambda _: None
     others = [
         each.search for each in (_TAKEN_APART, formats.repeats) if each is not None and each.search(text)
@@ -131,8 +131,8 @@ def _decorated(lines: Collection[str], text: str, formats: Formats) -> frozenset
 
 
 def _read(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, list[tuple[str, int, int]]]:
-    """The width of a physical line's prefixes, and source, place in `index` and times printed of all that it holds; new
-    texts get a place."""
+    """Return the width of a physical line's prefixes, and for each text in it the source, the number in `index` and the
+    times printed; adds new texts to `index`."""
     rows: list[tuple[str, int, int]] = []
     width = 0
     for written in _unwrapped(physical, formats):
@@ -147,7 +147,7 @@ def _read(physical: str, index: dict[str, int], formats: Formats) -> tuple[int, 
 
 
 def _unwrapped(line: str, formats: Formats) -> list[str]:
-    """What a physical line holds: the states of a progress bar, or the text inside a JSON log record."""
+    """Unpack a physical line: the states of a progress bar, or the text inside a JSON log record."""
     if "\r" in line:
         return [state for state in line.split("\r") if state]
     if line[:1] == "{" and line.rstrip()[-1] == "}":
@@ -158,7 +158,7 @@ def _unwrapped(line: str, formats: Formats) -> list[str]:
 
 
 def _json_text(line: str, formats: Formats) -> str:
-    """The message of a record, behind its level where that tells of trouble and the message may not."""
+    """Return the message of a record, after its level if only that reports trouble."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -180,7 +180,7 @@ def _pieces(line: str) -> Sequence[str]:
 
 
 def _prefix(line: str, prefix: re.Pattern[str] | None) -> tuple[str, int]:
-    """Who printed a line (empty where it does not say), and where its text begins. Indentation is kept."""
+    """Return the process that printed a line (empty if unknown), and the offset of its text. Indentation is kept."""
     source, start, tried = "", 0, 0
     while prefix and tried < _MOST_PREFIXES and (found := prefix.match(line, start)):
         tried += 1
@@ -203,26 +203,26 @@ def _says_something(line: str) -> bool:
 
 
 GAP = ("", "[...]", "")
-"""Lines that stand where a part of a log was left out."""
+"""Lines in place of a part of a log that was left out."""
 SEARCHED = 64 << 20
-"""Bytes at the beginning of a log in which its first failure is looked for."""
+"""Bytes at the beginning of a log that are searched for its first failure."""
 LONGEST_LINE = 4096
-"""Bytes of a line by which it is told whether it is a failure."""
+"""Bytes of a line that are checked for a failure."""
 MOST_SHAPES = 20_000
-"""Lines, digits aside, that are looked at for it: with more of them that only look like failures, it is given up."""
+"""Most candidate lines, digits aside, that are checked; the search stops after as many false candidates."""
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
 @dataclass(frozen=True, slots=True)
 class LogExtract:
-    """What is read of a log, as text. `parts` are the first and the last line of each part of it, counted from 1 in the
-    whole log; empty where nothing was left out."""
+    """The text read of a log. `parts` are the first and the last line of each part, counted from 1 in the whole log;
+    empty if nothing was left out."""
 
     text: str
     parts: tuple[tuple[int, int], ...] = ()
 
     def line(self, number: int) -> int:
-        """The line of the log that a line of the text is."""
+        """Map a line of the text to its line of the log."""
         for first, last in self.parts:
             if number <= last - first + 1:
                 return first + max(0, number - 1)
@@ -231,14 +231,14 @@ class LogExtract:
 
 
 class LogWindow:
-    """Takes a log block by block and never holds more than about twice `limit` bytes of it.
+    """Reads a log block by block and never holds more than about twice `limit` bytes of it.
 
     Lines end with `\\n`, in any encoding that writes it as one byte.
     """
 
     def __init__(self, limit: int, formats: Formats) -> None:
         self.size = 0
-        """Bytes taken so far."""
+        """Bytes read so far."""
         self._limit = limit
         self._formats = formats
         self._words = tuple(word.encode() for word in formats.failing)
@@ -252,7 +252,7 @@ class LogWindow:
         self._head_line = 0
 
     def feed(self, block: bytes) -> None:
-        """Take the next bytes; the larger the blocks are, the less work they make."""
+        """Read the next bytes; larger blocks cost less work."""
         self._held += block
         self.size += len(block)
         if self.size <= self._limit:
@@ -263,11 +263,11 @@ class LogWindow:
             self._cut(len(self._held) - self._limit)
 
     def extract(self, encoding: str = "utf-8") -> LogExtract:
-        """What is read of all that was taken. To be asked once."""
+        """Return the extract of all bytes read. Call it once."""
         if self.size <= self._limit:
             return LogExtract(self._held.decode(encoding, "replace"))
         least = len(self._held) - self._limit
-        # What stands around the first failure needs some of the room.
+        # The surroundings of the first failure take part of the limit.
         room = self._limit // 8 + len("\n".join(("", *GAP, "")))
         self._cut(least if self._failure is None else least + room)
         end = self._held.rstrip(b"\n")
@@ -280,7 +280,7 @@ class LogWindow:
         return LogExtract(text, (head, tail))
 
     def _cut(self, least: int) -> None:
-        """Forget what is before the line that begins at `least` or behind it, but for the first failure."""
+        """Drop everything before the first line that begins at `least` or later, except the first failure."""
         cut = self._held.find(b"\n", least - 1, least + LONGEST_LINE) + 1 or least if least > 0 else 0
         if self._failure is not None and not self._head and self._failure < self._gone + cut:
             around = self._limit // 8
@@ -295,7 +295,7 @@ class LogWindow:
         self._gone += cut
 
     def _search(self) -> None:
-        """Look for the first failure among the lines that were not looked at yet."""
+        """Search the lines not yet searched for the first failure."""
         begin, end = max(0, self._searched - self._gone), self._held.rfind(b"\n") + 1
         if end <= begin:
             return

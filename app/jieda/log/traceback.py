@@ -1,5 +1,5 @@
-"""Folded lines to failures: exceptions with their frames, chained ones too, and messages that are not Python's; and the
-passages whose words are compared with those of the entries."""
+"""Parses folded lines into failures: exceptions with their frames, chained ones too, and failures other than Python's;
+and selects the passages whose words are compared with those of the entries."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,11 +22,11 @@ from jieda.log.formats import (
 from jieda.log.lines import fold
 
 MOST_FRAMES = 200
-"""Frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
+"""Most frames kept of one traceback, the innermost ones: an endless recursion has a thousand."""
 MOST_RAISED = 200
-"""Distinct failures kept of one log, the first ones."""
+"""Most distinct failures kept of one log, the first ones."""
 SOURCE_LINES = 10
-"""How far below a `raise` what it raises may stand."""
+"""Most lines between a `raise` and the exception that it raises."""
 _MESSAGE_LENGTH = 600
 _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
 _ONCE = (1, "")
@@ -34,10 +34,7 @@ _BEGINNINGS = (LineKind.HEADER, LineKind.REMOTE)
 
 
 class Frame(NamedTuple):
-    """A place in the code. `line` is 0, `function` and `source` are empty where the log does not tell.
-
-    `number` is the line of the paste.
-    """
+    """A stack frame. Unknown values are 0 (`line`) or empty (`function`, `source`). `number`: the line of the paste."""
 
     path: str
     line: int
@@ -47,9 +44,9 @@ class Frame(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """A failure. `type` is as printed (`torch.OutOfMemoryError`); for anything else, its family (`NCCL`).
+    """A failure. `type`: the exception as printed (`torch.OutOfMemoryError`), or the family of other failures (`NCCL`).
 
-    `frames` run from the outermost to the innermost; `times` adds up all ranks.
+    `frames` run from the outermost to the innermost; `times` counts occurrences over all ranks.
     """
 
     type: str
@@ -58,7 +55,7 @@ class Raised(NamedTuple):
     times: int
     frames: tuple[Frame, ...]
     verbatim: bool
-    """True where it begins its line, as programs print it; False where it is mentioned in the middle of one."""
+    """Whether it begins its line, as programs print it; otherwise it is mentioned inside a line."""
 
     @property
     def name(self) -> str:
@@ -67,8 +64,8 @@ class Raised(NamedTuple):
 
 
 class FailurePlace(NamedTuple):
-    """Where a log tells of a failure, each time that it does: from the outermost frame to the line of the failure.
-    `failure` is its place among those that are told apart."""
+    """One occurrence of a failure: its lines from the outermost frame to the message. `failure` is the index of the
+    distinct failure."""
 
     first: int
     last: int
@@ -77,11 +74,11 @@ class FailurePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedLog:
-    """What is understood of a paste. `texts`, `numbers`, `processes` and `margins` are those of the `FoldedLog`.
+    """A parsed paste. `texts`, `numbers`, `processes` and `margins` are those of the `FoldedLog`.
 
-    `raised` is in the order of the log, each failure once, and `occurrences` are all of them.
+    `raised` lists each failure once, in the order of the log; `occurrences` lists all their occurrences.
 
-    `frames` are all frames, each once, those of a traceback that breaks off too.
+    `frames` lists all frames, each once, including those of truncated tracebacks.
     """
 
     texts: Sequence[str]
@@ -94,7 +91,7 @@ class ParsedLog:
 
 
 def parse(text: str, formats: Formats) -> ParsedLog:
-    """Understand a paste. Never raises; linear in the length of `text`."""
+    """Parse a paste. Never raises; linear in the length of `text`."""
     folded = fold(text, formats)
     reads = read_lines(folded.texts, formats)
     readers: dict[str, _StreamReader] = {}
@@ -109,7 +106,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
             listening -= reader.listening
             reader.feed(folded.places[row], folded.rows[row], times)
             listening += reader.listening
-        # Where nobody waits for what comes next, lines that tell nothing are passed over.
+        # While no reader is listening, lines of plain text are skipped.
         row = row + 1 if listening else tells.find(1, row + 1)
     raised: list[Raised] = []
     frames: dict[tuple[str, int, str], Frame] = {}
@@ -131,9 +128,9 @@ def parse(text: str, formats: Formats) -> ParsedLog:
 
 
 def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePlace, ...]]:
-    """Each failure once, and where each is told: those that differ in values and ranks only are one.
+    """Return each failure once, and all occurrences: failures that differ only in values and ranks are one.
 
-    A message that comes again without its traceback, as Ray shortens what it repeats, is the one above.
+    A repeated message without its traceback, as Ray shortens repeated output, counts as the same failure.
     """
     folded: dict[tuple[str, str, str], Raised] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
@@ -143,7 +140,7 @@ def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePl
     occurrences: list[FailurePlace] = []
     for one in sorted(raised, key=attrgetter("line")):
         message = one.message[:200]
-        # What differs in digits only is masked alike, but for the one digit that tells another value.
+        # A cache of masked messages: messages that differ only in digits have the same mask.
         shape = message.replace("0x", "\0").translate(_DIGITS)
         if (text := masked.get(shape)) is None:
             text = masked[shape] = mask(message)
@@ -162,13 +159,13 @@ def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePl
 
 
 class _StreamReader:
-    """The state while one process's lines go by: the traceback that is open, and what came out so far."""
+    """The state of reading one process's lines: the open traceback, and the failures found so far."""
 
     def __init__(self, texts: Sequence[str], reads: Mapping[int, LineRead], wrappers: frozenset[str]) -> None:
         self.raised: list[Raised] = []
         self.all_frames: list[Frame] = []
         self.listening = False
-        """Whether a line that is nothing by itself could belong to a failure."""
+        """Whether a line of plain text could belong to a failure."""
         self._texts = texts
         self._reads = reads
         self._wrappers = wrappers
@@ -201,7 +198,7 @@ class _StreamReader:
         self.listening = bool(self._frames) or self._unfinished()
 
     def end(self) -> None:
-        """No line follows: a traceback that broke off is a failure all the same where it tells what was raised."""
+        """Finish reading: a truncated traceback still counts as a failure if it names the exception."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
             self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
@@ -229,7 +226,7 @@ class _StreamReader:
             )
 
     def _unfinished(self) -> bool:
-        """Whether the last failure's message goes on in the next line."""
+        """Whether the last failure's message continues on the next line."""
         return not self._frames and bool(self.raised) and self.raised[-1].message[-1:] in {"", ":"}
 
     def _raise(self, read: LineRead, number: int, times: int) -> None:
@@ -253,7 +250,7 @@ class _StreamReader:
         self._raising = None
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
-        """The condition that a bare AssertionError is about, where the log shows it."""
+        """Return the condition of a bare AssertionError, if the log shows it."""
         if frames:
             return frames[-1].source
         if self.raised and self.raised[-1].type == ASSERTION:
@@ -272,46 +269,46 @@ class _StreamReader:
 
 
 SHORT_PASTE = 12
-"""A paste of up to so many lines is read whole: somebody chose these lines, or wrote them."""
+"""A paste of up to this many lines is one passage: a person chose or wrote these lines."""
 LOOKED_AT = 400
-"""Lines at either end of a log in which words of trouble are looked for."""
+"""Lines at either end of a log that are searched for words of trouble."""
 LONGEST_PASSAGE = 600
 LONGEST_QUERY = 200
 LOUDEST = 5
 MOST_FAILURES = 6
-"""The last failures are read: what came before is most often another's."""
+"""Most failures that become passages, the last ones: earlier failures mostly have another cause."""
 
 UNREADABLE = "\ufffd"
-"""What stands for bytes that are not UTF-8."""
+"""Replacement for bytes that are not UTF-8."""
 MOST_UNREADABLE = 0.1
-"""With a larger share of them it is not text at all, or text in another encoding."""
+"""With a larger share of replacements, the paste is not text, or has another encoding."""
 
 
 MOST_CODES = 2
-"""Codes of a passage that are searched for: a dump is full of them."""
+"""Most error codes of a passage that are searched for: a dump is full of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Text without values, from the folded lines of the indexes `lines`; `failure`: a program printed it so."""
+    """Text without values, from the folded lines with the indices `lines`; `failure`: a program printed it."""
 
     text: str
     lines: tuple[int, ...]
     failure: bool
     codes: tuple[str, ...] = ()
-    """Codes that were taken out of `text` with the values."""
+    """Error codes, which were removed from `text` with the values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`passages`, the last failure first; `troubled`: the log is about something that went wrong."""
+    """The passages of a log, the last failure first; `troubled`: the log reports some trouble."""
 
     passages: tuple[Passage, ...]
     troubled: bool
 
     @property
     def query(self) -> str:
-        """A search for it: a few words, or empty where it is not text."""
+        """A search query for the log: a few words, or empty if the log is not text."""
         text = " ".join(" ".join((passage.text, *passage.codes)) for passage in self.passages[:2])
         unread = text.count(UNREADABLE)
         if unread > MOST_UNREADABLE * len(text):
@@ -321,7 +318,7 @@ class Shown:
 
 
 def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
-    """What a log shows: a short paste as a whole, the failures of a long one, or its loudest lines."""
+    """Return the passages of a log: a short paste as a whole, else its failures, else its loudest lines."""
     meanings = " ".join(dict.fromkeys(formats.meanings.get(one.type, "") for one in parsed.raised))
     if len(parsed.texts) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
         text = "\n".join((*parsed.texts, meanings))
@@ -354,7 +351,7 @@ def _words(one: Raised, formats: Formats) -> str:
 
 
 def _loudest(parsed: ParsedLog, formats: Formats) -> tuple[int, ...]:
-    """The last lines that speak of trouble, or else just the last lines."""
+    """Return the last lines with words of trouble, or just the last lines if there are none."""
     last = range(len(parsed.texts))[-LOOKED_AT:]
     loud = [index for index in last if formats.tells_of_trouble(parsed.texts[index])]
     return tuple(loud[-LOUDEST:]) or tuple(last[-LOUDEST:])

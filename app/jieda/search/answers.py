@@ -1,4 +1,4 @@
-"""The request and the answer of a search: the types that every surface shares."""
+"""The request and the answer types of a search, shared by every surface."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from jieda.taxonomy import Filters
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """`lang` is the language to show; it never filters. `verbatim` turns spelling correction off.
-    `frameworks` are what the reader works with: a filter and what the question names come before them.
+    """A search request. `lang` is the language to show; it never filters. `verbatim` turns spelling correction off.
+    `frameworks` are those the reader works with; a filter and names in the question take precedence.
 
-    `unfinished`: the last word may be half typed. It is read as the beginning of one, and nothing is corrected.
+    `unfinished`: the last word may be half typed. It matches as a prefix, and nothing is corrected.
     """
 
     text: str
@@ -42,8 +42,8 @@ class ReasonType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty. A meaning is of the
-    whole query: both are empty."""
+    """Why a hit was found: `text` is the word of the query, `via` the entry's word for it (glossary, typo), or empty.
+    Both are empty for a match by meaning, which concerns the whole query."""
 
     type: ReasonType
     text: str
@@ -56,7 +56,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A passage of an entry: what of it is marked, and what the entry has as code; both in order, none overlapping."""
+    """A passage of an entry with the spans to mark and the spans of code; both in order, without overlap."""
 
     text: str
     marks: tuple[Span, ...] = ()
@@ -97,26 +97,26 @@ class Hit:
     score: float
     reasons: tuple[Reason, ...]
     elsewhere: frozenset[str]
-    """Texts of title reasons that the other edition's title has, and not the one shown."""
+    """Texts of title reasons that occur only in the title of the edition not shown."""
     title: str
     """Escaped HTML whose only tag is `<mark>`."""
     snippet: Snippet
 
 
 MOST_WEAK = 2
-"""Entries whose titles are shown first where nothing fits well."""
+"""Most entries whose titles are shown first if nothing fits well."""
 
 
 @dataclass(frozen=True, slots=True)
 class FacetCount:
-    """How many entries would be found with this value chosen in its facet."""
+    """Number of hits with this value chosen in its facet."""
 
     value: str
     count: int
 
 
 class SuggestionType(StrEnum):
-    """What kind of way out is offered where little or nothing was found."""
+    """The kind of a suggestion for a search with few or no hits."""
 
     SPELLING = "spelling"
     NEAR_MISS = "near_miss"
@@ -125,7 +125,7 @@ class SuggestionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What is offered: a search for `query`, a look at `entry`, or a search with `filters`, by `type`."""
+    """A suggestion by `type`: to search for `query`, to read `entry`, or to search with `filters`."""
 
     type: SuggestionType
     query: str = ""
@@ -134,12 +134,12 @@ class Suggestion:
     """For `drop_filter`: the facet (or `edition`) that filtered everything out."""
     filters: Filters = field(default_factory=Filters)
     count: int = 0
-    """How many entries that search finds (drop filter)."""
+    """Number of entries that the search with `filters` finds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator of the query language that was understood: as typed, and the query without it."""
+    """A recognized operator of the query language: as typed, and the query without it."""
 
     text: str
     without: str
@@ -147,7 +147,8 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """`correction`: what was searched instead, or empty. `phrase_dropped`: a quoted phrase occurs nowhere."""
+    """The answer to a search. `correction`: the query searched instead, or empty. `phrase_dropped`: a quoted phrase
+    occurs nowhere."""
 
     query: str
     total: int
@@ -157,23 +158,23 @@ class SearchAnswer:
     correction: str
     phrase_dropped: bool
     weak: bool
-    """True when nothing fits well."""
+    """Whether no hit fits well."""
     absent_words: tuple[str, ...]
-    """Words of a question that no entry has in any way, filters aside."""
+    """Words of a question that no entry has in any form, filters aside."""
     operators: tuple[Operator, ...] = ()
     frameworks: tuple[str, ...] = ()
-    """Whose entries are asked for: by a filter, otherwise by name in the question, otherwise by `SearchRequest`."""
+    """Frameworks asked about: those of a filter, otherwise named in the question, otherwise of `SearchRequest`."""
     framework_fits: bool = False
-    """Whether any of these has an entry that answers, which then comes before all others."""
+    """Whether an entry of these answers; it then comes first."""
 
     @property
     def is_of_others(self) -> bool:
-        """Whether what was found is written for other frameworks than the one that is asked about."""
+        """Whether all hits are for other frameworks than those asked about."""
         return bool(self.frameworks and self.hits) and not self.framework_fits
 
 
 class CompletionType(StrEnum):
-    """What a completion is."""
+    """The kind of a completion."""
 
     TITLE = "title"
     IDENTIFIER = "identifier"
@@ -183,7 +184,7 @@ class CompletionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """`target` is an entry id for a title, `facet/value` for a tag, otherwise empty: search `text`."""
+    """A completion; `target` is an entry id for a title, `facet/value` for a tag, otherwise empty: search `text`."""
 
     text: str
     type: CompletionType

@@ -1,13 +1,13 @@
-"""Completes what is typed, to titles, identifiers, tags in use and words of the glossary.
+"""Completes typed text to titles, identifiers, tags in use and words of the glossary.
 
-What there is to complete to is kept with a generation as arrays, and looked up among sorted strings; only what stands
-inside a word is searched for.
+The candidates of a generation are arrays. Matches at the start of a word are looked up among sorted strings; only
+matches inside a word need a search.
 
-    text, target          what is shown and where it leads, by candidate
-    kind, order, groups   type of completion; rank within the same place; first candidate of each group of languages
-    folded, loose         what typed text is compared with; in `loose`, `-`, `_` and space are one
-    folded.of, folded.at  every place at which a word starts in a folded string, sorted by what stands from there on:
-                          the candidate, and the byte; likewise for `loose`
+    text, target          text shown and target, by candidate
+    kind, order, groups   type of completion; rank among equal matches; first candidate of each group of languages
+    folded, loose         strings compared with typed text; in `loose`, `-`, `_` and space are one
+    folded.of, folded.at  every start of a word in a folded string, sorted by the text from there on: the candidate, and
+                          the byte; likewise for `loose`
 
 Candidates are grouped by language (none, English, Chinese); in a group they are in the order in which they are shown.
 """
@@ -34,14 +34,14 @@ IDENTIFIER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CompletionCandidate:
-    """Something to complete to. `lang`: shown to its readers first; None for what is in no language."""
+    """A candidate for completion. `lang`: readers of this language see it first; None if it has no language."""
 
     completion: Completion
     lang: Language | None
 
 
 def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:
-    """Titles of an entry and the identifiers in its code."""
+    """Yield the titles of an entry and the identifiers in its code."""
     for lang, edition in entry.editions.items():
         yield CompletionCandidate(Completion(edition.title, CompletionType.TITLE, entry.id), lang)
         for code in edition.code:
@@ -50,7 +50,7 @@ def entry_candidates(entry: Entry) -> Iterator[CompletionCandidate]:
 
 
 def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> Iterator[CompletionCandidate]:
-    """Names of the tags that any of some entries has."""
+    """Yield the names of the tags that any of `entries` has."""
     used = {(facet, value) for entry in entries for facet in FACETS for value in facet_values(entry)[facet]}
     for facet in FACETS:
         for value, tag in taxonomy.facet(facet).items():
@@ -60,7 +60,7 @@ def tag_candidates(entries: Iterable[Entry | Summary], taxonomy: Taxonomy) -> It
 
 
 def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[CompletionCandidate]:
-    """Words of the glossary."""
+    """Yield the words of the glossary."""
     for group in glossary:
         for lang, words in ((Language.EN, group.en), (Language.ZH, group.zh)):
             for word in words:
@@ -69,7 +69,7 @@ def glossary_candidates(glossary: Iterable[GlossaryGroup]) -> Iterator[Completio
 
 GROUPS = (None, *Language)
 TYPES = tuple(CompletionType)
-# The first character, what stands behind one of these, and every Chinese one.
+# Words start at the first character, after one of these, and at every Chinese character.
 WORD_STARTS = re.compile(rf"\A(?!\Z)|(?<=[\s_\-./:(\[\"'“（《：，、])(?!\Z)|(?=[{EAST_ASIAN}])")
 SEPARATORS = re.compile(r"[_\-\s]+")
 
@@ -77,17 +77,17 @@ Fold = Callable[[str], str]
 
 
 def loosened(text: str) -> str:
-    """Folded text with `-`, `_` and space made one."""
+    """Return folded text with `-`, `_` and space unified."""
     return SEPARATORS.sub("_", text).strip("_")
 
 
 def starts_word(text: str, at: int) -> bool:
-    """Whether a word starts at a place of a string; every Chinese character starts one."""
+    """Whether a word starts at offset `at`; every Chinese character starts one."""
     return WORD_STARTS.match(text, at) is not None
 
 
 def completion_arrays(candidates: Sequence[CompletionCandidate], fold: Fold) -> dict[str, Array]:
-    """What a `Completer` reads."""
+    """Return the arrays that a `Completer` reads."""
     folded_by_text = {one.completion.text: fold(one.completion.text) for one in candidates}
 
     def key(one: CompletionCandidate) -> tuple[int, int, str]:
@@ -121,7 +121,7 @@ def _word_starts(name: str, texts: Sequence[str]) -> dict[str, Array]:
 
 
 def _starts(text: str) -> Iterator[tuple[bytes, int]]:
-    """What stands from each start of a word on, and the byte of it."""
+    """Yield the text from each start of a word on, and its byte offset."""
     encoded = text.encode("utf-8", "surrogatepass")
     byte = before = 0
     for start in WORD_STARTS.finditer(text):
@@ -131,20 +131,20 @@ def _starts(text: str) -> Iterator[tuple[bytes, int]]:
 
 
 LONGEST = 120
-"""Characters of what is typed that are looked at."""
+"""Most characters of typed text that are used."""
 
-# Where the typed text stands, best first.
+# Where a candidate has the typed text, best first.
 WHOLE, PREFIX, WORD_PREFIX, INNER = range(4)
 
 FIRST = b"\x00"
-"""Sorts behind a string and before every longer one that starts with it."""
+"""Sorts after a string and before every longer one that starts with it."""
 
 EAGER = 4
-"""Times as many candidates as are wanted are put in order at first; the rest when these do not do."""
+"""This many times the limit of candidates are sorted first; the rest only if these do not suffice."""
 
 
 class WordStarts:
-    """Strings, and the places at which words start in them, sorted by what stands from there on."""
+    """Strings, and the starts of words in them, sorted by the text from there on."""
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self.strings = Strings(arrays, name)
@@ -153,18 +153,18 @@ class WordStarts:
         self._of, self._at = arrays[f"{name}.of"], arrays[f"{name}.at"]
 
     def starting(self, typed: str) -> Iterator[Array]:
-        """Numbers of the strings that are `typed`; of those that start with it; of those that have it at the start of
-        any word, one that has it twice named twice."""
+        """Yield the numbers of the strings equal to `typed`; of those that start with it; of those that have it at the
+        start of any word, once for each such word."""
         wanted = encoded(typed)
         first, end = self._place(wanted), self._place(wanted + LAST)
-        # Of what starts with `typed`, `typed` alone comes first.
+        # `typed` itself sorts before longer strings that start with it.
         whole = self._place(wanted + FIRST)
         yield self._of[first:whole][self._at[first:whole] == 0]
         yield self._of[first:end][self._at[first:end] == 0]
         yield self._of[first:end]
 
     def holding(self, typed: str, first: int, end: int) -> Iterator[int]:
-        """Numbers, from `first` to before `end`, of strings that have `typed` anywhere, and perhaps of some more."""
+        """Yield numbers in `first:end` of strings that have `typed` anywhere, and perhaps of some others."""
         wanted = encoded(typed)
         start = int(self._bounds[first])
         text, place = bytes(self._text[start : int(self._bounds[end])]), 0
@@ -189,10 +189,10 @@ class Completer:
     def __init__(
         self, arrays: Mapping[str, Array], fold: Callable[[str], str], finds: Callable[[str], bool]
     ) -> None:
-        """`arrays` of `completion_arrays`, `fold` as they were made with.
+        """`arrays`: from `completion_arrays` with the same `fold`.
 
-        `finds` says whether searching for a word of the glossary leads anywhere. It is asked when the word is about
-        to be offered and once only: to search for all of them would cost more than the rest of a build.
+        `finds`: whether a search for a word of the glossary has hits. It is called once per word, when the word is
+        about to be offered: searching for all of them in advance would cost more than the rest of a build.
         """
         self._fold = fold
         self._finds = cache(finds)
@@ -202,9 +202,9 @@ class Completer:
         self._groups = arrays["groups"].tolist()
 
     def complete(self, text: str, lang: Language, limit: int) -> tuple[Completion, ...]:
-        """At most `limit`, best first: what starts with `text` before what has it at the start of a word, before
-        what has it inside; `-`, `_` and space alike; titles in `lang` before titles in the other language. Words of the
-        glossary only where a search for them finds something. Raises what `finds` raises."""
+        """Return at most `limit` completions, best first: those that start with `text`, then those that have it at the
+        start of a word, then inside one; `-`, `_` and space are equal; titles in `lang` before titles in the other
+        language. Words of the glossary only if a search for them has hits. Raises what `finds` raises."""
         typed = self._fold(text.strip()[:LONGEST])
         if not typed:
             return ()
@@ -219,8 +219,8 @@ class Completer:
         return tuple(found)
 
     def _ranked(self, typed: str, loose: str, lang: Language, limit: int) -> Iterator[int]:
-        """Candidates in the order in which they are shown."""
-        # Whatever has the text as typed at one of these places has it loosely at this or a better one.
+        """Yield candidates in the order in which they are shown."""
+        # A candidate with the text as typed at one of these places has it loosely at the same or a better one.
         strings, wanted = (self._loose, loose) if loose else (self._folded, typed)
         for place, numbers in zip((WHOLE, PREFIX, WORD_PREFIX), strings.starting(wanted), strict=True):
             for number in self._in_order(numbers, lang, limit):
@@ -229,7 +229,7 @@ class Completer:
         yield from self._inside(strings, wanted, typed, loose, lang)
 
     def _in_order(self, numbers: Array, lang: Language, limit: int) -> Iterator[int]:
-        """Candidates that are equally well placed: those for readers of `lang` first."""
+        """Yield candidates with equally good matches: those for readers of `lang` first."""
         foreign = GROUPS.index(lang.other)
         start, end = self._groups[foreign], self._groups[foreign + 1]
         ranks = self._order[numbers] + len(self._order) * ((numbers >= start) & (numbers < end))
@@ -258,7 +258,7 @@ class Completer:
         yield from foreign
 
     def _place(self, number: int, typed: str, loose: str) -> int | None:
-        """Where typed text stands in a candidate, as typed if it does, otherwise loosely."""
+        """Return where a candidate has the text: as typed if possible, otherwise loosely."""
         place = _place(typed, self._folded.strings.at(number))
         return _place(loose, self._loose.strings.at(number)) if place is None and loose else place
 

@@ -1,7 +1,7 @@
-"""Entries to documents: which text goes into which zone, analyzed once, and how it is written.
+"""Turns entries into documents: assigns texts to zones, analyzes them once, and records their spelling.
 
-Analysis makes one word of many writings, so that each finds the others. A document keeps, beside the words, the
-separators between them: from these it is read, without the text, whether `--load`, `load` or `load_dir` stands there.
+Analysis reduces many spellings to one word, so that each finds the others. Beside the words, a document keeps the
+separators between them: these distinguish `--load`, `load` and `load_dir` without the text.
 """
 
 import hashlib
@@ -39,14 +39,14 @@ ZONES = (
     "signature",
     "tag",
 )
-"""What terms are kept by. Asides are links to other entries, whose words are only half about this one."""
+"""The zones of a document. Asides are links to other entries, whose words are only half about this one."""
 
 EDITION, UPDATED = "edition", "updated"
-"""What documents are filtered by beside their tags."""
+"""Further facets that documents are filtered by."""
 
 TITLES, BODIES, FRONTS, ELSEWHERE = range(4)
-"""Where an exact writing may stand: in a title, in the text of a page, in what only search sees (aliases, symptoms,
-signatures), or in what is not the entry's own writing (names of tags, the scope it applies to)."""
+"""Regions of text for exact matches: titles, the text of a page, text that only search sees (aliases, symptoms,
+signatures), and text that is not the entry's own (names of tags, the scope it applies to)."""
 
 
 REGIONS = 4
@@ -54,8 +54,8 @@ REGIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class ZoneWeight:
-    """`weight` multiplies term frequencies, `b` says how far length discounts them. A zone of `pivot` terms is neither
-    discounted nor raised."""
+    """Weights of a zone: `weight` multiplies term frequencies, `b` is the strength of length normalization. In a zone
+    of `pivot` terms, length changes nothing."""
 
     weight: float
     b: float
@@ -64,9 +64,9 @@ class ZoneWeight:
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """What an index needs to weigh occurrences: each zone of `ZONES`, each kind of term by its prefix, and `k1`,
-    the weighted frequency at which a term has brought half of what it can bring. `gist` is what the mean of a
-    document's vectors counts by beside the closest of them."""
+    """The weights of an index: of each zone of `ZONES`, of each kind of term by its prefix, and `k1`, the weighted
+    frequency at which a term reaches half of its highest score. `gist` is the weight of the mean of a document's
+    vectors beside the closest one."""
 
     zones: Mapping[str, ZoneWeight]
     kinds: Mapping[str, float]
@@ -74,52 +74,52 @@ class Weighting:
     gist: float = 0.0
 
     def norms(self, lengths: ArrayLike) -> NDArray[np.float64]:
-        """1 − b + b · length/pivot of zones `lengths` terms long, both of shape (…, zones)."""
+        """Return 1 − b + b · length/pivot for zones of `lengths` terms, both of shape (…, zones)."""
         b, pivots = np.array([(self.zones[zone].b, self.zones[zone].pivot) for zone in ZONES]).T
         norms: NDArray[np.float64] = 1 - b + b * np.asarray(lengths) / pivots
         return norms
 
 
 START = END = "\n"
-"""Stands for the start and the end of a text: something that is part of no name."""
+"""Marks the start and the end of a text with a character that no name has."""
 
 LONGEST_SEPARATOR = 16
-"""Of a longer separator both ends are kept; nobody types one."""
+"""A longer separator is reduced to its two ends; nobody types one."""
 
 LEFT_OPEN = re.compile(r"(?<!\w)(?<!\w-)\Z")
 RIGHT_OPEN = re.compile(r"(?![\w-])")
 PLAIN = frozenset({"", " "})
-"""What most separators are."""
+"""The most common separators."""
 JOINERS = re.compile(r"[-_ ]+")
 WORD = "x"
 
 
 class Held(IntFlag):
-    """How a text holds a writing, beyond its words."""
+    """How a text matches the exact spelling of a query."""
 
     NONE = 0
     INSIDE = 1
-    """As written, perhaps as a part of a longer name."""
+    """As typed, perhaps as a part of a longer name."""
     ALIKE = 2
     """By itself, with `-`, `_` and space exchanged."""
     ALONE = 4
-    """As written and by itself: leading dashes are not part of a longer name."""
+    """As typed and by itself: leading dashes do not make a longer name."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedText:
-    """A text as atoms and separators: `separators[i]` stands before atom i, the last separator behind the last atom."""
+    """A text as atoms and separators: `separators[i]` precedes atom i, the last separator follows the last atom."""
 
     region: int
-    """TITLES, BODIES, FRONTS or ELSEWHERE of `fields`."""
+    """TITLES, BODIES, FRONTS or ELSEWHERE."""
     atoms: tuple[str, ...]
     separators: tuple[str, ...]
     zone: str = "body_en"
-    """One of `fields.ZONES`."""
+    """One of `ZONES`."""
 
 
 def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> tuple[str, ...]:
-    """What stands before each atom of an analyzed text, and behind the last; folded and cut to `LONGEST_SEPARATOR`."""
+    """Return the text before each atom and after the last one; folded and cut to `LONGEST_SEPARATOR`."""
     found, last = [], 0
     for start, end in analysis.spans:
         found.append(text[last:start])
@@ -136,7 +136,7 @@ def separators_of(text: str, analysis: Analysis, fold: Callable[[str], str]) -> 
 def indexed_text(
     zone: str, region: int, text: str, analysis: Analysis, fold: Callable[[str], str]
 ) -> IndexedText:
-    """An analyzed text that has an atom, as a document keeps it."""
+    """Return an analyzed text, which has at least one atom, as a document keeps it."""
     first, *inner, last = separators_of(text, analysis, fold)
     return IndexedText(region, tuple(analysis.words), (START + first, *inner, last + END), zone)
 
@@ -147,25 +147,25 @@ def _cut(separator: str) -> str:
 
 
 def left_edge(typed: str, separator: str) -> tuple[bool, bool]:
-    """Whether the start of a writing fits the separator that it stands behind, and whether a name can start there."""
+    """Whether the start of a typed text fits the separator before it, and whether a name can start there."""
     fits = separator.endswith(typed)
     return fits, fits and LEFT_OPEN.search(WORD + separator[: len(separator) - len(typed)]) is not None
 
 
 def right_edge(typed: str, separator: str) -> tuple[bool, bool]:
-    """Whether the end of a writing fits the separator behind it, and whether a name can end there."""
+    """Whether the end of a typed text fits the separator after it, and whether a name can end there."""
     fits = separator.startswith(typed)
     return fits, fits and RIGHT_OPEN.match(separator[len(typed) :] + WORD) is not None
 
 
 def between(typed: str, separator: str) -> tuple[bool, bool]:
-    """Whether a separator inside a writing is as typed, and whether it is so apart from the separator used."""
+    """Whether an inner separator is as typed, and whether it is at least an equivalent joiner (`-`, `_`, space)."""
     same = typed == separator
     return same, same or bool(JOINERS.fullmatch(typed) and JOINERS.fullmatch(separator))
 
 
 def held(typed: Sequence[str], separators: Sequence[str]) -> Held:
-    """How a place at which all words of a writing stand holds it; `typed` and `separators` are of the same length."""
+    """Return how a place with all words of a typed text matches it; `typed` and `separators` have the same length."""
     (left, starts), (right, ends) = left_edge(typed[0], separators[0]), right_edge(typed[-1], separators[-1])
     inner = [between(one, other) for one, other in zip(typed[1:-1], separators[1:-1], strict=True)]
     return flags(
@@ -177,7 +177,7 @@ def held(typed: Sequence[str], separators: Sequence[str]) -> Held:
 
 
 def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
-    """Edges that fit, edges that stand free, and separators that are the same or alike, as one value."""
+    """Combine into one value whether edges fit, edges are free, and separators are the same or alike."""
     found = Held.NONE
     if fits and same:
         found |= Held.INSIDE
@@ -191,29 +191,29 @@ def flags(*, fits: bool, alone: bool, same: bool, alike: bool) -> Held:
 ASIDES = frozenset({"see-also"})
 
 ANYWHERE = "*"
-"""Stands for all frameworks: an entry that applies anywhere is written for each."""
+"""The framework of entries that apply anywhere."""
 
 LONGEST_KEY = 96
-"""Of a longer code span the digest is kept: what is compared is the whole."""
+"""A longer code span is replaced by its digest, as only whole spans are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An entry, analyzed. `zones` says how often each term stands in each zone of `fields.ZONES`."""
+    """An analyzed entry. `zones`: frequency of each term in each zone of `ZONES`."""
 
     id: str
     zones: Mapping[str, Mapping[str, int]]
     keys: tuple[str, ...]
-    """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans; the
-    `FRAMEWORK` term of what it is written for."""
+    """`TokenKind.KEY` terms of its titles and aliases; `SPAN` and `FOLDED_SPAN` terms of its code spans; `FRAMEWORK`
+    terms of the frameworks it is for."""
     texts: Sequence[IndexedText]
-    """Atoms and separators of all its texts: what phrases and exact writings are found in, none across two texts."""
+    """Atoms and separators of all its texts, for phrases and exact matches, which never span two texts."""
     facets: Mapping[str, tuple[str, ...]]
     """Tags by facet, its languages under EDITION, and the day of its last change under UPDATED."""
     failure_terms: Mapping[str, int] = field(default_factory=dict)
-    """In how many of the texts that tell its failure each word stands: what a diagnosis counts."""
+    """Number of its texts about failures that have each word, for the diagnosis."""
     meaning: Meaning | None = None
-    """What it says, embedded, where somebody embeds."""
+    """Its embedded texts, if there is an embedder."""
 
 
 def document_of(
@@ -223,7 +223,7 @@ def document_of(
     taxonomy: Taxonomy,
     tag_languages: Iterable[Language] = tuple(Language),
 ) -> Document:
-    """The document of an entry; its tags are indexed under their names in `tag_languages`."""
+    """Return the document of an entry; its tags are indexed under their names in `tag_languages`."""
     held: dict[str, list[str]] = {zone: [] for zone in ZONES}
     texts: list[IndexedText] = []
     for zone, region, text in zone_texts(entry, taxonomy, tuple(tag_languages)):
@@ -250,14 +250,14 @@ def build_documents(
     glossary: Glossary,
     tag_languages: Iterable[Language] = tuple(Language),
 ) -> Iterator[Document]:
-    """A document for every entry of a library, in the order of ids."""
+    """Yield a document for every entry of a library, in the order of ids."""
     languages = tuple(tag_languages)
     for _, entry in sorted(library.entries.items()):
         yield document_of(entry, analyzer, glossary, library.taxonomy, languages)
 
 
 def span_keys(text: str, analyzer: Analyzer) -> tuple[str, str]:
-    """What `text` is found under as a code span: as written, and folded."""
+    """Return the keys of `text` as a code span: as written, and folded."""
     return _key(TokenKind.SPAN, text), _key(TokenKind.FOLDED_SPAN, analyzer.fold(text))
 
 
@@ -279,7 +279,7 @@ def _keys(entry: Entry, analyzer: Analyzer) -> set[str]:
 
 
 def keyed_texts(entry: Entry) -> Iterator[str]:
-    """Titles and aliases: a query that is one of them puts the entry first."""
+    """Yield titles and aliases: a query equal to one of them puts the entry first."""
     for edition in entry.editions.values():
         yield edition.title
         yield from edition.aliases
@@ -288,7 +288,7 @@ def keyed_texts(entry: Entry) -> Iterator[str]:
 def zone_texts(
     entry: Entry, taxonomy: Taxonomy, tag_languages: tuple[Language, ...]
 ) -> Iterator[tuple[str, int, str]]:
-    """Each text of an entry with the zone and the region (`fields`) it belongs to."""
+    """Yield zone, region and text of each text of an entry."""
     for lang, edition in entry.editions.items():
         yield f"title_{lang}", TITLES, edition.title
         yield f"body_{lang}", ELSEWHERE, edition.applies_to
@@ -312,19 +312,19 @@ def zone_texts(
 
 
 def body_lines(edition: Edition) -> Iterator[str]:
-    """The text of an edition, a line for each block."""
+    """Yield the text of an edition, a line for each block."""
     for section in edition.sections:
         if section.key not in ASIDES:
             yield from section.text.splitlines()
 
 
 def aside_lines(edition: Edition) -> Iterator[str]:
-    """The text that speaks of other entries."""
+    """Yield the lines of text about other entries."""
     for section in edition.sections:
         if section.key in ASIDES:
             yield from section.text.splitlines()
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """`texts` without repeats, in order."""
+    """Return `texts` without repeats, in order."""
     return tuple(dict.fromkeys(texts))

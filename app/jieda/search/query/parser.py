@@ -1,5 +1,5 @@
-"""What a person typed, to a query and the frameworks that it names: never fails, and nothing typed is an operator but
-balanced quotes."""
+"""Parses typed text into a query and the frameworks that it names. Never fails; balanced quotes are the only
+operator."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,8 +17,8 @@ from jieda.search.weights import FUNCTION_WORD_WEIGHT
 from jieda.taxonomy import Filters, Tag
 
 OWN_USES = 0.5
-"""The share of entries with an ordinary word in them that are of the framework it names, where it is said for that: of
-`slime` nearly all, of a framework called Leave hardly any."""
+"""An ordinary word names a framework only if at least this share of the entries with the word are of that framework:
+nearly all for `slime`, hardly any for a framework called Leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Naming:
 
 
 class FrameworkNames:
-    """The names of a taxonomy's frameworks, ready to be found in questions."""
+    """Finds the names of a taxonomy's frameworks in questions."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class FrameworkNames:
         frequency: Callable[[str], int],
         entries: Callable[[str], int],
     ) -> None:
-        """How many entries hold an index term, and how many a framework has."""
+        """`frequency`: number of entries with an index term; `entries`: number of entries of a framework."""
         self._is_word, self._frequency, self._entries = analyzer.is_word, frequency, entries
         self._owners: dict[str, dict[str, str]] = {}
-        """By the folded name, the frameworks called so and how each writes it."""
+        """Maps a folded name to the frameworks of that name and the spelling of each."""
         for tag in frameworks:
             for name in filter(None, (*tag.name.values(), tag.id)):
                 self._owners.setdefault(name.casefold(), {}).setdefault(tag.id, name)
@@ -53,7 +53,7 @@ class FrameworkNames:
         )
 
     def of(self, text: str) -> Iterator[Naming]:
-        """Every place that names a framework; a name inside another, a path or an identifier names none."""
+        """Yield every mention of a framework, except inside another name, a path or an identifier."""
         if not self._owners:
             return
         for found in self._names.finditer(text):
@@ -62,8 +62,8 @@ class FrameworkNames:
                     yield Naming(framework, *found.span())
 
     def _is_meant(self, typed: str, framework: str, name: str, text: str) -> bool:
-        """An English word names a framework where it is written as the name is, or stands in a Chinese sentence, and
-        where entries mostly use it so."""
+        """Whether a word means the framework: an English word does if it is spelled as the name is, or is in a Chinese
+        sentence, and if most entries use it that way."""
         word = name.casefold()
         if not self._is_word(word):
             return True
@@ -72,8 +72,8 @@ class FrameworkNames:
 
 
 def lightened(words: Sequence[QueryWord], namings: Sequence[Naming]) -> list[QueryWord]:
-    """The words of a question, those that name a framework as light as one that only serves the sentence: they say
-    whose entries are asked for, and not about what."""
+    """Return the words of a question with the weight of a function word for names of frameworks: these select
+    entries, but do not say what the question is about."""
     return [
         _light(word) if any(one.start <= word.start and word.end <= one.end for one in namings) else word
         for word in words
@@ -89,34 +89,34 @@ def _light(word: QueryWord) -> QueryWord:
 
 
 def unnamed(text: str, namings: Sequence[Naming]) -> str:
-    """A question without the frameworks that it names, where anything else is said: titles that only name the same are
-    no answers."""
+    """Return a question without the frameworks that it names, or empty if nothing else is left: titles that merely
+    name the same framework are no answers."""
     for one in sorted(set(namings), key=lambda each: -each.start):
         text = f"{text[: one.start]} {text[one.end :]}"
     return text if re.search(r"\w", text) else ""
 
 
 SHORT_RUN = 3
-"""Han characters up to which a query is more likely one name than several words."""
+"""A query of up to this many Han characters is more likely one name than several words."""
 MOST_CORRECTIONS = 4
-"""Words corrected at most: each costs a pass over the whole vocabulary."""
+"""Most words that are corrected: each costs a pass over the whole vocabulary."""
 LONGEST_CORRECTED = 20
-"""Words beyond which a query is pasted text, whose words are as they were printed."""
+"""A query of more words is pasted text and is not corrected."""
 
 QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|「([^」\n]+)」')
 QUOTES_ARE_TEXT = re.compile(r'File "|[{\[]\s*["\']|["\']\s*:|=\s*["\']')
-"""In a traceback, a JSON object or an assignment, quotes belong to the text."""
+"""A traceback, a JSON object or an assignment, in which quotes belong to the text."""
 
 CODE_MARKS = re.compile(r"[^\w\s]|_|\w[A-Z]|\d", re.ASCII)
-"""What only code has, where no Chinese stands beside it."""
+"""Marks of code, in text without Chinese."""
 
 MAX_CLAUSES = 48
-"""A longer query is searched by its rarest words."""
+"""A query of more clauses is reduced to its rarest ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """`corrected` is the text that was searched instead of what was typed, or empty."""
+    """A parsed query; `corrected` is the text searched instead of the typed one, or empty."""
 
     query: Query
     corrected: str
@@ -124,7 +124,7 @@ class ParsedQuery:
 
 
 class QueryParser:
-    """Reads queries with the analyzer and glossary that the index was made with."""
+    """Parses queries with the analyzer and glossary of the index."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class QueryParser:
         """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
-        # Of a title that is being typed its framework may be all that can be told.
+        # Of a title that is being typed, the framework may be the only complete word, so it keeps its weight.
         typed = lightened(words_of(analysis, text), () if unfinished else namings)
         as_typed = verbatim or unfinished or len(typed) > LONGEST_CORRECTED
         words = typed if as_typed else self._substitutes.parted(typed)
@@ -198,8 +198,8 @@ class QueryParser:
         )
 
     def _corrections(self, analysis: Analysis, parted: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
-        """Of words that the glossary doesn't know either, whether or not an entry uses them. `parted`: start and end of
-        those that are two words."""
+        """Return corrections of words that the glossary lacks, too. `parted`: start and end of words that were split in
+        two."""
         known = [*parted, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
         slips = (
             one
@@ -209,7 +209,7 @@ class QueryParser:
         return tuple(islice(slips, MOST_CORRECTIONS))
 
     def _required(self, text: str) -> Iterator[tuple[str, ...]]:
-        """Atoms of every quoted phrase of a one-line query that is neither traceback nor JSON."""
+        """Yield the atoms of every quoted phrase of a one-line query that is neither traceback nor JSON."""
         if "\n" in text.strip() or QUOTES_ARE_TEXT.search(text):
             return
         for match in QUOTED.finditer(text):
@@ -218,7 +218,7 @@ class QueryParser:
                 yield tuple(atom.text for atom in atoms)
 
     def _rarest(self, clauses: Sequence[Clause]) -> Sequence[Clause]:
-        """At most MAX_CLAUSES: those whose literal words the fewest documents hold, and any at all."""
+        """Return at most MAX_CLAUSES clauses: those with the rarest literal words that some document has."""
         if len(clauses) <= MAX_CLAUSES:
             return clauses
 
