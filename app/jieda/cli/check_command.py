@@ -1,4 +1,4 @@
-"""`jieda check`: everything wrong in the content, for people, for editors and for continuous integration."""
+"""`jieda check`: all content problems, for people, editors and continuous integration."""
 
 import json
 import os
@@ -88,14 +88,14 @@ def _marked(problem: Problem, mark: str) -> str:
 
 
 def checked(directories: tuple[Path, ...], *, searches: bool) -> CheckReport:
-    """The whole check. Raises ContentError, JiedaError."""
+    """Run the whole check. Raises ContentError, JiedaError."""
     with answers_of(directories) if searches else nullcontext() as answers:
         return check_content(directories, answers)
 
 
 @contextmanager
 def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
-    """What some content answers, by an index in a temporary directory.
+    """Yield functions that search and diagnose the content, using an index in a temporary directory.
 
     Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
     """
@@ -120,12 +120,12 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
 def _since(
     report: CheckReport, directories: tuple[Path, ...], revision: str, *, searches: bool
 ) -> CheckReport:
-    """What of a report the work since a revision is answerable for. Raises GitError."""
+    """Return the part of a report that changes since a revision are responsible for. Raises GitError."""
     with as_of(directories, revision) as earlier:
         try:
             before = checked(earlier.directories, searches=searches)
         except ContentError:
-            # Then nothing was served before, and everything wrong is news.
+            # Nothing was served then, so every problem is new.
             return report
         return replace(
             report,

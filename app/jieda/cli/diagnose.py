@@ -1,4 +1,4 @@
-"""`jieda diagnose`: a log from a file or a pipe, explained by the local content or by a server."""
+"""`jieda diagnose`: explains a log from a file or a pipe, using the local content or a server."""
 
 import os
 import re
@@ -27,19 +27,19 @@ from jieda.usecases.long_logs import diagnose_log, window
 T = TypeVar("T")
 CHUNK = 1 << 20
 UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"\x28\xb5\x2f\xfd": "zstdcat"}
-"""What makes text of a compressed log, by its first bytes."""
+"""Programs that decompress a log, by its magic bytes."""
 WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""What UTF-16 begins with."""
+"""Byte order marks of UTF-16."""
 NO_TEXT = bytes(set(range(32)) - set(b"\0\a\b\t\n\f\r\x1b"))
 HEAD, MOST_NO_TEXT = 1 << 12, 0.02
-"""Of so many first bytes of a text, this part; a program has 4 to 15 hundredths."""
+"""Bytes examined at the start, and the share of control bytes that text may have; binaries have 4 to 15 hundredths."""
 SURE = frozenset({Confidence.EXACT.value, Confidence.LIKELY.value})
-"""Answers that exit with 0."""
+"""Confidences with exit code 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the answer is to be: in which language and form; `where` is the name of the log."""
+    """Options for the output: language and format; `where` is the name of the log."""
 
     lang: Language
     framework: str
@@ -108,7 +108,7 @@ def _not_empty(log: T) -> T:
 
 
 def blocks(file: Path) -> Iterator[bytes]:
-    """The log as it is read. Raises click.FileError, click.UsageError."""
+    """Yield the log in chunks. Raises click.FileError, click.UsageError."""
     try:
         if str(file) == "-":
             if sys.stdin.isatty():
@@ -133,8 +133,8 @@ class _Unreadable(click.FileError):
 
 
 def read_log(file: Path, limit: int) -> bytes:
-    """The last `limit` bytes of the log, from the start of a line: a log can be endless, and what went wrong stands at
-    its end. Raises click.FileError, click.UsageError."""
+    """Return the last `limit` bytes of the log, from the start of a line: a log can be endless, and the error is at its
+    end. Raises click.FileError, click.UsageError."""
     kept, lines = bytearray(), 0
     for chunk in blocks(file):
         kept += chunk
@@ -151,7 +151,7 @@ def read_log(file: Path, limit: int) -> bytes:
 
 
 def _refuse_unreadable(beginning: bytes) -> None:
-    """Raises click.UsageError: read as text, it would only seem that no entry knows the log."""
+    """Raise click.UsageError for binary or compressed input, which would otherwise look like an unknown log."""
     head = beginning[:HEAD]
     controls = len(head) - len(head.translate(None, NO_TEXT))
     if controls > MOST_NO_TEXT * len(head) and not head.startswith((*WIDE, *UNPACKERS)):
@@ -164,12 +164,12 @@ def _refuse_unreadable(beginning: bytes) -> None:
 
 
 def _colored() -> bool:
-    """On a terminal, unless NO_COLOR (https://no-color.org) asks for plain text."""
+    """Return whether to use color: on a terminal, unless NO_COLOR (https://no-color.org) is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _from_content(client: Local, file: Path, asked: Asked) -> tuple[str, str]:
-    """Answer and confidence, by the content on this machine."""
+    """Return output and confidence, using the local content."""
     taken = window(client.service)
     for block in blocks(file):
         taken.feed(block)
@@ -188,7 +188,7 @@ def _from_content(client: Local, file: Path, asked: Asked) -> tuple[str, str]:
 
 
 def _from_server(server: Remote, log: bytes, asked: Asked) -> tuple[str, str]:
-    """Answer and confidence, by a server's REST API."""
+    """Return output and confidence, using a server's REST API."""
     if asked.form in FORMS:
         text = log.decode("utf-8", errors="replace")
         found = ask(server, server.diagnose(text, asked.lang, asked.framework))
@@ -202,7 +202,7 @@ def _from_server(server: Remote, log: bytes, asked: Asked) -> tuple[str, str]:
 
 
 def _colors(text: str) -> str:
-    """A plain answer with its headings in color, as `as_text` paints its own."""
+    """Color the headings of a plain answer like `as_text`."""
     heading = re.compile(r"^(\d+\. .*)  \[([^\]]*)\]$", re.MULTILINE)
     return heading.sub(rf"{COLORS.strong}\1{COLORS.off}  [{COLORS.sure}\2{COLORS.off}]", text)
 

@@ -1,4 +1,4 @@
-"""`jieda eval`: figures of search and diagnosis over judged queries."""
+"""`jieda eval`: metrics of search and diagnosis over judged queries."""
 
 import json
 import os
@@ -98,7 +98,7 @@ FIGURES = ("queries", "right_first", "in_five", "mrr", "zero_results")
 
 
 def _lines(report: Mapping[str, object]) -> Iterator[str]:
-    """The report as a table; column names are those of `evaluate.Figures`."""
+    """Yield the report as a table; columns are named as in `evaluate.Figures`."""
     yield f"{'search':<14}" + "".join(f"{name:>13}" for name in FIGURES)
     yield from _rows(report["search"])
     yield ""

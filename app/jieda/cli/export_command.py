@@ -1,4 +1,4 @@
-"""`jieda export`: the site as files, for a host of static pages and for when no server is up."""
+"""`jieda export`: the site as static files."""
 
 import asyncio
 import tempfile
@@ -13,7 +13,7 @@ from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 
 MARK = "search.json"
-"""What every export has."""
+"""A file that every export contains."""
 
 
 @click.command("export")

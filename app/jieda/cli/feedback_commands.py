@@ -1,5 +1,4 @@
-"""`jieda gaps` and `jieda votes`: questions asked in vain, readers' votes, and other work for those who maintain the
-entries."""
+"""`jieda gaps` and `jieda votes`: unanswered questions, readers' votes and other work for maintainers."""
 
 import json
 from datetime import datetime
@@ -48,7 +47,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
         click.echo(json.dumps(as_data(found, str(settings.data), limit), ensure_ascii=False, indent=2))
     else:
         click.echo(as_text(found, limit))
-    # Another process may keep them, so this says how it is set here, and no more.
+    # The server may be configured differently, so this only states the local setting.
     click.echo(f"{settings.data}: {OFF if not settings.gaps else 'gaps are kept.'}", err=True)
     context.exit(0 if found.gaps else 1)
 

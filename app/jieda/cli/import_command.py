@@ -1,4 +1,4 @@
-"""`jieda import`: pages of questions and answers, or threads of an issue tracker, become drafts of entries."""
+"""`jieda import`: drafts of entries from pages of questions and answers, or from issue tracker threads."""
 
 import json
 import sys
@@ -27,11 +27,11 @@ from jieda.locales.translations import Translations
 MAX_TITLE = 60
 
 WIDTHS = {Language.EN: (10, 8, 6), Language.ZH: (8, 6, 4)}
-"""Columns that status, kind and doubts take: a Chinese character is as wide as two letters."""
+"""Column widths of status, kind and doubts: a Chinese character is as wide as two letters."""
 
 
 def words(lang: Language) -> Callable[..., str]:
-    """The words of the report in a language, by their name below `importing`."""
+    """Return the translator of the report, with keys below `importing`."""
     t = Translations.load().words(lang)
     return lambda name, **values: t(f"importing.{name}", **values)
 
@@ -41,7 +41,7 @@ def _short(title: str) -> str:
 
 
 def report(found: Import, lang: Language) -> Iterator[str]:
-    """The table, and below each entry that has changed its changes."""
+    """Yield the table; the changes of a changed entry follow its row."""
     t = words(lang)
     yield _row([t(f"head.{name}") for name in ("status", "kind", "doubts", "id")], lang)
     for row in found.plan.rows:
@@ -63,7 +63,7 @@ def _row(cells: Sequence[str], lang: Language) -> str:
 
 
 def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
-    """How many of what, and what was written; `files` is None where nothing was to be."""
+    """Yield the totals and what was written; `files` is None for a dry run."""
     rows = found.plan.rows
     count = {status.value: sum(row.status is status for row in rows) for status in Status}
     numbers = {
@@ -78,7 +78,7 @@ def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
 
 
 def tell(found: Import, lang: Language, written: Sequence[Path] | None) -> None:
-    """Prints the table and what was written, None where nothing was to be."""
+    """Print the table and the written files, None for a dry run."""
     for line in (*report(found, lang), *map(str, written or ())):
         click.echo(line)
     for line in summary(found, lang, None if written is None else len(written)):
@@ -86,7 +86,7 @@ def tell(found: Import, lang: Language, written: Sequence[Path] | None) -> None:
 
 
 def as_data(found: Import, written: Iterable[Path]) -> dict[str, Any]:
-    """The plan as JSON can say it: {entries, passed_over, empty, written}, an entry with its editions and lines."""
+    """Return the plan as JSON data: {entries, passed_over, empty, written}, each entry with its editions and lines."""
     return {
         "entries": [_row_data(row) for row in found.plan.rows],
         "passed_over": list(found.passed_over),
@@ -140,7 +140,7 @@ PAGE = click.Path(exists=True, path_type=Path)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says, by the names of the command's parameters."""
+    """The options of the command line, by parameter name."""
 
     pages: tuple[Path, ...]
     en: Path | None
@@ -161,7 +161,7 @@ class Options:
         return Language(self.lang) if self.lang else terminal_language()
 
     def request(self) -> ImportRequest:
-        """What is to be imported. Raises UsageError where no page is named."""
+        """Return what to import. Raises UsageError where no page is named."""
         roots = {Language(name): root for name, root in (("en", self.en), ("zh", self.zh)) if root}
         if not roots and not self.pages:
             raise click.UsageError("Name pages, or give --en and --zh.")
@@ -227,7 +227,7 @@ def command(context: click.Context, /, **given: Any) -> None:
 
 
 class ProgressBar:
-    """A bar on the terminal for the first long run (pages or threads), then for the second (entries)."""
+    """A progress bar for the first long run (pages or threads), then for the second (entries)."""
 
     def __init__(self, lang: Language, first: str = "pages") -> None:
         t = words(lang)
@@ -239,7 +239,7 @@ class ProgressBar:
 
 
 def _import_threads(file: Path, options: Options) -> int:
-    """Return the exit code: 0 where there were threads, 1 where there were none. Raises JiedaError."""
+    """Import threads and return the exit code: 0 where there were threads, else 1. Raises JiedaError."""
     if options.pages or options.en or options.zh or options.accept:
         raise click.UsageError("--issues takes no pages: import them by themselves.")
     framework, lang, dry_run = options.framework, options.shown(), options.dry_run
@@ -301,7 +301,7 @@ def _threads_report(
 def _threads_data(
     groups: Sequence[ThreadGroup], drafts: Sequence[ThreadDraft], *, dry_run: bool
 ) -> dict[str, object]:
-    """{groups, written}: a group with its threads, what it weighs, the entry that answers it or the draft."""
+    """Return {groups, written}: each group with its threads, weight, and the entry that answers it or its draft."""
     ids = {id(each.group): each.id for each in drafts}
     return {
         "groups": [

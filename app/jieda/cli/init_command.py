@@ -1,4 +1,4 @@
-"""`jieda init`: a site of one's own, with one entry that is found by its log."""
+"""`jieda init`: creates a site of your own, with one entry that its sample logs find."""
 
 import json
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ AROUND = {
     ".github/workflows/entries.yaml": START / "check.yaml",
     ".gitignore": START / "gitignore",
 }
-"""What stands beside the content, for whoever serves and checks it."""
+"""Files beside the content, for serving and checking it."""
 
 
 @click.command("init")
@@ -100,7 +100,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 def _files(
     names: dict[Language, str], fields: dict[Language, str], folder: str, languages: list[Language]
 ) -> Iterator[tuple[str, str]]:
-    """Paths below the directory, and what is written there."""
+    """Yield paths below the directory with their contents."""
     values = {"field_id": folder, "today": datetime.now(UTC).date().isoformat()}
     for lang in Language:
         values |= {f"title_{lang}": names[lang]}
@@ -115,12 +115,12 @@ def _files(
         READMES[lang] if len(languages) > 1 else "README.md": START / READMES[lang] for lang in languages
     }
     for path, template in (made | AROUND).items():
-        # nginx and workflows have variables of their own, which stay.
+        # nginx and workflows use variables of their own, which stay.
         yield path, Template(template.read_text(encoding="utf-8")).safe_substitute(values)
 
 
 def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language) -> Import:
-    """Drafts of the questions on pages."""
+    """Draft entries from the questions on pages."""
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     found = plan_import(request, ProgressBar(shown))
     with writing():
@@ -130,7 +130,7 @@ def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language
 
 
 def _id_of(field: str) -> str:
-    """The folder of the entries; a name without Latin letters has none of its own."""
+    """Return the directory name of the entries; a fixed one for a name without Latin letters."""
     kept = "".join(each if each.isascii() and each.isalnum() else " " for each in slug(field))
     return "-".join(kept.split())[:60] or "answers"
 

@@ -1,4 +1,4 @@
-"""`jieda load`: entries that come as lines of JSON become files of a content directory."""
+"""`jieda load`: writes entries from JSON lines to files of a content directory."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _name(source: BinaryIO) -> str:
 
 
 def _shown(events: Iterator[LoadEvent], name: str) -> Iterator[LoadOutcome]:
-    """The outcomes, once each is told."""
+    """Print each event and yield its outcome."""
     for event in events:
         if event.outcome is LoadOutcome.REFUSED:
             place = f"{name}:{event.number}" if event.number else event.where

@@ -1,4 +1,4 @@
-"""`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: commands for those who keep many entries in order."""
+"""`jieda mv`, `jieda fmt`, `jieda stats` and `jieda sync`: maintenance of many entries."""
 
 import json
 from collections.abc import Iterable, Iterator

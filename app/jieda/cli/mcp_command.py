@@ -1,4 +1,4 @@
-"""`jieda mcp`: the tools for coding agents on standard input and output, as clients start them."""
+"""`jieda mcp`: the tools for coding agents on standard input and output."""
 
 import os
 import sys
@@ -18,9 +18,9 @@ from jieda.presentation.brand import OURS, handle, short_name
 from jieda.site_texts import SiteTexts
 
 SESSION = "jieda.cli.mcp_session"
-"""Imported while the first answers are given: it takes a second of processor time."""
+"""Imported during the first responses: the import takes a second of CPU time."""
 SITE = "jieda.cli.mcp_site"
-"""Imported where the content is local: a server has its own, and nobody waits for what reads content."""
+"""Imported for local content only: a server has its own name, and then nobody waits for the import."""
 
 
 @click.command("mcp")
@@ -38,7 +38,7 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
         open(os.dup(1), "w", encoding="utf-8") as write,  # noqa: PTH123 - as above
         ThreadPoolExecutor(1) as pool,
     ):
-        # Standard output belongs to the protocol: what anything else prints goes to standard error.
+        # Stdout belongs to the protocol: all other output goes to stderr.
         os.dup2(2, 1)
         sys.stdout = sys.stderr
 
@@ -52,12 +52,12 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
 
 
 def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
-    """What the local content says of itself; nothing where a server answers. Raises ContentError, SettingsError."""
+    """Return the texts of the local content about itself; empty for a server. Raises ContentError, SettingsError."""
     return SiteTexts() if url else import_module(SITE).texts(directories)
 
 
 def named(site: SiteTexts, answer: Message) -> Message:
-    """The answer to `initialize` under the name of a site."""
+    """Return the response to `initialize` with the name of a site."""
     server = answer["serverInfo"] | {"name": handle(site), "title": site.name.get(Language.EN) or OURS}
     instructions = answer["instructions"].replace("{site}", short_name(site, Language.EN))
     return answer | {"serverInfo": server, "instructions": instructions}

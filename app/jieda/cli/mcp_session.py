@@ -1,4 +1,4 @@
-"""What `jieda mcp` answers with, once its first answers are given: the SDK and the content."""
+"""The session of `jieda mcp` after its first responses: the SDK and the content."""
 
 import asyncio
 import logging.config
@@ -17,8 +17,9 @@ Serve = Callable[[OpenedLines, OpenedAnswers], None]
 
 
 def opened(url: str, directories: tuple[Path, ...]) -> Serve:
-    """Return what answers until the input ends: the local content, or the server at `url`. Raises JiedaError."""
-    # Standard output belongs to the protocol, so everything else goes to standard error.
+    """Return the function that serves until the input ends, from the local content or the server at `url`. Raises
+    JiedaError."""
+    # Stdout belongs to the protocol, so everything else goes to stderr.
     logging.config.dictConfig(log_config("text", level="WARNING"))
     extra.load()
     words = Translations.load().words

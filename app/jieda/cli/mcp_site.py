@@ -1,4 +1,4 @@
-"""The name under which `jieda mcp` introduces itself: what the local content says of itself."""
+"""The site texts of the local content, from which `jieda mcp` takes its name."""
 
 from pathlib import Path
 
@@ -8,5 +8,5 @@ from jieda.site_texts import SiteTexts
 
 
 def texts(directories: tuple[Path, ...]) -> SiteTexts:
-    """Return them. Raises ContentError, SettingsError."""
+    """Return the site texts. Raises ContentError, SettingsError."""
     return load_site(content_directories(directories))

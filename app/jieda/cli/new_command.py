@@ -1,4 +1,4 @@
-"""`jieda new`: drafts of a new entry, empty or made from a log."""
+"""`jieda new`: drafts of a new entry, empty or based on a log."""
 
 import os
 from datetime import UTC, datetime
@@ -67,7 +67,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _from_log(file: Path, directories: tuple[Path, ...], wanted: Wanted, *, force: bool) -> int:
-    """The exit code."""
+    """Draft an entry from a log and return the exit code."""
     log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
     if not log:
         raise click.UsageError("the log is empty")

@@ -1,4 +1,4 @@
-"""`jieda search`, `jieda read` and `jieda index`: finding entries, reading one, and what finding needs."""
+"""`jieda search`, `jieda read` and `jieda index`: search, read an entry, build the index."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ def search(  # noqa: PLR0913 - one parameter for each option
     **chosen: Any,
 ) -> None:
     """Search the content; exit 1 where nothing is found."""
-    # Bytes that are not UTF-8 come as lone surrogates, which JSON cannot hold.
+    # Invalid UTF-8 arrives as lone surrogates, which JSON cannot hold.
     query = " ".join(words).encode("utf-8", "replace").decode()
     shown = Language(lang) if lang else language_of(query)
     filters = Filters(**chosen)
@@ -104,7 +104,7 @@ def _as_text(found: schemas.SearchResult, t: Callable[..., str]) -> str:
 
 
 def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., str]) -> Iterator[str]:
-    """What a diagnosis says of an error message, before what is `listed` because a search found it."""
+    """Yield the diagnosis of an error message, except for matches in `listed`, which the search found."""
     yield t("diagnosis.ask") if said.asks else t(f"diagnosis.verdict.{said.outcome}")
     for match in (each for each in said.matches if each.id not in listed):
         yield f"   {match.title}  {match.id} [{t(f'diagnosis.confidence.{match.confidence}')}]"
@@ -114,8 +114,8 @@ def _judgement(said: schemas.ApiDiagnosis, listed: set[str], t: Callable[..., st
 
 
 def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
-    """Where a hit was found and by which words, such as `In the title: hang, GPU memory ↔ VRAM`; a meaning is of no
-    word."""
+    """Return where and by which words a hit was found, such as `In the title: hang, GPU memory ↔ VRAM`; a match by
+    meaning has no words."""
     words: dict[str, list[str]] = {}
     for reason in hit.reasons:
         word = f"{reason.text} ↔ {reason.via}" if reason.via else reason.text
@@ -127,7 +127,7 @@ def _reasons(hit: schemas.ApiHit, t: Callable[..., str]) -> str:
 
 
 def _plain(snippet: str) -> str:
-    """A snippet for the terminal: marks in bold (dropped again by `echo` where there is no terminal)."""
+    """Format a snippet for the terminal: marks in bold (`echo` drops the codes without a terminal)."""
     return unescape(MARKS.sub(lambda match: BOLD[match.group(1)], " ".join(snippet.split())))
 
 
@@ -168,7 +168,7 @@ def read(  # noqa: PLR0913 - one parameter for each option
 
 
 def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> str:
-    """The whole entry under its title, or one of its sections. Raises click.UsageError where it has no such."""
+    """Return the whole entry with its title, or one section. Raises click.UsageError for an unknown section."""
     if not section:
         applies_to = applies_to_text(entry.applies_to, entry.model_dump(), t)
         return "\n\n".join(filter(None, (f"# {entry.title}", applies_to, entry.markdown.strip())))

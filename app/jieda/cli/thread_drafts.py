@@ -1,7 +1,7 @@
-"""Threads of an issue tracker become drafts: those about the same are one, and what an entry answers is left out.
+"""Drafts from issue tracker threads: similar threads share a draft, and threads that an entry answers get none.
 
-Threads are about the same where their root failures have one shape, where one calls the other a duplicate, or where
-what they say means the same (docs/importing.md). What most people meet comes first.
+Threads are grouped where their root errors have the same shape, where one marks the other as a duplicate, or where
+their texts are similar in meaning (docs/importing.md). The most common problems come first.
 """
 
 import re
@@ -33,14 +33,14 @@ from jieda.usecases.judge import judge, searched
 from jieda.usecases.secrets import masked_for_others
 
 NEAR = 0.75
-"""Cosine of two threads that mean the same."""
+"""Cosine from which two threads have the same meaning."""
 COVERED = 0.6
-"""Score of a search's best answer, by which a question without a log is answered already."""
+"""Score of the best hit from which a question without a log counts as answered."""
 NUMBER = re.compile(r"(?<![\w.{])\d+(?![\w.])")
 MOST_SOURCES = 5
 MOST_LOGS = 3
 LOUD = 100
-"""Characters of lines of trouble that tell threads apart."""
+"""Characters of error lines by which threads are distinguished."""
 UNKNOWN_LICENSE = "NOASSERTION"
 
 Progress = Callable[[Iterable[int], int], Iterator[int]]
@@ -48,24 +48,24 @@ Progress = Callable[[Iterable[int], int], Iterator[int]]
 
 @dataclass(frozen=True, slots=True)
 class ReadThread:
-    """A thread with what its log tells. `shape`: its root failure with placeholders for values, or empty."""
+    """A thread with its diagnosis. `shape` is its root error with placeholders for values, or empty."""
 
     thread: Thread
     diagnosis: Diagnosis
     shape: str
     entry: str
-    """The entry that answers it already, or empty."""
+    """The entry that already answers it, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadGroup:
-    """Threads about the same, the one that most people answered or agreed with first."""
+    """Threads about the same problem, the one with the most reactions first."""
 
     members: tuple[ReadThread, ...]
 
     @property
     def first(self) -> ReadThread:
-        """The one that stands for all."""
+        """The representative thread."""
         return self.members[0]
 
     @property
@@ -75,7 +75,7 @@ class ThreadGroup:
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """Threads, reactions and comments: what more people meet has more."""
+        """Number of threads, reactions and comments: higher for more common problems."""
         threads = [each.thread for each in self.members]
         return len(threads), sum(each.reactions for each in threads), sum(each.replies for each in threads)
 
@@ -87,7 +87,7 @@ class ThreadGroup:
 
 @dataclass(frozen=True, slots=True)
 class ThreadDraft:
-    """A group with the files of its draft, by their path below a content directory."""
+    """A group with the files of its draft, by path below a content directory."""
 
     group: ThreadGroup
     id: str
@@ -97,7 +97,7 @@ class ThreadDraft:
 def read_all(
     snapshot: Snapshot, content: Loaded, threads: Sequence[Thread], framework: str, progress: Progress
 ) -> tuple[ReadThread, ...]:
-    """Every thread with its diagnosis and the entry that answers it."""
+    """Return every thread with its diagnosis and the entry that answers it."""
     cited = {
         source.url.partition("#")[0]: file.id for file in content.corpus.files for source in file.front.source
     }
@@ -111,7 +111,7 @@ def read_all(
 
 
 def _answered(snapshot: Snapshot, thread: Thread, diagnosis: Diagnosis, framework: str) -> str:
-    """The entry that explains its log or, where it has none, answers its question."""
+    """Return the entry that explains the log or, where there is none, answers the question."""
     if diagnosis.verdict is Verdict.KNOWN:
         return diagnosis.matches[0].entry.id
     if diagnosis.root:
@@ -127,8 +127,8 @@ def _failure(diagnosis: Diagnosis) -> LogError | None:
 
 
 def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
-    """A failure that only passes another on stands for it where the thread quotes nothing else; where it quotes no
-    failure, its lines of trouble do."""
+    """Return the shape of the root error, or of a wrapper error where the thread quotes no other; without any error,
+    its suspicious lines."""
     root = _failure(diagnosis)
     if root is None:
         is_trouble = thread.quotes and diagnosis.verdict is not Verdict.NO_ERROR
@@ -139,7 +139,7 @@ def _shape(thread: Thread, diagnosis: Diagnosis) -> str:
 
 
 def grouped_threads(snapshot: Snapshot, read: Sequence[ReadThread]) -> tuple[ThreadGroup, ...]:
-    """Groups, what most people meet first."""
+    """Return the groups, the most common problems first."""
     parents = list(range(len(read)))
 
     def top(place: int) -> int:
@@ -163,7 +163,7 @@ def _rank(read: ReadThread) -> tuple[int, int, str]:
 
 
 def _declared(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
-    """Threads of one tracker, of which one says that it is about the same as the other."""
+    """Yield pairs of threads in one tracker, one of which is marked as a duplicate of the other."""
     places = {_tracker(each.thread) + each.thread.number: place for place, each in enumerate(read)}
     for place, each in enumerate(read):
         for number in each.thread.duplicates():
@@ -177,7 +177,7 @@ def _tracker(thread: Thread) -> str:
 
 
 def _same_shape(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
-    """Threads whose failures have one shape, or that one entry answers."""
+    """Yield pairs of threads whose errors have the same shape, or that the same entry answers."""
     first: dict[str, int] = {}
     for place, each in enumerate(read):
         for key in filter(None, (each.shape.casefold(), each.entry)):
@@ -186,7 +186,7 @@ def _same_shape(read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
 
 
 def _same_meaning(snapshot: Snapshot, read: Sequence[ReadThread]) -> Iterator[tuple[int, int]]:
-    """By the encoder where there is one, else by words and glossary. Failures of other types are never the same."""
+    """Yield pairs by the encoder where there is one, else by words and glossary. Different error types never match."""
     texts = [f"{each.thread.title}. {each.shape}" if each.shape else each.thread.title for each in read]
     searcher = snapshot.searcher
     pairs: Iterable[tuple[int, int]] | None = None
@@ -211,7 +211,7 @@ def _sharing(meanings: Sequence[frozenset[str]]) -> Iterator[tuple[int, int]]:
 
 
 class Drafter:
-    """Makes drafts of groups, each with a slug that no entry and no other draft has."""
+    """Creates drafts of groups, each with a slug that no entry or other draft has."""
 
     def __init__(self, content: Loaded, framework: str, groups: Sequence[ThreadGroup], today: date) -> None:
         self._content, self._framework, self._today = content, framework, today
@@ -220,7 +220,7 @@ class Drafter:
         self._topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
 
     def draft(self, group: ThreadGroup) -> ThreadDraft:
-        """The draft of a group: what its first thread tells, tried on the logs of all."""
+        """Create the draft of a group from its first thread, tested on the logs of all."""
         title, first = group.first.thread.title[:MAX_TITLE_CHARS].strip(), group.first
         clues = clues_of(first.thread.logs, first.diagnosis, self._content, strangers=self._strangers(group))
         slug, named = self._slugs.take(title, title, "", clues.name or "question")
@@ -251,7 +251,7 @@ class Drafter:
         return ThreadDraft(group, entry_id, files)
 
     def _strangers(self, group: ThreadGroup) -> tuple[Sample, ...]:
-        """The logs of all other groups: what fits one of them is no signature of this one."""
+        """Return the logs of all other groups: a signature must not match any of them."""
         return tuple(
             Sample("", Path(), each.thread.logs)
             for other in self._groups

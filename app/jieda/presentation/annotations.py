@@ -1,4 +1,4 @@
-"""A diagnosis in the forms that build servers read, and as the few lines at the end of a report."""
+"""A diagnosis in the formats of CI servers, and as a short summary at the end of a report."""
 
 import hashlib
 import json
@@ -9,15 +9,15 @@ from jieda.presentation.diagnosis_text import printable
 
 Form = Callable[[schemas.ApiDiagnosis, Callable[..., str], str], str]
 MOST = 3
-"""Entries and failures that are told."""
+"""Most entries or errors in the output."""
 WIDTH = 80
 LEVELS: Mapping[str, tuple[str, str]] = {"exact": ("error", "major"), "likely": ("error", "major")}
-"""By how sure a match is: the level of GitHub and the severity of GitLab; any other is a hint."""
+"""By confidence: level on GitHub and severity on GitLab; all others are hints."""
 HINT = "notice", "info"
 
 
 def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
-    """A heading and a line for each entry or failure, as test runners end."""
+    """Return a heading and a line per entry or error, like the end of a test report."""
     lines = [
         f"{level.upper()} {name or 'log'}:{line} {title}" for level, _, line, title, _ in _findings(found, t)
     ]
@@ -25,7 +25,7 @@ def as_summary(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) ->
 
 
 def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
-    """Workflow commands of GitHub (Workflow commands for GitHub Actions, "Setting an error message")."""
+    """Return GitHub workflow commands (Workflow commands for GitHub Actions, "Setting an error message")."""
     lines = []
     for level, _, line, title, text in _findings(found, t):
         place = {"file": name, "line": str(line)} if name else {}
@@ -37,7 +37,7 @@ def as_github(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
 
 
 def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> str:
-    """A report as GitLab's Code Quality has it."""
+    """Return a GitLab Code Quality report."""
     issues = [
         {
             "description": f"{title}\n\n{text}",
@@ -52,7 +52,7 @@ def as_gitlab(found: schemas.ApiDiagnosis, t: Callable[..., str], name: str) -> 
 
 
 def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[tuple[str, str, int, str, str]]:
-    """Level, severity, line of the log, title and text of each entry that explains the log, or of each failure."""
+    """Yield level, severity, log line, title and text of each entry that explains the log, or else of each error."""
     for match in found.matches[:MOST]:
         line = match.matched[0] if match.matched else None
         said = [f"{t(f'diagnosis.confidence.{match.confidence}')}: {match.id}", match.applies_to]
@@ -65,7 +65,7 @@ def _findings(found: schemas.ApiDiagnosis, t: Callable[..., str]) -> Iterator[tu
 
 
 def _escaped(text: str, others: str = "") -> str:
-    """Text as a workflow command takes it; in a property, colons and commas are escaped as well."""
+    """Escape text for a workflow command; in a property, colons and commas as well."""
     for character in f"%\r\n{others}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,4 +1,4 @@
-"""Whose site it is: the name in each place that shows one, and the colours of its style sheet."""
+"""Branding: the forms of the site's name, and the colours of its style sheet."""
 
 import re
 from collections.abc import Iterator
@@ -10,30 +10,30 @@ from jieda.han import is_han
 from jieda.site_texts import SiteTexts
 
 OURS = "Jieda 解答"
-"""Where the content says no name."""
+"""Default where the content has no name."""
 COLORS = "colors.css"
-"""The name of the style sheet."""
+"""Name of the style sheet."""
 BLACK, WHITE = "#000000", "#ffffff"
 
 
 def short_name(site: SiteTexts, lang: Language) -> str:
-    """What a sentence calls the site."""
+    """Return the name used in sentences."""
     return site.short.get(lang) or site.name.get(lang) or ("Jieda" if lang is Language.EN else OURS)
 
 
 def ascii_name(site: SiteTexts) -> str:
-    """The short name as far as it is ASCII: generators make names of packages and classes of it."""
+    """Return the ASCII part of the short name: code generators turn it into package and class names."""
     ascii_only = short_name(site, Language.EN).encode("ascii", "ignore").decode()
     return " ".join(ascii_only.split()) or "Answers"
 
 
 def handle(site: SiteTexts) -> str:
-    """The name for programs, such as that of a server in a client's settings: lower-case letters, digits, hyphens."""
+    """Return the name for programs, such as a server's name in client settings: lower-case letters, digits, hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", short_name(site, Language.EN).lower()).strip("-") or "answers"
 
 
 def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
-    """The short name in runs, each with the class that it is set in: of two scripts one may go where it is narrow."""
+    """Return the short name in runs, each with its class; of two scripts, one may be hidden on narrow screens."""
     name = site.short.get(lang) or site.name.get(lang) or OURS
     runs = ["".join(run) for _, run in groupby(name, key=is_han)]
     pieces = [run.strip() for run in runs if run.strip()]
@@ -43,7 +43,7 @@ def wordmark(site: SiteTexts, lang: Language) -> tuple[tuple[str, str], ...]:
 
 
 def style_sheet(site: SiteTexts) -> str:
-    """The accent colour in the shades that the style sheet has names for; empty where the content has none."""
+    """Return the accent colour in the shades that the style sheet uses; empty where the content has none."""
     if not site.accent:
         return ""
     light = _tokens(_shades(site.accent, toward=BLACK, ground=WHITE, on=WHITE))
@@ -68,6 +68,6 @@ def _tokens(shades: Iterator[tuple[str, str]]) -> str:
 
 
 def _lightened(accent: str) -> str:
-    """The accent as it can be read on dark ground."""
+    """Lighten the accent until it is readable on a dark background."""
     tries = (mixed(accent, WHITE, share / 10) for share in range(10))
     return next((each for each in tries if lowest_contrast(each, DARK_GROUNDS) >= READABLE + 1), WHITE)

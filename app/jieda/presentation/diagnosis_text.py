@@ -1,5 +1,5 @@
-"""A diagnosis as text: for a terminal, the same from `curl` and from `jieda diagnose`; as Markdown, for an issue or a
-chat; and explained, by the log-odds of each entry."""
+"""A diagnosis as text: for terminals, the same from `curl` and from `jieda diagnose`; as Markdown, for issues and
+chats; and explained, by the log-odds of each entry."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -9,17 +9,17 @@ from jieda.diagnosis.answers import Diagnosis, Evidence, Match, Near, Verdict
 
 Translate = Callable[..., str]
 CONFIDENCE_HEADER = "Jieda-Confidence"
-"""How sure the best match is, or `none`: for scripts that print the text, without parsing it."""
+"""Confidence of the best match, or `none`: for scripts that print the text without parsing it."""
 
 MAX_MATCHED = 3
-"""Lines of the paste shown for a match: enough to recognize it by."""
+"""Lines of the log shown per match: enough to recognize it."""
 MAX_LINE = 160
 """Characters of such a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paint:
-    """Escape sequences around parts of the text; all empty where nothing is to be colored."""
+    """Escape sequences for parts of the text; all empty for plain output."""
 
     strong: str = ""
     faint: str = ""
@@ -32,9 +32,9 @@ COLORS = Paint(strong="\x1b[1m", faint="\x1b[2m", sure="\x1b[32m", off="\x1b[0m"
 
 
 def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], paint: Paint = PLAIN) -> str:
-    """The diagnosis in the language of `t`, ending in a line break.
+    """Return the diagnosis in the language of `t`, ending in a line break.
 
-    `address` gives the page of an entry id, or an empty string.
+    `address` returns the page of an entry id, or an empty string.
     """
     fixed = not diagnosis.asks
     blocks: list[Iterable[str]] = [
@@ -50,13 +50,13 @@ def as_text(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str], p
 
 
 def read_lines_text(parts: Iterable[tuple[int, int]], t: Translate) -> str:
-    """Say which lines of a long log were read."""
+    """State which lines of a long log were read."""
     lines = t("list.join").join(f"{first:,}–{last:,}" for first, last in parts)
     return str(t("diagnosis.read_lines", lines=lines))
 
 
 def _possible(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
-    """What is said before possible matches: that they are, or that it has to be told first which framework is meant."""
+    """Introduce possible matches, or ask which framework is meant."""
     if diagnosis.asks:
         names = t("list.join").join(diagnosis.asks)
         yield f"{paint.strong}{t('diagnosis.ask')}{paint.off}  {t('diagnosis.ask_framework', names=names)}"
@@ -102,13 +102,13 @@ def _nothing(diagnosis: Diagnosis, t: Translate, paint: Paint) -> Iterator[str]:
             about = "  ".join(filter(None, (near.entry.id, near.edition.applies_to, shares)))
             yield f"   {near.edition.title}  {paint.faint}{about}{paint.off}"
     if diagnosis.query:
-        # As words, not as a link: nothing of what was pasted goes into an address.
+        # As words, not as a link: nothing of a paste goes into an address.
         words = " ".join(dict.fromkeys(diagnosis.query.split()))
         yield t("diagnosis.search_instead", query=printable(words))
 
 
 def shared_by(near: Near, framework: str, t: Translate) -> str:
-    """What an entry that is near has in common with a log of `framework`, in words; empty where there is nothing."""
+    """Describe what a similar entry has in common with a log of `framework`; empty where there is nothing."""
     if near.foreign:
         return str(t("diagnosis.foreign", entry=near.entry.framework, log=framework))
     return str(t("diagnosis.shares", words=printable(t("list.join").join(near.words)))) if near.words else ""
@@ -119,14 +119,14 @@ def _line(number: int, text: str, t: Translate, paint: Paint) -> str:
 
 
 def printable(text: str) -> str:
-    """A line of a paste without control characters, cut to `MAX_LINE`."""
+    """Replace control characters in a log line and cut it to `MAX_LINE`."""
     shown = "".join(character if character.isprintable() else " " for character in text).strip()
     return shown if len(shown) <= MAX_LINE else shown[: MAX_LINE - 1] + "…"
 
 
 def as_markdown(diagnosis: Diagnosis, t: Translate, address: Callable[[str], str]) -> str:
-    """The best match of a diagnosis; empty where there is none, or where several fit alike. `address` gives the page
-    of an entry id."""
+    """Return the best match of a diagnosis; empty where there is none, or several fit equally. `address` returns the
+    page of an entry id."""
     if not diagnosis.matches or diagnosis.asks:
         return ""
     return _quoted_match(diagnosis.matches[0], t, address)
@@ -143,14 +143,14 @@ def _quoted_match(match: Match, t: Translate, address: Callable[[str], str]) -> 
 
 
 def _fenced(text: str) -> str:
-    """`text` as a block of code, in a fence longer than any inside it."""
+    """Return `text` as a code block, in a fence longer than any inside it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
 
 
 def explained(diagnosis: Diagnosis, t: Translate) -> str:
-    """A table for each match and each near entry, ending in a line break."""
+    """Return a table for each match and each similar entry, ending in a line break."""
     verdict = t(f"diagnosis.verdict.{diagnosis.verdict}")
     answers: list[Match | Near] = [*diagnosis.matches, *diagnosis.near]
     blocks = [verdict, *("\n".join(_table(each, t)) for each in answers)]

@@ -1,4 +1,4 @@
-"""Open work for those who maintain the entries, as JSON and as text for a terminal."""
+"""Open work for maintainers, as JSON and as text for a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,13 +8,13 @@ from jieda.usecases.gaps.grouping import GapGroup
 from jieda.usecases.gaps.maintenance import UNVERIFIED_DAYS, Maintenance
 
 WIDTH = 100
-"""Characters of a gap that are printed."""
+"""Characters printed of a gap."""
 LISTS = "gaps voted_down reports never_read stale missing problems drafts unverified".split()
-"""Of what there is to do, by the fields of `Maintenance`."""
+"""Fields of `Maintenance` that list work."""
 
 
 def as_data(found: Maintenance, data: str, limit: int) -> dict[str, object]:
-    """JSON for machines; each list has at most `limit` items, and beside it `totals` counts all."""
+    """Return JSON data; each list has at most `limit` items, `totals` counts all."""
     return {
         "data": data,
         "days": found.days,
@@ -62,7 +62,7 @@ def _editions(editions: Sequence[tuple[Summary, Language]]) -> list[dict[str, st
 
 
 def as_text(found: Maintenance, limit: int) -> str:
-    """A table of the gaps, then one block for each thing that is to be done, with the command for it."""
+    """Return a table of the gaps, then one block per kind of task, with its command."""
     blocks = [_table(found, limit)]
     for title, command, lines in _blocks(found):
         if lines:
@@ -87,7 +87,7 @@ def _table(found: Maintenance, limit: int) -> str:
 
 
 def title_of(group: GapGroup) -> str:
-    """What was asked: the type of the root failure, the words."""
+    """Return what was asked: the type of the root error, the words."""
     return ": ".join(filter(None, (group.kind.partition(" ")[0], group.text)))
 
 

@@ -1,4 +1,4 @@
-"""Every path of this application, each spelled once: route tables match them, `urls.Urls` fills them in."""
+"""Every path of this application, defined once: route tables match them, `urls.Urls` fills them in."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ HOME_WITHOUT_SLASH = "/{lang}"
 SEARCH = "/{lang}/search"
 DIAGNOSE = "/{lang}/diagnose"
 ASKED = "/{lang}/asked"
-"""Where a log that no entry explains is put before those who write them, and with its key, what became of it."""
+"""Where an unexplained log is submitted to the authors; with its key, the status of the question."""
 ENTRIES = "/{lang}/entries"
 ENTRY = "/{lang}/entries/{framework}/{name}"
 """A page, its Markdown (`name` ends in `.md`), or an image beside the entries."""
@@ -17,13 +17,13 @@ TAG_PAGES: Mapping[str, str] = {
     "topic": "/{lang}/topics/{value}",
     "error_type": "/{lang}/error-types/{value}",
 }
-"""By facet. A kind has no page: it is a search with a filter."""
+"""By facet. A kind has no page: it is a filtered search."""
 ABOUT = "/{lang}/about"
 PREFERENCES = "/preferences"
 WORKBENCH = "/{lang}/workbench"
 """Where entries are written."""
 MAINTAIN = "/{lang}/maintain"
-"""What there is to do for those who write them."""
+"""Open work for maintainers."""
 
 FEED = "/{lang}/feed.xml"
 OPENSEARCH = "/{lang}/opensearch.xml"
@@ -39,24 +39,24 @@ HEALTHZ = "/healthz"
 READYZ = "/readyz"
 METRICS = "/metrics"
 BRAND = "/brand/{name}"
-"""The logo, the icon and the colours of the content."""
+"""Logo, icon and colours of the content."""
 STATIC = "/static/{name}"
 DOCS = "/docs"
 DOCS_FILE = "/docs/{name}"
 OPENAPI = "/openapi.json"
 
 MCP = "/mcp"
-"""Of the Model Context Protocol: for coding agents."""
+"""Model Context Protocol, for coding agents."""
 AGENTS = "/{lang}/agents"
-"""How to set a coding agent up, for people."""
+"""How to set up a coding agent."""
 AGENTS_FILE = "/{lang}/agents/{name}"
-"""What a team copies into its own repository."""
+"""A file for teams to copy into their repository."""
 
 CHAT, CHAT_MODELS = "/v1/chat/completions", "/v1/models"
-"""In the form of an API that chat clients speak."""
+"""In the format of a common chat API."""
 
 API_FAMILY = "/api/"
-"""Of all versions: under it, failures are told as JSON."""
+"""Prefix of all API versions: errors below it are JSON."""
 API = f"{API_FAMILY}v1"
 API_SEARCH = f"{API}/search"
 API_SUGGEST = f"{API}/suggest"

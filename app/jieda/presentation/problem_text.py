@@ -1,4 +1,4 @@
-"""What the check of content says, for those who write in the browser: in their language, naming buttons."""
+"""Messages of the content check for authors in the browser: translated, and naming buttons."""
 
 import json
 import re
@@ -15,7 +15,7 @@ Table = Sequence[tuple[re.Pattern[str], str]]
 
 @cache
 def _tables() -> Mapping[Language, Table]:
-    """Messages of the check with what they are in a language, those with more words of their own first."""
+    """Return the messages with their translations, those with the most literal text first."""
     told = json.loads((LOCALES / "check.json").read_text(encoding="utf-8"))
     return {
         Language(lang): [
@@ -27,7 +27,7 @@ def _tables() -> Mapping[Language, Table]:
 
 
 def problem_text(message: str, lang: Language) -> str:
-    """A message of the check in a language; one that is made of others, part by part. What the table lacks stays."""
+    """Translate a message, part by part where it is composed of others. Unknown messages stay unchanged."""
     for pattern, meant in _tables()[lang]:
         if found := pattern.fullmatch(message):
             return _filled(meant, [problem_text(part, lang) for part in found.groups()])

@@ -1,4 +1,4 @@
-"""An entry as Markdown to read: what a page shows of it, without what its authors keep in front matter."""
+"""An entry as Markdown: the content of its page, without front matter."""
 
 from collections.abc import Callable
 

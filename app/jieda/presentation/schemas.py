@@ -1,5 +1,5 @@
-"""The answers of the API: one model for each, used by the client, agents and commands as well. Scripts depend on these
-names: they are a promise."""
+"""API response models, one each, also used by the client, agents and commands. Scripts depend on these names, so they
+must stay stable."""
 
 import re
 from datetime import date
@@ -15,7 +15,7 @@ from jieda.search.answers import CompletionType, Reason, SuggestionType
 FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 SECOND_LEVEL = 2
 PREFIX = "Api"
-"""Of models whose name is also that of what they tell about; the description of the API leaves it out."""
+"""Prefix of models that share a name with a domain type; the OpenAPI document omits it."""
 
 
 class ApiAnswer(BaseModel):

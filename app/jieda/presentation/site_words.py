@@ -1,4 +1,4 @@
-"""Where the pages say what the content says about itself, in place of the general words of the locales."""
+"""The content's texts about itself, which replace the general texts of the locales."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,10 +15,10 @@ SAID: Mapping[str, Callable[[SiteTexts], Words]] = {
     "llms.summary": lambda site: site.summary,
     "diagnose.placeholder": lambda site: site.paste,
 }
-"""By the key of a text."""
+"""By message key."""
 
 
 def said_by(site: SiteTexts, lang: Language, key: str) -> str:
-    """The text that the content has for a key; empty where the locales have it."""
+    """Return the content's text for a key; empty where the locales provide it."""
     say = SAID.get(key)
     return say(site).get(lang, "") if say else ""

@@ -1,19 +1,19 @@
-"""What an entry says of the versions that it holds for, in words."""
+"""The versions that an entry holds for, in words."""
 
 from collections.abc import Callable, Iterator, Mapping
 
 Said = Mapping[str, Mapping[str, str]]
-"""As `edition_text.validity_data` and the API have it."""
+"""In the form of `edition_text.validity_data` and the API."""
 
 
 def applies_to_text(applies_to: str, said: Said, t: Callable[..., str]) -> str:
-    """What an entry applies to, in one line with its versions; empty where it says nothing of that."""
+    """Return what an entry applies to and its versions, in one line; empty where it gives neither."""
     parts = [*([applies_to] if applies_to else []), *validity_texts(said, t)]
     return t("diagnosis.applies_to", text=t("list.semicolon").join(parts)) if parts else ""
 
 
 def validity_texts(said: Said, t: Callable[..., str]) -> Iterator[str]:
-    """The versions of each program, those that it was mended in, and when somebody last made sure."""
+    """Yield the versions of each program, the versions with a fix, and the last verification."""
     for program, versions in said.get("versions", {}).items():
         yield f"{program} {versions}"
     for program, version in said.get("fixed_in", {}).items():

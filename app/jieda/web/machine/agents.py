@@ -1,4 +1,4 @@
-"""`/mcp`: coding agents over HTTP, under the limits of everything else."""
+"""`/mcp`: coding agents over HTTP, under the same limits as all other requests."""
 
 import json
 from functools import partial
@@ -18,13 +18,13 @@ from jieda.web.site import Site, site_of
 
 JSON = "application/json"
 STRUCTURE = Structure(strings=1000, outside=1 << 14)
-"""What clients say of themselves and of a call, with room to spare."""
+"""Ample for what clients send about themselves and a call."""
 LARGE = 1 << 16
-"""Bytes from which on reading a message takes more than some milliseconds, and so leaves the event loop."""
+"""Bytes from which parsing a message takes more than some milliseconds and therefore runs off the event loop."""
 
 
 class Answered(Response):
-    """What an endpoint answers to a request whose body has been read."""
+    """The endpoint's response to a request whose body has been read."""
 
     def __init__(self, endpoint: AgentsEndpoint, body: bytes) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Answered(Response):
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the body on, and the answer back with a word to caches."""
+        """Replay the body to the endpoint and mark its response as not cacheable."""
         given = False
 
         async def received() -> Message:
@@ -51,11 +51,10 @@ class Answered(Response):
 
 
 async def mcp(request: Request) -> Response:
-    """An answer of the protocol. Raises TooLarge, and Refusal for a page of another site, a body that is no JSON,
-    or where the SDK is missing.
+    """Handle an MCP message. Raises TooLarge, and Refusal for a page of another site, a body that is not JSON, or where
+    the SDK is missing.
 
-    A browser always says whose page sends a request; a page whose name was pointed at this server has a name that
-    is not ours.
+    Browsers always send the origin of a page; a site that points its host name at this server still has a foreign name.
     """
     site = site_of(request)
     endpoint = served(site)
@@ -75,7 +74,7 @@ async def mcp(request: Request) -> Response:
 
 
 def check_message(body: bytes) -> None:
-    """Raises Refusal for what is no message, and for a message that is more than a few texts."""
+    """Raise Refusal for an invalid message, or one that is more than a few strings."""
     try:
         check_structure(body, STRUCTURE)
     except TooMuchStructure:
@@ -86,8 +85,8 @@ def check_message(body: bytes) -> None:
 
 
 def _is_message(body: bytes) -> bool:
-    """Whether it is a request or a notification as JSON-RPC has them: the SDK would quote what isn't, back to whoever
-    sent it, and nothing else is ever awaited here."""
+    """Return whether it is a JSON-RPC request or notification: the SDK would quote anything else back to its sender,
+    and no other message is ever expected here."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
@@ -102,13 +101,13 @@ def _is_message(body: bytes) -> bool:
 
 
 async def no_stream(request: Request) -> Response:
-    """The protocol lets a client ask for a stream of events and a server decline: nothing ever happens here."""
+    """Decline an event stream, as the protocol allows: this server sends no events."""
     served(site_of(request))
     raise Refusal(HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"}))
 
 
 def served(site: Site) -> AgentsEndpoint:
-    """What answers agents. Raises Refusal where the SDK is not installed."""
+    """Return the endpoint. Raises Refusal where the SDK is not installed."""
     if site.agents is None:
         raise Refusal(HttpProblem(404, "problem.no_agents"))
     return site.agents

@@ -1,8 +1,7 @@
-"""`POST /v1/chat/completions` without a model: what is known of the last message, in the form that chat clients speak.
+"""`POST /v1/chat/completions` without a model: answers the last message in the format of chat clients.
 
-For bridges to chats that take the address of a model and nothing else. The form is that of OpenAI's Chat Completions
-API (API reference, "Create chat completion", "The chat completion chunk object"). No model writes here, and the name of
-the one that is offered says so.
+For chat bridges that accept only the address of a model. The format is OpenAI's Chat Completions API (API reference,
+"Create chat completion", "The chat completion chunk object"). No model writes the answer, as the model's name says.
 """
 
 import json
@@ -34,7 +33,7 @@ STRUCTURE = Structure(strings=4000, outside=1 << 16)
 """A conversation of a thousand messages."""
 MOST_HITS = 3
 LONGEST_FIX = 4000
-"""Characters of an answer that are told; the link has the rest."""
+"""Characters of a fix in an answer; the link has the rest."""
 FRESH = {"Cache-Control": NO_STORE}
 USAGE = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
@@ -54,32 +53,32 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a client wants beside the pieces of an answer."""
+    """Options for streaming."""
 
     include_usage: bool = False
 
 
 class ChatRequest(BaseModel):
-    """A conversation; whatever else a client says is for models, and is not read."""
+    """A conversation; all other fields are for models and ignored."""
 
     messages: list[ChatMessage]
     stream: bool = False
     stream_options: StreamOptions | None = None
 
     def text(self) -> str:
-        """What was asked last."""
+        """Return the text of the last user message."""
         last = next((each.content for each in reversed(self.messages) if each.role == "user"), None)
         return last if isinstance(last, str) else "\n".join(part.text for part in last or ())
 
 
 async def models(_request: Request) -> Response:
-    """The one model that is none."""
+    """List the only model, which is none."""
     model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "jieda"}
     return JSONResponse({"object": "list", "data": [model]}, headers=FRESH)
 
 
 async def chat(request: Request) -> Response:
-    """The verdict on the last message, whole or in pieces."""
+    """Answer the last message, at once or streamed."""
     site = site_of(request)
     try:
         raw = await read_json_bytes(request, site.service.limits.log_bytes)
@@ -105,7 +104,7 @@ async def chat(request: Request) -> Response:
 
 
 def read_request(raw: bytes) -> ChatRequest:
-    """The request in a body. Raises ValueError, TooMuchStructure, RecursionError."""
+    """Parse a request body. Raises ValueError, TooMuchStructure, RecursionError."""
     check_structure(raw, STRUCTURE)
     try:
         return ChatRequest.model_validate(json.loads(raw))
@@ -114,7 +113,7 @@ def read_request(raw: bytes) -> ChatRequest:
 
 
 def refused(status: int, message: str) -> Response:
-    """A refusal as clients of that API read it."""
+    """Return an error in that API's format."""
     kind = "invalid_request_error" if status < 500 else "server_error"
     body = {"message": message, "type": kind, "param": None, "code": None}
     return JSONResponse({"error": body}, status, headers=FRESH)
@@ -123,13 +122,13 @@ def refused(status: int, message: str) -> Response:
 def completion(
     number: str, created: int, kind: str, choice: dict[str, Any], end: str | None
 ) -> dict[str, Any]:
-    """An answer, or a piece of one."""
+    """Return an answer or a chunk of one."""
     choices = [{"index": 0, **choice, "finish_reason": end}]
     return {"id": number, "object": kind, "created": created, "model": MODEL, "choices": choices}
 
 
 def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
-    """An answer paragraph by paragraph, as what is added, and at the end why it ends."""
+    """Yield an answer paragraph by paragraph as deltas, with the finish reason at the end."""
     yield {"role": "assistant", "content": ""}, None
     for paragraph in answer.split("\n\n"):
         yield {"content": f"{paragraph}\n\n"}, None
@@ -137,7 +136,7 @@ def deltas(answer: str) -> Iterator[tuple[dict[str, str], str | None]]:
 
 
 async def answer_to(request: Request, text: str) -> str:
-    """What is known of a text, as Markdown in its language. Raises RequestError."""
+    """Return what is known about a text, as Markdown in its language. Raises RequestError."""
     site = site_of(request)
     lang = Language.ZH if has_han(text) else Language.EN
     if "\n" in text or len(text) > site.service.limits.query_chars:
@@ -151,7 +150,7 @@ async def answer_to(request: Request, text: str) -> str:
 
 
 def verdict_on(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str]:
-    """The verdict, with the fix of the first match, or with what is asked or near."""
+    """Yield the verdict, with the fix of the first match, the entries to choose between, or similar entries."""
     t = site.translations.words(lang)
     if diagnosis.asks:
         yield t("diagnosis.ask")
@@ -166,7 +165,7 @@ def verdict_on(site: Site, diagnosis: Diagnosis, lang: Language) -> Iterator[str
 
 
 def hits_of(site: Site, found: Found, lang: Language) -> Iterator[str]:
-    """The answer of the first entry that was found, and links to others; where nothing fits, that first."""
+    """Yield the answer of the first hit, then links to the others; a weak result is announced first."""
     t, hits = site.translations.words(lang), found.answer.hits
     if not hits or found.answer.weak:
         yield t("search.weak" if hits else "search.nothing")
@@ -178,15 +177,15 @@ def hits_of(site: Site, found: Found, lang: Language) -> Iterator[str]:
 
 
 def linked(site: Site, entry: Entry, lang: Language) -> str:
-    """The title of an entry, leading to its page."""
+    """Return the title of an entry, linked to its page."""
     return f"[{entry.edition(lang).title}]({address(site, lang, entry.id)})"
 
 
 def address(site: Site, lang: Language, entry_id: str) -> str:
-    """The address of an entry's page."""
+    """Return the address of an entry's page."""
     return site.urls.absolute(site.urls.entry(lang, entry_id))
 
 
 def clipped(text: str) -> str:
-    """As much of an answer as a chat shows."""
+    """Cut an answer to the length for a chat."""
     return text if len(text) <= LONGEST_FIX else f"{text[:LONGEST_FIX].rstrip()} …"

@@ -1,7 +1,7 @@
-"""The documentation of the API: Swagger UI from an installed package inside our own page, started by a script of ours.
+"""The API documentation: Swagger UI from an installed package inside our own page, started by a script of ours.
 
-Nothing in it is inline and nothing comes from another host, so it works in a closed network. Without JavaScript,
-and until somebody wants to try them out, the routes are a list.
+Nothing is inline and nothing comes from another host, so it works in a closed network. Without JavaScript, and until a
+reader opens Swagger UI, the page lists the routes.
 """
 
 import json
@@ -23,16 +23,16 @@ from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.site import Site, site_of
 
-# Swagger UI's style sheet draws its icons from data addresses.
+# Swagger UI's style sheet uses data URLs for its icons.
 POLICY = CONTENT_SECURITY_POLICY.replace("img-src 'self'", "img-src 'self' data:")
 
 BEGINNING = 8
-"""Characters of a question that are given to be completed."""
+"""Characters of a question in the completion example."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurlLine:
-    """A command to begin with, and what it does."""
+    """An example command and its description."""
 
     what: str
     command: str
@@ -40,7 +40,7 @@ class CurlLine:
 
 @dataclass(frozen=True, slots=True)
 class DocsView:
-    """What `docs.html` shows."""
+    """The view of `docs.html`."""
 
     lines: tuple[CurlLine, ...]
     routes: tuple[ApiRoute, ...]
@@ -52,7 +52,7 @@ class DocsView:
 
 
 async def docs(request: Request) -> Response:
-    """The page; Swagger UI comes when somebody wants to try a route out."""
+    """Show the page; Swagger UI is loaded on demand."""
     site = site_of(request)
     served = site.service.current() if site.knowledge.ready else None
     context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
@@ -80,7 +80,7 @@ async def docs(request: Request) -> Response:
 
 
 def _lines(context: PageContext) -> Iterator[CurlLine]:
-    """Five commands, with the address of this server."""
+    """Return five commands with this server's address."""
     urls = context.urls
     host = origin(context)
     entry, question = _sample(context)
@@ -96,7 +96,7 @@ def _lines(context: PageContext) -> Iterator[CurlLine]:
 
 
 def _sample(context: PageContext) -> tuple[str, str]:
-    """An entry, and a question to ask: the content's own example, or else the title of the entry."""
+    """Return an entry and a question: the content's own example, or else the title of the entry."""
     if not context.snapshot or not context.library.ids:
         return "", ""
     entry = context.library.ids[0]
@@ -105,7 +105,7 @@ def _sample(context: PageContext) -> tuple[str, str]:
 
 
 async def openapi(request: Request) -> Response:
-    """The description, with examples of what is served now."""
+    """Send the OpenAPI document, with examples from the served content."""
     site = site_of(request)
     snapshot = site.service.current()
     app: FastAPI = request.app
@@ -116,6 +116,6 @@ async def openapi(request: Request) -> Response:
 
 
 def openapi_resource(app: FastAPI, site: Site, snapshot: Snapshot) -> Resource:
-    """The description as JSON."""
+    """Build the OpenAPI document as JSON."""
     document = json.dumps(describe(app, site, snapshot), ensure_ascii=False, separators=(",", ":"))
     return Resource.of(document, "application/json")

@@ -1,4 +1,4 @@
-"""What operators and their machines ask: does it live, can it answer, what has it done."""
+"""Endpoints for operators: liveness, readiness, metrics."""
 
 import time
 from pathlib import Path
@@ -21,15 +21,15 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 async def healthz(_request: Request) -> Response:
-    """200 as long as the process answers at all."""
+    """Respond 200 as long as the process responds at all."""
     return JSONResponse({"status": "ok"}, headers=FRESH)
 
 
 async def readyz(request: Request) -> Response:
-    """200 with the generation that is served, 503 with a reason before there is one.
+    """Respond 200 with the served generation, 503 with a reason before there is one.
 
-    `degraded` holds why an older generation is served than could be, without naming a path: anybody may ask.
-    `builder` is `idle`, `building` or `failed`.
+    `degraded` says why a generation older than possible is served, without naming a path, because the endpoint is
+    public. `builder` is `idle`, `building` or `failed`.
     """
     knowledge = site_of(request).knowledge
     if not knowledge.ready:
@@ -51,18 +51,18 @@ async def readyz(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """The figures for Prometheus, over all workers, for those who may have them: nothing in them is secret, but they
-    tell how much is asked, and which entries fail."""
+    """Send Prometheus metrics of all workers to permitted clients: they hold no secrets, but reveal the traffic and
+    which entries fail."""
     site = site_of(request)
     if not is_among(address_of(request.scope), site.settings.metrics):
         raise Refusal(HttpProblem(403, "problem.metrics_closed"))
-    # With several workers this reads a file of each.
+    # With several workers this reads a file per worker.
     text = await run_sync(lambda: site.metrics.expose(state_of(site)))
     return Response(text, media_type=CONTENT_TYPE, headers=FRESH)
 
 
 def state_of(site: Site) -> ServedState:
-    """What is so now, for `metrics`."""
+    """Return the current state for `metrics`."""
     builder = read_status(site.knowledge.data)
     return ServedState(
         entries=len(site.knowledge.snapshot.library),
@@ -76,7 +76,7 @@ def state_of(site: Site) -> ServedState:
 
 
 def age_of(data: Path) -> float:
-    """Seconds since the current generation was put in its place; 0 where nobody can tell."""
+    """Return seconds since the current generation was put in place; 0 where unknown."""
     try:
         return max(0.0, time.time() - (data / CURRENT).stat().st_mtime)
     except OSError:
@@ -84,7 +84,7 @@ def age_of(data: Path) -> float:
 
 
 def degraded_of(knowledge: Knowledge) -> str:
-    """Say why the newest content is not served, or why there is none; empty where all is well."""
+    """Return why the newest content is not served, or why there is none; empty where all is well."""
     health = knowledge.health()
     if health.cluster:
         return f"the search cluster: {health.cluster}"

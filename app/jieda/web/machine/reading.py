@@ -1,5 +1,5 @@
-"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch description; all of them made of the
-generation alone."""
+"""Texts for programs that read the site: feed, sitemap, llms files, OpenSearch description. All depend on the
+generation only."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,12 +23,12 @@ from jieda.web.site import Site
 
 ITEMS = 50
 ENTRIES_A_PART = 200
-"""Entries in a part of the text of all: some 300 KB."""
+"""Entries per part of llms-full.txt: some 300 KB."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """An entry in the feed. `id` stays the same when the address changes."""
+    """An entry in the feed. `id` is independent of the address."""
 
     id: str
     title: str
@@ -42,7 +42,7 @@ class FeedItem:
 
 @dataclass(frozen=True, slots=True)
 class FeedView:
-    """What `feed.xml` shows. Addresses are absolute where our own is known."""
+    """The view of `feed.xml`. Addresses are absolute where the base URL is known."""
 
     id: str
     lang: str
@@ -56,7 +56,7 @@ class FeedView:
 
 
 def feed(context: PageContext) -> str:
-    """The feed in the reader's language: the entries that have an edition in it."""
+    """Render the feed in a language: the entries that have an edition in it."""
     lang = context.lang
     held = context.library.published(lang)[:ITEMS]
     latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
@@ -97,13 +97,13 @@ def _summary(context: PageContext, edition: Edition) -> str:
 
 
 def _instant(day: date) -> str:
-    """Midnight UTC of a day, as Atom wants it."""
+    """Return midnight UTC of a day in Atom's format."""
     return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSearchView:
-    """What `opensearch.xml` shows; addresses are absolute."""
+    """The view of `opensearch.xml`; addresses are absolute."""
 
     name: str
     description: str
@@ -114,7 +114,7 @@ class OpenSearchView:
 
 
 def opensearch(context: PageContext) -> str:
-    """The description as XML."""
+    """Render the OpenSearch description as XML."""
     urls, lang = context.urls, context.lang
     view = OpenSearchView(
         name=context.t("opensearch.name"),
@@ -132,7 +132,7 @@ ENTRIES_A_FILE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SitemapPage:
-    """A page in one language, with its counterparts. `changed` is an ISO date or empty."""
+    """A page in one language, with its alternates. `changed` is an ISO date or empty."""
 
     url: str
     changed: str
@@ -140,7 +140,7 @@ class SitemapPage:
 
 
 def sitemap(site: Site, library: Library) -> str:
-    """The sitemap as XML, or the index of its parts."""
+    """Render the sitemap as XML, or the index of its parts."""
     parts = part_count(library)
     if parts == 1:
         return sitemap_part(site, library, 1)
@@ -149,12 +149,12 @@ def sitemap(site: Site, library: Library) -> str:
 
 
 def part_count(library: Library) -> int:
-    """How many files the sitemap takes."""
+    """Return the number of sitemap files."""
     return max(1, -(-len(library) // ENTRIES_A_FILE))
 
 
 def sitemap_part(site: Site, library: Library, number: int) -> str:
-    """Part `number`, from 1 on, as XML."""
+    """Render part `number`, from 1, as XML."""
     pages = chain(_general(site.urls, library) if number == 1 else (), _entries(site.urls, library, number))
     return site.renderer.render("sitemap.xml", Language.EN, view=pages)
 
@@ -189,7 +189,7 @@ def _page(
 
 
 def llms_list(context: PageContext) -> str:
-    """The list of entries in llms.txt's form: title, summary, a section of links per framework."""
+    """Render llms.txt: title, summary, and a section of links per framework."""
     urls, lang, library = context.urls, context.lang, context.library
     lines = [f"# {context.t('site.name')}", "", f"> {context.t('llms.summary')}", ""]
     lines += [context.t("llms.search_text", **_api_addresses(context)), ""]
@@ -206,12 +206,12 @@ def llms_list(context: PageContext) -> str:
 
 
 def llms_parts(library: Library) -> int:
-    """How many parts the text of all entries has."""
+    """Return the number of parts of llms-full.txt."""
     return max(1, -(-len(library) // ENTRIES_A_PART))
 
 
 def llms_full(context: PageContext, part: int) -> str:
-    """A part of the text of all entries, counted from 1, each entry in a fence that none of them can close."""
+    """Render a part of llms-full.txt, counted from 1, each entry inside a fence that no entry can close."""
     library = context.library
     ids = library.ids[(part - 1) * ENTRIES_A_PART : part * ENTRIES_A_PART]
     whole = {

@@ -1,4 +1,4 @@
-"""What programs and operators ask for. What depends on the generation alone is made once for it."""
+"""Routes for programs and operators. What depends on the generation only is built once per generation."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ from jieda.web.pages.entry import IMAGE_TYPES
 from jieda.web.site import Site, site_of
 
 BRAND_TYPES = IMAGE_TYPES | {"svg": "image/svg+xml"}
-"""A logo may be drawn: no script in it runs, as the policy of every answer says."""
+"""A logo may be SVG: the Content-Security-Policy of every response blocks scripts in it."""
 PLAIN, XML = "text/plain", "application/xml"
 
 SiteText = Callable[[Site, Snapshot], str]
@@ -38,7 +38,7 @@ PageText = Callable[[PageContext], str]
 
 
 def whole_site(make: SiteText, media_type: str, *, absolute: bool = False) -> Handler:
-    """A handler for a text about the whole site; `absolute`: of addresses that mean nothing unless they are."""
+    """Create a handler for a text about the whole site; `absolute`: it is useless without absolute addresses."""
 
     async def handler(request: Request) -> Response:
         site = site_of(request)
@@ -54,7 +54,7 @@ def whole_site(make: SiteText, media_type: str, *, absolute: bool = False) -> Ha
 
 
 def one_language(make: PageText, media_type: str, *, absolute: bool = False) -> Handler:
-    """A handler for a text in the language of its address; `absolute` as in `whole_site`."""
+    """Create a handler for a text in the language of its address; `absolute` as in `whole_site`."""
 
     async def handler(request: Request) -> Response:
         context = await context_of(request)
@@ -69,13 +69,13 @@ def one_language(make: PageText, media_type: str, *, absolute: bool = False) -> 
 
 
 def check_address(site: Site) -> None:
-    """Raises 404 where nobody knows under which address we are read."""
+    """Raise 404 where the base URL of the site is unknown."""
     if not site.urls.base_url:
         raise HTTPException(404)
 
 
 def robots_text(site: Site, _snapshot: Snapshot) -> str:
-    """Everything may be read but endless combinations of filters."""
+    """Allow everything except endless combinations of filters."""
     closed = [filtered(lang) for lang in Language for filtered in (site.urls.search, site.urls.entries)]
     lines = ["User-agent: *", *(f"Disallow: {path}?" for path in closed)]
     known = [f"\nSitemap: {site.urls.absolute(site.urls.sitemap())}"] if site.urls.base_url else []
@@ -83,12 +83,12 @@ def robots_text(site: Site, _snapshot: Snapshot) -> str:
 
 
 def sitemap_text(site: Site, snapshot: Snapshot) -> str:
-    """Every page that is to be found."""
+    """Return the sitemap."""
     return sitemap(site, snapshot.library)
 
 
 async def site_map_part(request: Request) -> Response:
-    """A part of a sitemap that takes several files."""
+    """Send one part of a sitemap that has several."""
     site, wanted = site_of(request), request.path_params["number"]
     check_address(site)
     snapshot = site.service.current()
@@ -104,17 +104,17 @@ async def site_map_part(request: Request) -> Response:
 
 
 def language_of_most(snapshot: Snapshot) -> Language:
-    """The language that most entries have an edition in."""
+    """Return the language in which most entries have an edition."""
     return min(Language, key=lambda lang: len(snapshot.library.missing(lang)))
 
 
 def llms_of_site(site: Site, snapshot: Snapshot) -> str:
-    """The list of entries, each once."""
+    """Return the list of entries, each once."""
     return llms_list(PageContext(site, language_of_most(snapshot), Theme.SYSTEM, snapshot))
 
 
 async def llms_whole(request: Request) -> Response:
-    """A part of the text of all entries, in the language of the address or the one that most are written in."""
+    """Send a part of llms-full.txt, in the language of the address or that of most entries."""
     site, written = site_of(request), request.query_params.get("part", "1")
     snapshot = site.service.current()
     if written not in map(str, range(1, llms_parts(snapshot.library) + 1)):
@@ -132,7 +132,7 @@ async def llms_whole(request: Request) -> Response:
 
 
 async def send_brand(request: Request) -> Response:
-    """The colours of the content, or an image that stands for it."""
+    """Send the style sheet with the content's colours, or one of its logos."""
     site, name = site_of(request), request.path_params["name"]
     library, version = site.service.current().library, request.query_params.get("v", "")
     image = library.brand_image(name)
@@ -157,7 +157,7 @@ open_search = one_language(opensearch, "application/opensearchdescription+xml", 
 
 
 def machine_routes(settings: Settings) -> tuple[Route, ...]:
-    """The routes of an application; the files below `settings.static` are read here."""
+    """Return the routes of an application; reads the files below `settings.static`."""
     return (
         Route(paths.HEALTHZ, operations.healthz),
         Route(paths.READYZ, operations.readyz),

@@ -1,4 +1,4 @@
-"""How a coding agent is set up: what people copy for their client, with the address of this server in it."""
+"""The setup page for coding agents: configuration to copy for each client, with this server's address filled in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ from jieda.web.pages.layout import Head, render_page
 
 FILES = Path(__file__).parent / "agent_files"
 NAMES = ("SKILL.md", "AGENTS.md")
-"""What a team copies into its own repository; in `FILES` with the language before the ending."""
+"""Files that a team copies into its own repository; in `FILES` with the language before the extension."""
 ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - looked up, not listened on
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A client and what it is told. `file`: where that is written; empty for a command.
+    """A client and its configuration. `file` is where the configuration goes; empty for a command.
 
-    `code` has `$mcp` where the address for agents belongs, `$base` where that of the site does, `$name` where its name.
+    `code` contains `$mcp` for the MCP address, `$base` for the site's, `$name` for its name.
     """
 
     client: str
@@ -75,7 +75,7 @@ SHELL = (
 
 @dataclass(frozen=True, slots=True)
 class SetupView:
-    """A set-up with its addresses filled in."""
+    """A configuration with addresses filled in."""
 
     client: str
     where: str
@@ -84,7 +84,7 @@ class SetupView:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file to copy, whole, and where it is downloaded."""
+    """A file to copy, with its text and download address."""
 
     key: str
     name: str
@@ -95,8 +95,8 @@ class FileView:
 
 @dataclass(frozen=True, slots=True)
 class AgentsView:
-    """What `agents.html` shows. `served`: the extra is installed; `known`: the address is that of the settings;
-    `tools`: names and what each does."""
+    """The view of `agents.html`. `served`: the MCP extra is installed; `known`: the address is configured; `tools` are
+    names with descriptions."""
 
     mcp: str
     served: bool
@@ -109,13 +109,13 @@ class AgentsView:
 
 
 def agents_page(context: PageContext) -> str:
-    """The page."""
+    """Render the page."""
     head = Head("agents", context.t("agents.title"), context.t("agents.lead"), context.urls.agents)
     return render_page(context, "agents.html", head, agents_view(context))
 
 
 def agents_view(context: PageContext) -> AgentsView:
-    """What the page shows."""
+    """Build the view of the page."""
     filled = addresses(context)
     setups = (
         SetupView(
@@ -148,14 +148,14 @@ def _file(context: PageContext, name: str) -> FileView:
 
 
 def file_text(context: PageContext, name: str) -> str:
-    """One of `NAMES` in the reader's language, its addresses filled in."""
+    """Return one of `NAMES` in the reader's language with addresses filled in."""
     stem = name.removesuffix(".md")
     text = (FILES / f"{stem}.{context.lang}.md").read_text(encoding="utf-8")
     return Template(text).substitute(addresses(context))
 
 
 def addresses(context: PageContext) -> Mapping[str, str]:
-    """What stands for the site in a set-up: its names, its address and that for agents, of a server at `origin`."""
+    """Return the values of the placeholders: the names of the site, its address and the MCP address."""
     urls = context.urls
     host = origin(context)
     content = context.words_of_content
@@ -169,7 +169,7 @@ def addresses(context: PageContext) -> Mapping[str, str]:
 
 
 def origin(context: PageContext) -> str:
-    """Scheme and host of this server: where it is configured to be, else where it listens."""
+    """Return scheme and host of this server: as configured, else where it listens."""
     return context.urls.base_url or _listens(context.site.settings)
 
 
@@ -179,13 +179,13 @@ def _listens(settings: Settings) -> str:
 
 
 async def show_agents(request: Request) -> Response:
-    """How a coding agent is set up."""
+    """Show the page."""
     context = await context_of(request)
     return await page_answer(request, context, agents_page(context))
 
 
 async def send_agents_file(request: Request) -> Response:
-    """A file that a team copies into its own repository."""
+    """Send a file for teams to copy."""
     context = await context_of(request)
     name = request.path_params["name"]
     if name not in NAMES:

@@ -1,4 +1,4 @@
-"""A failure that no entry explains, put before those who write them, and the page where its asker finds the answer."""
+"""Submitting an unexplained error to the authors, and the page where the sender finds the answer."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,9 +25,9 @@ from jieda.web.pages.verdict import MatchView, match_view
 
 @dataclass(frozen=True, slots=True)
 class AskedView:
-    """What `asked.html` shows. `words` are what is kept, empty where nothing is; `told` says since when and until when,
-    or why nothing is; `best` is the answer, or where not `sure` may be; `key` sent to `address` takes the question
-    back."""
+    """The view of `asked.html`. `words` is the stored text, or empty; `told` says since when and until when it is kept,
+    or why nothing is; `best` is the answer, tentative unless `sure`; sending `key` to `address` withdraws the
+    question."""
 
     status: str
     told: str
@@ -40,7 +40,7 @@ class AskedView:
 
 @contextmanager
 def unusable_told() -> Iterator[None]:
-    """Turns a file that cannot be used into a refusal."""
+    """Turn an unusable feedback file into a refusal."""
     try:
         yield
     except FeedbackUnusable as error:
@@ -48,8 +48,8 @@ def unusable_told() -> Iterator[None]:
 
 
 async def ask(request: Request) -> Response:
-    """Keeps the root failure of a log that no entry explains, and leads to the page of its answer; where one does, or
-    there is no failure in it, to the form. With a key, takes the question back. Raises TooLarge, TooBusy."""
+    """Store the root error of an unexplained log and redirect to its answer page, or to the form where an entry
+    explains it or it contains no error. With a key, withdraw the question. Raises TooLarge, TooBusy."""
     context = await context_of(request)
     site = context.site
     if not site.settings.gaps:
@@ -73,7 +73,7 @@ async def ask(request: Request) -> Response:
 
 
 async def show_asked(request: Request) -> Response:
-    """The page of a question, with its answer once there is one; 404 where nothing is kept under its key."""
+    """Show a question, with its answer once there is one; 404 where nothing is stored under its key."""
     context, key = await context_of(request), request.query_params.get("key", "")
     service = context.site.service
     with unusable_told():
@@ -83,7 +83,7 @@ async def show_asked(request: Request) -> Response:
 
 
 def asked_page(context: PageContext, key: str, found: AwaitedAnswer | None) -> str:
-    """The page."""
+    """Render the page."""
     view = _view(context, key, found)
     head = Head(
         name="asked",

@@ -1,4 +1,4 @@
-"""Lists of entries: those that carry a tag, newest first, and all of them by framework and version."""
+"""Lists of entries: by tag, newest first, and all by framework and version."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from jieda.web.pages.parts import (
 
 TAG_PAGE_SIZE = 25
 SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "error_type": "error-types"}
-"""The part of the start page that lists the tags of a facet."""
+"""Anchors on the start page of the tag lists, by facet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """A search for the entries of this page that carry one more tag."""
+    """A search that narrows this page by one more tag."""
 
     name: str
     count: int
@@ -45,7 +45,7 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class TagView:
-    """What `tag.html` shows."""
+    """The view of `tag.html`."""
 
     crumbs: tuple[PageLink, ...]
     name: str
@@ -65,12 +65,12 @@ class TagView:
 
 
 def page_count(total: int, size: int) -> int:
-    """How many pages of a size list so many entries, at least one."""
+    """Return the number of pages of `size` entries, at least one."""
     return max(1, -(-total // size))
 
 
 def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
-    """Page `number` (from 1, at most `tag_page_count`) of the entries that carry a tag."""
+    """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
     other = "topic" if facet == "framework" else "framework"
     crumbs = _crumbs(context, facet)
     view = TagView(
@@ -143,7 +143,7 @@ ENTRIES_PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class EntryGroup:
-    """Entries of a framework, or of one version of it. `framework` is None where the group goes on with it."""
+    """Entries of a framework or one of its versions. `framework` is None where the group continues the previous one."""
 
     framework: PageLink | None
     id: str
@@ -153,7 +153,7 @@ class EntryGroup:
 
 @dataclass(frozen=True, slots=True)
 class EntriesView:
-    """What `entries.html` shows."""
+    """The view of `entries.html`."""
 
     total: str
     bar: FilterBar
@@ -162,7 +162,7 @@ class EntriesView:
 
 
 def entries_page(context: PageContext, found: Found) -> str:
-    """A page of all entries that pass the filters of the request."""
+    """Render a page of the entries that pass the request's filters."""
     request = found.request
     number = request.offset // ENTRIES_PAGE_SIZE + 1
     listed = context.library.shelved(request.filters, context.lang)
@@ -211,7 +211,7 @@ def _groups(shown: Sequence[ListedEntry]) -> Iterator[EntryGroup]:
 
 
 async def show_entries(request: Request) -> Response:
-    """All entries, or those that pass some filters."""
+    """Show all entries, or those that pass the filters."""
     context = await context_of(request)
     service = context.site.service
     number = asked_page(request)
@@ -228,12 +228,12 @@ async def show_entries(request: Request) -> Response:
 
 
 def show_tag(facet: str) -> Handler:
-    """What answers the pages of the tags of a facet."""
+    """Return the handler of the tag pages of a facet."""
     return partial(show_tagged, facet)
 
 
 async def show_tagged(facet: str, request: Request) -> Response:
-    """The entries that carry a tag."""
+    """Show the entries with a tag."""
     context = await context_of(request)
     known = context.library.taxonomy.facet(facet).get(request.path_params["value"])
     number = asked_page(request)

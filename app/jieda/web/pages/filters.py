@@ -1,4 +1,4 @@
-"""Filters of the search page as chips: each is a link to the same search with one value more or less."""
+"""Filters as chips: each links to the same search with one value added or removed."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,25 +10,25 @@ from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import name_of
 
 Address = Callable[[str, Filters], str]
-"""The address of a list for a text under some filters."""
+"""Returns the address of a list for a text and filters."""
 
 FEW = 30
-"""Entries up to which nobody needs more filters than a look takes: framework, kind and version, above them."""
+"""Number of entries below which fewer filters suffice: framework, kind and version, above the results."""
 OF_FEW = ("framework", "kind", "version")
 SHOWN = 6
-"""Chips of a facet that are seen at once; two or more others wait behind a disclosure."""
+"""Visible chips per facet; two or more others are collapsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that can be put on or taken off. `count` is empty where it is not known."""
+    """A filter to switch on or off. `count` is empty where unknown."""
 
     label: str
     count: str
     url: str
     active: bool
     key: str
-    """Names the filter, whatever its count and whether it is on."""
+    """Identifies the filter, whatever its count or state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class ChipGroup:
 
 @dataclass(frozen=True, slots=True)
 class FilterBar:
-    """All filters. `clear` is an address without any, empty where none is on."""
+    """All filters. `clear` is the address without filters, empty where none is active."""
 
     groups: tuple[ChipGroup, ...]
     active: tuple[Chip, ...]
     offered: tuple[Chip, ...]
-    """Beside those that are on, in place of the groups, where few entries are listed."""
+    """Inactive filters shown in place of the groups where the list is short."""
     clear: str
     hidden: tuple[tuple[str, str], ...]
-    """Names and values for hidden fields, so that a new query keeps the filters."""
+    """Names and values of hidden fields, so that a new query keeps the filters."""
 
 
 def filter_bar(
@@ -61,11 +61,11 @@ def filter_bar(
     address: Address | None = None,
     doubts: Iterable[str] = (),
 ) -> FilterBar:
-    """The filters that a list offers, those that are on first in each facet. `address` is that of the list, by
-    default of a search; `doubts` are the versions that entries on the page may not apply to.
+    """Return the filters of a list, active ones first in each facet. `address` returns its addresses, by default those
+    of a search; `doubts` are the versions that entries on the page may not apply to.
 
-    A facet in which everything found has the one value is left out: to choose it would change nothing. Where nothing
-    fits well there is nothing to choose from.
+    A facet is left out where all results share its only value, since choosing it changes nothing. No filters are
+    offered where nothing fits well.
     """
     filters = request.filters
     links = _ChipLinks(context, request.text, filters, address or _search_address(context))
@@ -101,8 +101,7 @@ def _is_idle(group: ChipGroup, total: int) -> bool:
 
 
 def toggled(filters: Filters, facet: str, value: str) -> Filters:
-    """`filters` with a value put on, or taken off if it was on. `facet` is one of FACETS, `edition` or
-    `version`."""
+    """Return `filters` with a value added, or removed if present. `facet` is one of FACETS, `edition` or `version`."""
     values, kept = _values(filters, facet), filters.without(facet)
     if facet == "edition":
         return kept if value in values else replace(kept, edition=Language(value))
@@ -118,7 +117,7 @@ def _values(filters: Filters, facet: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _ChipLinks:
-    """The search at hand, from which each chip leads on."""
+    """Builds chips that lead on from the current search."""
 
     context: PageContext
     text: str
@@ -139,7 +138,7 @@ class _ChipLinks:
         return ChipGroup(facet, label, tuple(chips[:shown]), tuple(chips[shown:]))
 
     def editions(self) -> ChipGroup:
-        """Offered only where it makes a difference: some entry lacks an edition."""
+        """Return the filter by edition, offered only where some entry lacks an edition."""
         snapshot = self.context.snapshot
         complete = snapshot is None or not snapshot.library.lacking
         offered = () if complete and not self.filters.edition else tuple(Language)
@@ -147,7 +146,7 @@ class _ChipLinks:
         return ChipGroup("edition", self.context.t("facet.edition"), chips, ())
 
     def versions(self, doubts: Iterable[str]) -> ChipGroup:
-        """Those that some entry on the page may not apply to: without it, it would be out of the way."""
+        """Return the versions that some entry on the page may not apply to; the filter would hide it."""
         offered = dict.fromkeys((*self.filters.version, *filter(None, doubts)))
         chips = tuple(self.chip("version", each, each, "") for each in offered)
         return ChipGroup("version", self.context.t("facet.version"), chips, ())

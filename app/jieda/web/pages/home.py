@@ -1,4 +1,4 @@
-"""The start page: the search box, the place to paste an error, and lists for readers who lack the words."""
+"""The start page: search box, log field, and lists to browse."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -24,17 +24,17 @@ from jieda.web.site import site_of
 
 RECENT = 6
 SEEN = 3
-"""Error types shown for a stage."""
+"""Error types shown per stage."""
 OTHERS = tuple(kind for kind in Kind if kind is not Kind.ERROR)
 EXAMPLE_SOURCES = 200
-"""Entries that examples are chosen from, spread evenly over all there are."""
+"""Number of entries from which examples are chosen, evenly spaced over all entries."""
 EXAMPLE = 27
-"""Columns that an example takes best, a Han character counting two: long enough to be understood."""
+"""Preferred width of an example in columns, a Han character counting two: long enough to be understood."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappedStage:
-    """A stage on the map: its entries by what they are for, and what goes wrong there most."""
+    """A stage of the map: links to its errors and other entries, and its most frequent error types."""
 
     name: str
     url: str
@@ -45,25 +45,25 @@ class MappedStage:
 
 @dataclass(frozen=True, slots=True)
 class HomeView:
-    """What `home.html` shows."""
+    """The view of `home.html`."""
 
     lead: str
     examples: tuple[PageLink, ...]
     logs: tuple[PageLink, ...]
-    """Examples of what is pasted; a script opens their diagnosis."""
+    """Example logs; a script opens their diagnosis."""
     frameworks: tuple[TagLink, ...]
     stages: tuple[MappedStage, ...]
-    """Empty where the content names none; error types and all topics are listed then."""
+    """Empty where the content defines none; error types and all topics are listed then."""
     error_types: tuple[TagLink, ...]
     topics: tuple[TagLink, ...]
     recent: tuple[ListedEntry, ...]
-    """Empty while all entries are of one day: nothing is newer than anything else then."""
+    """Empty while all entries have the same date."""
     all: str
-    """The words of the link to all entries."""
+    """Text of the link to all entries."""
 
 
 def home_page(context: PageContext) -> str:
-    """The start page in the reader's language. Reads entries for its examples: made off the event loop."""
+    """Render the start page. Reads entries for the examples: call it off the event loop."""
     library = context.library
     urls = context.urls
     names = _listed(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
@@ -92,7 +92,7 @@ def home_page(context: PageContext) -> str:
 
 
 def _examples(context: PageContext) -> Iterator[PageLink]:
-    """The content's own, or else a question of each kind, over different frameworks where possible."""
+    """Yield the content's own examples, or else one question per kind, from different frameworks where possible."""
     if own := context.library.site.examples.get(context.lang):
         questions = (each for each in own if "\n" not in each)
         yield from (PageLink(each, context.urls.search(context.lang, q=each)) for each in questions)
@@ -114,7 +114,7 @@ def _examples(context: PageContext) -> Iterator[PageLink]:
 
 
 def _logs(context: PageContext) -> Iterator[PageLink]:
-    """The content's own examples of several lines, each told by its last. The log stays behind the # of its address."""
+    """Yield the content's own multi-line examples, each labeled by its last line. The log is in the URL's fragment."""
     for each in context.library.site.examples.get(context.lang, ()):
         if "\n" in each:
             text = context.t("home.example_log", line=each.rpartition("\n")[2].strip())
@@ -126,14 +126,14 @@ def _commonest(tags: Iterable[TagLink]) -> tuple[TagLink, ...]:
 
 
 def _recent(library: Library) -> tuple[Summary, ...]:
-    """What changed last; of one day, each framework in turn."""
+    """Return the latest changes; on the same day, frameworks take turns."""
     latest = library.listed()
     if not latest or latest[0].updated == latest[-1].updated:
         return ()
     turns: Counter[tuple[date, str]] = Counter()
     placed = []
     for framework in library.counts("framework"):
-        # What comes later in its framework cannot be among them.
+        # Later entries of a framework cannot be among the result.
         for entry in library.tagged("framework", framework)[:RECENT]:
             turns[entry.updated, framework] += 1
             placed.append((-entry.updated.toordinal(), turns[entry.updated, framework], entry.id))
@@ -156,7 +156,7 @@ def _frameworks(context: PageContext) -> tuple[TagLink, ...]:
 
 
 def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> Iterator[TagLink]:
-    """The tags of a facet; for a reader who works with one framework those of its entries, which they lead to."""
+    """Yield the tags of a facet; for a reader of one framework, those of its entries, linking to them."""
     within = _for_reader(context)
     counts = context.library.counts(facet, within)
     for each in used_tags(context.library, facet):
@@ -174,7 +174,7 @@ def _for_reader(context: PageContext) -> Filters:
 
 
 def _map(context: PageContext) -> Iterator[MappedStage]:
-    """The stages that have entries."""
+    """Yield the stages that have entries."""
     library, lang = context.library, context.lang
 
     def link(words: str, found: Filters, **args: str | int) -> PageLink:
@@ -201,7 +201,7 @@ def _map(context: PageContext) -> Iterator[MappedStage]:
 
 
 def _seen(context: PageContext, stage: Stage) -> Iterator[PageLink]:
-    """What goes wrong most in a stage."""
+    """Yield the most frequent error types of a stage."""
     within = _for_reader(context).with_only("topic", *stage.topics)
     counts = context.library.counts("error_type", within)
     for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
@@ -234,13 +234,13 @@ def _site_data(context: PageContext, lead: str) -> dict[str, object]:
 
 
 async def lead_home(request: Request) -> Response:
-    """To the start page in the reader's language."""
+    """Redirect to the start page in the reader's language."""
     headers = {"Vary": "Accept-Language, Cookie", "Cache-Control": REVALIDATE}
     return RedirectResponse(site_of(request).urls.home(page_language(request)), 307, headers)
 
 
 async def show_home(request: Request) -> Response:
-    """The start page: made once for a generation, a language, a theme and what its reader works with."""
+    """Show the start page, rendered once per generation, language, theme and reader's framework."""
     context = await context_of(request)
     resource = await context.site.resources.get(
         context.digest,
@@ -251,6 +251,6 @@ async def show_home(request: Request) -> Response:
 
 
 async def lead_to_home(request: Request) -> Response:
-    """To the start page of a language, for those who typed the address."""
+    """Redirect an address without the final slash to the start page."""
     context = await context_of(request)
     return RedirectResponse(context.urls.home(context.lang), 308)

@@ -1,4 +1,4 @@
-"""What there is to do for those who write entries: what was asked in vain first, then what ails the entries."""
+"""The maintenance page: first the questions without an answer, then problems of the entries."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ BAR_WIDTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a drawing, in its own units, from the top left."""
+    """A bar of a chart, in its units, from the top left."""
 
     x: int
     y: int
@@ -32,7 +32,7 @@ class Bar:
 
 
 def spans_of(days: int) -> Sequence[tuple[str, str]]:
-    """The first and the last day of each bar, oldest first: weeks that end today, or days where there is but one."""
+    """Return the first and last day of each bar, oldest first: weeks ending today, or single days within a week."""
     length = WEEK if days > WEEK else 1
     last = date.fromisoformat(first_day(1))
     spans = [
@@ -43,7 +43,7 @@ def spans_of(days: int) -> Sequence[tuple[str, str]]:
 
 
 def counts_of(group: GapGroup, days: int) -> Sequence[int]:
-    """How often something was asked in each span."""
+    """Return how often a question was asked in each span."""
     return [
         sum(count for day, count in group.days.items() if first <= day <= last)
         for first, last in spans_of(days)
@@ -51,7 +51,7 @@ def counts_of(group: GapGroup, days: int) -> Sequence[int]:
 
 
 def bars_of(counts: Sequence[int]) -> tuple[Bar, ...]:
-    """Counts as bars, oldest first; the highest is as high as the drawing."""
+    """Return counts as bars, oldest first, scaled to the highest."""
     most = max(counts, default=0) or 1
     heights = [-(-count * BAR_HEIGHT // most) for count in counts]
     return tuple(
@@ -60,15 +60,15 @@ def bars_of(counts: Sequence[int]) -> tuple[Bar, ...]:
 
 
 PERIODS = (7, 30, 90)
-"""Days that may be looked back; the last is the default."""
+"""Periods to choose from, in days; the last is the default."""
 SHOWN, FOLDED = 10, 200
-"""Items of a list that are shown at once, and behind a fold."""
+"""Items of a list that are visible, and those that are collapsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class GapView:
-    """A question that nobody answered. `log` is what the workbench makes a draft of; empty for a search. `course` says
-    the bars in words; `waiting`, how many keep a link; `answered` leads to the entry that is an answer by now."""
+    """A question without an answer. `log` is what the workbench drafts from, empty for a search. `course` puts the bars
+    into words; `waiting` counts people who hold a link; `answered` links to the entry that now answers it."""
 
     count: str
     words: tuple[Fragment, ...]
@@ -88,7 +88,7 @@ class GapView:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to look after: an entry or a file, a few words beside it, and where it is edited, or empty."""
+    """An entry or file to work on, a note beside it, and the address where it is edited, or empty."""
 
     main: PageLink
     beside: str
@@ -97,7 +97,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
-    """A list of the page. `what` says what to do about it; `total` counts all items; `told` says why none is known."""
+    """A list of the page. `what` says what to do; `total` counts all items; `told` says why they are unknown."""
 
     key: str
     title: str
@@ -111,7 +111,7 @@ class TaskList:
 
 @dataclass(frozen=True, slots=True)
 class MaintainView:
-    """What `maintain.html` shows. `notices` say why something is missing."""
+    """The view of `maintain.html`. `notices` explain missing data."""
 
     notices: tuple[str, ...]
     periods: tuple[tuple[PageLink, bool], ...]
@@ -121,7 +121,7 @@ class MaintainView:
     left_out: str
     parts: tuple[TaskList, ...]
     done: str
-    """Names of the lists that have nothing in them, or empty."""
+    """Names of the empty lists, or empty."""
     workbench: str
     style: str
     width: int
@@ -129,7 +129,7 @@ class MaintainView:
 
 
 async def show_maintenance(request: Request) -> Response:
-    """The page, for those who maintain the entries."""
+    """Show the page to maintainers."""
     context = await context_of(request)
     given = request.query_params.get("days", "")
     days = next((each for each in PERIODS if str(each) == given), PERIODS[-1])
@@ -142,7 +142,7 @@ async def show_maintenance(request: Request) -> Response:
 
 
 def maintain_page(context: PageContext, found: Maintenance) -> str:
-    """The page."""
+    """Render the page."""
     days = found.days if found.days != PERIODS[-1] else None
     head = Head(
         name="maintain",

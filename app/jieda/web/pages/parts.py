@@ -1,4 +1,4 @@
-"""Views that several pages share: links, rows of entries, breadcrumbs, pagers, and titles set large."""
+"""Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaking of large titles."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -21,7 +21,7 @@ from jieda.web.pages.context import PageContext
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A text that leads somewhere. `lang` is given where the text is in another language than the page."""
+    """A link. `lang` is set where the text is in another language than the page."""
 
     text: str
     url: str
@@ -30,7 +30,7 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True)
 class TagLink:
-    """A tag with what it means and how many entries carry it."""
+    """A tag with its description and number of entries."""
 
     name: str
     description: str
@@ -42,7 +42,7 @@ class TagLink:
 class ListedEntry:
     """An entry in a list. `lang` is the language of the edition shown.
 
-    `applies_to` is what the name of the framework does not say yet; empty where that says it all.
+    `applies_to` omits the name of the framework; empty where it adds nothing.
     """
 
     id: str
@@ -56,12 +56,12 @@ class ListedEntry:
     updated_iso: str
     editions: tuple[EditionLink, ...]
     doubt: str = ""
-    """That it may not apply to the version that was asked about; empty where it does."""
+    """States that the entry may not apply to the version in question; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """Where the reader is in a list and how to go on; an address is empty where there is no such page."""
+    """The position in a list and the addresses of adjacent pages, empty where there is no such page."""
 
     text: str
     previous: str
@@ -69,24 +69,24 @@ class Pager:
 
 
 def name_of(context: PageContext, facet: str, value: str) -> str:
-    """The name of a tag in the reader's language; its id where the taxonomy lacks it."""
+    """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
     tags = context.library.taxonomy.facet(facet)
     return tags[value].name[context.lang] if value in tags else value
 
 
 def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:
-    """A link to the page of a tag."""
+    """Return a link to the page of a tag."""
     tag, url = counted.tag, context.urls.tag(context.lang, facet, counted.tag.id)
     return TagLink(tag.name[context.lang], tag.description[context.lang], counted.count, url)
 
 
 def lang_attribute(context: PageContext, lang: Language) -> str:
-    """The `lang` attribute that a text in `lang` needs on this page, or empty."""
+    """Return the `lang` attribute that a text in `lang` needs on this page, or empty."""
     return "" if lang is context.lang else lang.tag
 
 
 def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = "") -> ListedEntry:
-    """An entry as a row of a list."""
+    """Return an entry as a row of a list."""
     t, version = context.t, may_not_apply_to
     edition, shown = summary.edition(context.lang), summary.shown(context.lang)
     framework = PageLink(
@@ -110,15 +110,14 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
 
 
 def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
-    """The version that an entry may not apply to, of those that a text says and that the reader works with; or
-    empty."""
+    """Return the version that an entry may not apply to, out of those in a text and the reader's own; or empty."""
     packages = context.library.taxonomy.packages
     told = (doubtful_version(entry.validity, each, packages) for each in (text, context.works_with))
     return next(filter(None, told), "")
 
 
 def build_pager(context: PageContext, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:
-    """The way from page to page (counted from 1); None where one page holds everything."""
+    """Return the pager of a page (counted from 1); None where there is only one page."""
     if pages <= 1:
         return None
     return Pager(
@@ -129,7 +128,7 @@ def build_pager(context: PageContext, page: int, pages: int, address: Callable[[
 
 
 def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, object]:
-    """Breadcrumbs as schema.org data."""
+    """Return breadcrumbs as schema.org data."""
     return {
         "@context": "https://schema.org",
         "@type": "BreadcrumbList",
@@ -147,14 +146,14 @@ def crumb_data(context: PageContext, crumbs: tuple[PageLink, ...]) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A stretch of a redacted text. `hole`: something was taken out here, and `text` says what sort of thing."""
+    """A part of a redacted text. `hole`: something was redacted here, and `text` names its kind."""
 
     text: str
     hole: bool
 
 
 def words_of(text: str, t: Callable[..., str]) -> tuple[Fragment, ...]:
-    """A redacted text in pieces."""
+    """Split a redacted text into fragments."""
     words, end = [], 0
     for hole in PLACEHOLDER.finditer(text):
         words += [
@@ -171,15 +170,15 @@ LONG_NAME = re.compile(
     r"[(（\[「]*(?:[\w.:/=-][\w.:/=\[\]-]{17,}|(?<![\w-])--[A-Za-z][\w-]*)(?:\(\))?[)）\]」,，:：;；、。?？]*",
     re.ASCII,
 )
-"""A name that may be wider than a phone, set large, or a flag, with the punctuation that clings to it."""
+"""A name that may be wider than a phone in large type, or a flag, with the adjacent punctuation."""
 NAME_PART = re.compile(r"(?<=[._/=:\[])(?=\w)|(?<=[a-z])(?=[A-Z])", re.ASCII)
-"""Where a part of such a name begins."""
+"""Start of a part of such a name."""
 
 
 def phrased(context: PageContext, text: str, lang: Language) -> Markup:
-    """`text` as HTML, with the places where a line may end; the style allows no others (`phrased`).
+    """Return `text` as HTML with its allowed line breaks; the style sheet forbids all others (class `phrased`).
 
-    A long name is on one line where the line is long enough (`name`).
+    A long name stays on one line where the line is long enough (class `name`).
     """
     words = set(_between_words(context, text)) if lang is Language.ZH and has_han(text) else set()
     html, place = Markup(""), 0
@@ -192,13 +191,13 @@ def phrased(context: PageContext, text: str, lang: Language) -> Markup:
 
 
 def broken(text: str, start: int, end: int, breaks: Collection[int]) -> Markup:
-    """A stretch of a text as HTML, in which a line may end at the places of `breaks`."""
+    """Return a part of a text as HTML with optional line breaks at the positions in `breaks`."""
     places = [start, *sorted(each for each in breaks if start < each < end), end]
     return LINE_BREAK.join(text[left:right] for left, right in pairwise(places))
 
 
 def _between_words(context: PageContext, text: str) -> Iterator[int]:
-    """Where one word ends and the next begins, a Han character on one side and no punctuation on the other."""
+    """Yield word boundaries next to a Han character, without punctuation on either side."""
     inside = _inside_words(context, text)
     for place, (left, right) in enumerate(pairwise(text), 1):
         joins = (is_han(left) and right.isalnum()) or (left.isalnum() and is_han(right))

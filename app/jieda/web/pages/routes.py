@@ -1,4 +1,4 @@
-"""The pages for browsers, all of them."""
+"""Routes of all HTML pages."""
 
 from jieda.presentation import paths
 from jieda.web.http.routing import Route
@@ -42,4 +42,4 @@ MAINTAINER_ROUTES: tuple[Route, ...] = (
     Route(paths.WORKBENCH, workbench.act, "POST"),
     Route(paths.MAINTAIN, maintain.show_maintenance),
 )
-"""Those that only maintainers have, behind their guard."""
+"""Routes behind the maintainer guard."""

@@ -1,4 +1,4 @@
-"""An entry that explains a log or an error line, and the ways on where none does."""
+"""Views of a diagnosis: matching entries, and links to other places where none matches."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -24,24 +24,24 @@ from jieda.web.templating import safe
 
 LINES = 6
 WIDTH = 400
-"""Characters of a log line that are shown."""
+"""Characters shown of a log line."""
 MARKED = Markup("<mark>{}</mark>")
 PREFIX = Markup('<span class="prefix">{}</span>')
 LEAD = Markup('<span class="{}">{}</span><span class="dots" aria-hidden="true">…&#8288;</span>')
-"""What is left out before a mark; its dots cling to the mark, so that they never stand alone in a row."""
+"""Text left out before a mark; its dots are glued to the mark, so that they never stand alone in a row."""
 SHORT_LEAD, LONG_LEAD = 16, 90
-"""Characters before a mark that leave it in the first row on a phone, and in the first two on a wide screen."""
+"""Characters before a mark that keep it in the first row on a phone, and in the first two on a wide screen."""
 LONG_WORD = re.compile(r"\S{14,}")
 WORD_PART = re.compile(
     r"(?<=[^\W_][._/=:,(\[])(?!(?<=_)_)(?=[^\W\d])|(?<=[a-z])(?=[A-Z])|(?<![a-z\d]{17})(?<=[a-z\d]{16})(?=\w{4})",
     re.ASCII,
 )
-"""Where a part of a long word begins; one without parts may be broken once, and the style breaks its rest."""
+"""Start of a part of a long word; a word without parts may break once, and the style sheet breaks its rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineView:
-    """A line of the paste that speaks for an entry. `html` is its text, what tells of it marked."""
+    """A line of the log that supports a match. `html` is its text with the matching parts marked."""
 
     number: int
     html: Markup
@@ -50,7 +50,7 @@ class LineView:
 
 @dataclass(frozen=True, slots=True)
 class MatchView:
-    """An entry that explains the paste."""
+    """An entry that explains the log."""
 
     row: ListedEntry
     title: Markup
@@ -64,7 +64,7 @@ class MatchView:
 
 
 def match_view(context: PageContext, match: Match) -> MatchView:
-    """A match for the reader's language."""
+    """Return the view of a match in the reader's language."""
     answer = match.edition.answer
     word = match.confidence.value
     return MatchView(
@@ -93,7 +93,7 @@ def match_view(context: PageContext, match: Match) -> MatchView:
 
 @dataclass(frozen=True, slots=True)
 class NearView:
-    """An entry that is near, with the words it shares, or what it is written for."""
+    """A similar entry, with the words it shares, or the framework it is written for."""
 
     row: ListedEntry
     words: str
@@ -101,7 +101,7 @@ class NearView:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkChoice:
-    """A framework to choose."""
+    """A framework to choose from."""
 
     value: str
     name: str
@@ -110,14 +110,14 @@ class FrameworkChoice:
 
 @dataclass(frozen=True, slots=True)
 class TiedView:
-    """Entries of several frameworks that fit alike, and the frameworks."""
+    """Equally good matches of several frameworks, and the frameworks."""
 
     rows: tuple[ListedEntry, ...]
     choices: tuple[FrameworkChoice, ...]
 
 
 def tied_view(context: PageContext, diagnosis: Diagnosis) -> TiedView:
-    """What is shown before it is known which framework is meant."""
+    """Return what is shown until the framework is known."""
     return TiedView(
         tuple(entry_row(context, context.library.summary(each.entry.id)) for each in diagnosis.matches),
         tuple(
@@ -128,7 +128,7 @@ def tied_view(context: PageContext, diagnosis: Diagnosis) -> TiedView:
 
 
 def near_view(context: PageContext, near: Near, log: str) -> NearView:
-    """An entry that is near a log of some framework or program."""
+    """Return the view of a similar entry; `log` is the framework or program of the log."""
     row = entry_row(context, context.library.summary(near.entry.id))
     if near.foreign:
         known = log in context.library.taxonomy.framework
@@ -139,8 +139,8 @@ def near_view(context: PageContext, near: Near, log: str) -> NearView:
 
 
 def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
-    """A line as it is shown, its telling parts marked; all of it where none is found any more. What a reader need not
-    see at first stands apart: the prefixes, and what keeps the first mark from the two rows that are shown."""
+    """Return a line as HTML with its matching parts marked; the whole line where none is found. Parts hidden at first
+    are wrapped: the prefixes, and whatever would push the first mark out of the two visible rows."""
     whole = shortened(line.text.rstrip())
     begins = len(whole) - len(whole[min(line.begins, len(whole)) :].lstrip())
     text = whole[begins:] or whole.lstrip()
@@ -148,7 +148,7 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
     html = PREFIX.format(prefix) if prefix else Markup("")
     parts = sorted({part.strip() for part in telling if part.strip()}, key=len, reverse=True)
     pattern = "|".join(map(re.escape, parts)) or "(?!)"
-    # Where what tells begins inside of a word, it is that word.
+    # A match that begins inside a word is extended to the word.
     tries = (re.finditer(start + f"(?:{pattern})", text, re.IGNORECASE) for start in (r"(?<![^\W_])", ""))
     found = next(filter(None, ([_of_name(text, *each.span()) for each in said] for said in tries)), [])
     breaks = set(_breaks(text))
@@ -166,32 +166,32 @@ def _marked(line: MatchedLine, telling: Iterable[str]) -> Markup:
 
 
 def _of_name(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch with all of the name that it is in, but for a beginning that would take the rows of what matched."""
+    """Extend a match to the name around it, except for a beginning long enough to fill the visible rows."""
     first, last = whole_name(text, start, end)
     return first if start - first <= SHORT_LEAD else start, last
 
 
 def _breaks(text: str) -> Iterator[int]:
-    """Where a row may end inside of a long word, lest that leave the row before it empty."""
+    """Yield positions for line breaks inside long words, which could otherwise leave the previous row empty."""
     for word in LONG_WORD.finditer(text):
         yield from (part.start() for part in WORD_PART.finditer(text, word.start() + 1, word.end()))
 
 
 def shortened(text: str) -> str:
-    """A line of a log, cut to what is shown."""
+    """Cut a log line to the visible width."""
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 
 
 MOST_WORDS = 8
 LONGEST_QUERY = 200
-"""Characters of a query that go along: other sites answer longer ones with an error."""
+"""Characters of a query in outgoing links: other sites reject longer ones."""
 MOST_PROJECTS = 4
-"""Where it is not known which framework is asked about, so many are offered at most."""
+"""Most projects offered where the framework is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """What no entry answers: words to search for, the type of the failure and where it comes from, or empty."""
+    """A question without an answer: words to search for, the error type and the framework, or empty."""
 
     words: str
     failure: str
@@ -199,7 +199,7 @@ class Unanswered:
 
 
 def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
-    """What a log asks."""
+    """Return the question behind a log."""
     failure = diagnosis.root
     known = context.served.searcher.known_words
     words = known(failure.message if failure else diagnosis.query)[:MOST_WORDS]
@@ -208,12 +208,12 @@ def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
 
 
 def unanswered_query(text: str, frameworks: tuple[str, ...]) -> Unanswered:
-    """What a search asks; its words are in the address of the page as it is."""
+    """Return the question behind a search; its words are in the address of the page anyway."""
     return Unanswered(text.strip()[:LONGEST_QUERY], "", frameworks[0] if len(frameworks) == 1 else "")
 
 
 def exits(context: PageContext, asked: Unanswered) -> tuple[PageLink, ...]:
-    """The ways on that there are: a project without a known place for issues has none, nor has a setting not made."""
+    """Return the available links: a project with an unknown issue tracker or a missing setting yields none."""
     settings, t = context.site.settings, context.t
     tags = context.library.taxonomy.framework
     name = name_of(context, "framework", asked.framework) if asked.framework in tags else ""

@@ -1,4 +1,4 @@
-"""The page on which entries are written: both editions, and all that is to be said of them as they are now."""
+"""The page for writing an entry: both editions, with the review of their current state."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,9 +23,9 @@ from jieda.web.pages.parts import PageLink, lang_attribute, name_of
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What stands in the fields. `entry`: the id of the entry that was opened, empty for a new one; `draft`: what the
-    browser keeps the text under; `opened` are the digests of its files then, `seen` those of files that the author has
-    been shown since."""
+    """The values of the form. `entry` is the id of the opened entry, empty for a new one; `draft` is the key under
+    which the browser stores the text; `opened` are the digests of the files when opened, `seen` those of newer versions
+    shown to the author since."""
 
     entry: str = ""
     draft: str = ""
@@ -37,23 +37,23 @@ class Form:
     log: str = ""
     keep: bool = False
     beside: str = ""
-    """What stands beside a text: its preview, or where it says so the `text` of the other edition."""
+    """What is shown beside a text: its preview, or for `text` the other edition."""
     user: str = ""
-    """Who it is, as a trusted proxy says; empty where nobody does, and `author` is what was typed."""
+    """The user as named by a trusted proxy; empty without one, and `author` is then as typed."""
     author: str = ""
     email: str = ""
     message: str = ""
 
     @property
     def id(self) -> str:
-        """The entry that is written."""
+        """The id of the entry being written."""
         return self.entry or f"{self.framework}/{self.slug}"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What came of an action, as sentences for the top of the page. `done`: the draft that
-    need not be kept any more; `begun`: one may be kept already."""
+    """The result of an action, as sentences for the top of the page. `done` is the draft that the browser can drop;
+    `begun` says that it may have stored one already."""
 
     note: str = ""
     warning: str = ""
@@ -65,7 +65,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option of a field; `held`: the draft has it. `lang` as of a `PageLink`."""
+    """An option of a field; `held`: it is set in the draft. `lang` as in `PageLink`."""
 
     value: str
     name: str
@@ -75,7 +75,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ProblemView:
-    """Something wrong. `fatal`: nothing is served while it is."""
+    """A problem. `fatal`: the entry cannot be served until it is fixed."""
 
     path: str
     line: int
@@ -86,7 +86,7 @@ class ProblemView:
 
 @dataclass(frozen=True, slots=True)
 class EditionView:
-    """A column. `preview`: the page as it would be served, empty where it could not be."""
+    """A column of the page. `preview` is the page as it would be served, empty where it could not be."""
 
     lang: Language
     name: str
@@ -96,15 +96,15 @@ class EditionView:
     preview: str
     theirs: OpenedEdition | None
     differing: tuple[tuple[WordPiece, ...], ...]
-    """How the file, as somebody else has changed it, differs from the text."""
+    """Differences between the text and the file that somebody else has changed."""
     host: PageLink | None
     too_long: bool
-    """Whether the git host's form cannot be filled in, because of the text's length."""
+    """Whether the text is too long to prefill the git host's form."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenRow:
-    """An entry that a log is taken for. `own`: it is the one that is written."""
+    """An entry that matches the log. `own`: it is the one being written."""
 
     title: str
     lang: str
@@ -116,7 +116,7 @@ class TakenRow:
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """A query, the place that the entry has for it, in words, and who wins instead."""
+    """A query, the entry's rank for it in words, and the entry that ranks first instead."""
 
     query: str
     field: str
@@ -126,7 +126,7 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class WorkbenchView:
-    """What `workbench.html` shows. `started`: something is being written."""
+    """The view of `workbench.html`. `started`: a draft exists."""
 
     action: str
     style: str
@@ -139,35 +139,36 @@ class WorkbenchView:
     error_types: tuple[Choice, ...]
     wordings: tuple[Choice, ...]
     entries: tuple[Choice, ...]
-    """Those of the content, to be opened or to be related to what is written."""
+    """Entries of the content, to open or to relate to the draft."""
     related: tuple[PageLink, ...]
     editions: tuple[EditionView, ...]
     others: tuple[ProblemView, ...]
     open: tuple[ProblemView, ...]
-    """All of them, for whoever commits."""
+    """All problems, shown before committing."""
     status: str
     before: tuple[TakenRow, ...]
     after: tuple[TakenRow, ...]
     tried: bool
     won: tuple[RankRow, ...]
     lost: tuple[RankRow, ...]
-    """Queries for which the entry is first, and those for which it is not."""
+    """`won` are the queries for which the entry ranks first, `lost` the others."""
     alike: tuple[PageLink, ...]
     writes: bool
 
 
 MOST_ENTRIES = 2000
-"""Titles that are offered; any other entry is named by its id."""
+"""Titles offered for selection; any other entry is named by its id."""
 LONGEST_ADDRESS = 8000
-"""Characters: git hosts refuse longer ones."""
+"""In characters: git hosts refuse longer URLs."""
 SCRIPT = re.compile(r"<script\b.*?</script>\n?", re.DOTALL)
-"""In a preview nothing runs. All of them are our own: an entry has none, for what it says is escaped."""
+"""Removed from previews, where no script runs. All scripts are our own: entries have none, because their text is
+escaped."""
 
 
 def workbench_page(
     context: PageContext, form: Form, review: Review | None = None, said: Said | None = None
 ) -> str:
-    """The page. Without a `review` nothing can be said of the draft: its id is none yet, or nothing is written."""
+    """Render the page. Without `review`, the draft could not be reviewed: its id is invalid or it has no text."""
     said = said or Said()
     started = any(form.texts.values())
     tags, ranks = context.library.taxonomy, review.ranks if review else ()
@@ -220,7 +221,7 @@ def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str
 
 
 def _entries(context: PageContext, held: set[str]) -> tuple[Choice, ...]:
-    """Entries by their titles."""
+    """Return the entries by title."""
     found = islice(context.library.listed(), MOST_ENTRIES)
     return tuple(
         Choice(
@@ -264,7 +265,7 @@ def _edition(
 
 
 def _host(context: PageContext, form: Form, lang: Language) -> PageLink | None:
-    """Where the file is edited at the git host: a file that is there in its editor, a new one in a filled-in form."""
+    """Return the link to the git host: its editor for an existing file, its prefilled form for a new one."""
     settings, text = context.site.settings, form.texts.get(lang, "")
     if form.opened.get(lang):
         path = context.site.desk.directory_of(form.id).resolve() / where_of(form.id, lang)
