@@ -1,11 +1,11 @@
-"""A bilingual dictionary from a file that an operator names: read, and kept as sorted strings that processes share.
+"""A bilingual dictionary from a file that the operator names, kept as sorted strings that processes share.
 
-The plain format of CC-CEDICT: a Chinese word a line, with its meanings in English.
+The file has the plain format of CC-CEDICT: a Chinese word per line, with its meanings in English.
 
     傳統 简体 [pin1 yin1] /a meaning/another; the same in other words/
 
-A meaning is reduced to what a search has a use for: without what stands in parentheses, which says of what the word is
-used; not at all where it quotes Chinese, for then it is about the writing (a variant, a measure word, another reading).
+Meanings are reduced to what is useful for search: text in parentheses, which describes the use of the word, is removed,
+and a meaning that quotes Chinese is dropped, as it is about the writing (a variant, a measure word, another reading).
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from jieda.han import has_han
 from jieda.search.index.array_file import Array, Occurrences, Table, kept_arrays, table_arrays
 
 LARGEST = 64 << 20
-"""Bytes of a file that is read; CC-CEDICT has ten million."""
+"""Most bytes of a dictionary file; CC-CEDICT has ten million."""
 MOST_PROBLEMS = 5
-"""Wrong lines that are named; a file of another format has nothing else."""
+"""Most wrong lines reported; a file of another format has nothing else."""
 SHOWN = 60
-"""Characters of a wrong line that are quoted."""
+"""Characters quoted of a wrong line."""
 
 LINE = re.compile(r"\S+ (?P<simplified>\S+) \[.*?\]{1,2} /(?P<meanings>.*)/")
 BETWEEN = re.compile(r"/|; ")
@@ -47,7 +47,7 @@ class Headword:
 
 
 def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
-    """The words of a file. Raises SettingsError with the lines that are wrong, once all have been read."""
+    """Yield the words of a file. Raises SettingsError with the wrong lines, at the end or after MOST_PROBLEMS."""
     problems: list[str] = []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         if not line.strip() or line.startswith(b"#"):
@@ -63,7 +63,7 @@ def read_cedict(path: Path, content: bytes) -> Iterator[Headword]:
 
 
 def _headword(line: str) -> Headword:
-    """Raises ValueError, as decoding does."""
+    """Parse a line. Raises ValueError, as decoding does."""
     match = LINE.fullmatch(line.rstrip())
     if match is None:
         raise ValueError(f"not a line of a CC-CEDICT file, which looks like {FORM}: {line[:SHOWN]!r}")
@@ -72,24 +72,24 @@ def _headword(line: str) -> Headword:
 
 
 LONGEST_MEANING = 4
-"""Words that say something in a meaning that is kept: longer ones explain the word more than they translate it."""
+"""Most content words of a meaning; longer ones explain the word rather than translate it."""
 
 CHINESE, ENGLISH = "chinese", "english"
 RANK, OTHER = range(2)
-"""Columns: the place of a meaning among those of its word, and the number of the string in the other table."""
+"""Columns: the rank of a meaning among those of its word, and the number of the string in the other table."""
 
 Stems = tuple[str, ...]
-"""The words of an English phrase that say something, as `Stemmer` has them."""
+"""The stems of the content words of an English phrase."""
 
 
 class Dictionary(Protocol):
     """Translates words. Safe to share between threads."""
 
     def english(self, word: str) -> Sequence[Stems]:
-        """What a folded Chinese word means, the usual first."""
+        """Return the meanings of a folded Chinese word, the usual first."""
 
     def chinese(self, stems: Stems) -> Sequence[str]:
-        """Words that mean just this, those first that mean it first."""
+        """Return the words with exactly this meaning, first those whose main meaning it is."""
 
 
 class MappedDictionary:
@@ -113,7 +113,7 @@ def _others(table: Table, other: Table, text: str) -> list[str]:
 
 
 def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
-    """What `MappedDictionary` reads."""
+    """Return the arrays that `MappedDictionary` reads."""
     rank_of: dict[tuple[str, str], int] = {}
     for word, phrase, rank in _pairs(headwords):
         rank_of[word, phrase] = min(rank, rank_of.get((word, phrase), rank))
@@ -131,7 +131,7 @@ def dictionary_arrays(headwords: Iterable[Headword]) -> dict[str, Array]:
 
 
 def _pairs(headwords: Iterable[Headword]) -> Iterator[tuple[str, str, int]]:
-    """A folded Chinese word, the stems of a meaning, and that one's rank."""
+    """Yield a folded Chinese word, the stems of a meaning, and the meaning's rank."""
     folder, stemmer = Folder(), Stemmer()
     for one in headwords:
         word = folder.fold(one.word).text
@@ -147,13 +147,13 @@ def _words(text: str) -> list[str]:
 
 
 FOLDER = "dictionary"
-"""Below the data directory; holds what was made of the last file."""
+"""Folder below the data directory for the arrays of the last file."""
 SETTING = "JIEDA_DICTIONARY (--dictionary)"
 
 
 def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
-    """The dictionary of a file in CC-CEDICT's format, as kept below `data` by this `code`, or made now. Raises
-    SettingsError where the file cannot be read or has a line of another format, JiedaError where nothing can be kept.
+    """Open the dictionary of a file in CC-CEDICT's format: cached below `data` by this `code`, or made now. Raises
+    SettingsError if the file is unreadable or has a line of another format, JiedaError if nothing can be cached.
     """
     try:
         content = _content(path)
@@ -166,7 +166,7 @@ def open_dictionary(path: Path, data: Path, code: str) -> Dictionary:
 
 
 def _content(path: Path) -> bytes:
-    """Raises SettingsError."""
+    """Read the file. Raises SettingsError."""
     try:
         if (size := path.stat().st_size) > LARGEST:
             raise SettingsError([f"{path} has {size:,} bytes; a dictionary may have {LARGEST:,} at most"])

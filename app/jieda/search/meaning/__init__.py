@@ -1,1 +1,1 @@
-"""What texts mean, as vectors: an optional second way to find an entry, where words differ."""
+"""Embeddings: an optional second way to find an entry, by meaning instead of words."""

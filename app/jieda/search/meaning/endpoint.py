@@ -1,7 +1,7 @@
-"""A team's own encoder behind an address, and the door to HTTP for it.
+"""The client of a team's own embedding server.
 
-It is asked in the form of OpenAI's `/v1/embeddings`, which vLLM, SGLang, Text Embeddings Inference and Ollama serve.
-Nothing is sent but queries and what entries say, to nobody but the address that the operator has set.
+It uses OpenAI's `/v1/embeddings`, which vLLM, SGLang, Text Embeddings Inference and Ollama serve. It sends only queries
+and texts of entries, and only to the address that the operator has set.
 """
 
 import json
@@ -19,17 +19,17 @@ import numpy as np
 from jieda.search.meaning.embedder import NotEmbedded, Vectors
 
 LARGEST = 64 << 20
-"""Bytes of an answer that are read."""
+"""Most bytes read of an answer."""
 LONGEST = 1000
-"""Characters of a text that are sent: most models read 512 tokens, and many servers refuse more."""
+"""Most characters sent of a text: most models read 512 tokens, and many servers refuse more."""
 FOR_PASSAGES = 10
-"""Times as long a batch of passages may take as a query, for which somebody waits."""
+"""Factor of the timeout for a batch of passages; for a query somebody is waiting."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ModelEndpoint:
-    """Where a model is, and what it is asked with: `query` and `passage` are what it wants before such texts, `batch`
-    how many it takes at once, `timeout` the seconds that each step of asking for a query may take."""
+    """Address and parameters of a model: `query` and `passage` are the prefixes that it wants before such texts,
+    `batch` the most texts per request, `timeout` the seconds for each step of a request for a query."""
 
     url: str
     model: str = ""
@@ -53,11 +53,11 @@ class EndpointEmbedder:
         self._endpoint = endpoint
         self._parts = urlsplit(endpoint.url)
         self._tls = ssl.create_default_context() if self._parts.scheme == "https" else None
-        # Without the name of a model only the address tells one from another.
+        # Without a model name only the address identifies the model.
         self.name = f"{endpoint.model or endpoint.url} {endpoint.passage}"
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:
-        """A vector of length 1 for each text. Raises NotEmbedded."""
+        """Return a vector of length 1 for each text. Raises NotEmbedded."""
         prefix = self._endpoint.query if asked else self._endpoint.passage
         timeout = self._endpoint.timeout * (1 if asked else FOR_PASSAGES)
         sent = [f"{prefix} {text[:LONGEST]}" if prefix else text[:LONGEST] for text in texts]
@@ -78,7 +78,7 @@ class EndpointEmbedder:
         return vectors
 
     def _ask(self, body: dict[str, object], timeout: float) -> Any:
-        """What is answered to a POST. Raises NotEmbedded."""
+        """Return the decoded answer to a POST. Raises NotEmbedded."""
         target = urlunsplit(("", "", self._parts.path, self._parts.query, ""))
         key = {"Authorization": f"Bearer {self._endpoint.key}"} if self._endpoint.key else {}
         try:

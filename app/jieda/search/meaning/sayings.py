@@ -1,4 +1,4 @@
-"""What an entry says, in pieces small enough to mean one thing each."""
+"""Splits an entry into sayings: pieces small enough to mean one thing each."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,11 +13,11 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])\s*")
 CLAUSE_END = re.compile(r"(?<=[,;:])\s+|(?<=[，、：])\s*")
 BETWEEN = {Language.EN: " ", Language.ZH: ""}
 LEAST = {Language.EN: 40, Language.ZH: 14}
-"""Characters that clauses are joined up to: what is shorter says too little by itself."""
+"""Least characters of a clause: shorter ones say too little by themselves and are joined."""
 
 
 def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
-    """The vectors of what an entry says, some 60 an edition; each takes a millisecond or less."""
+    """Return the vectors of an entry's sayings, some 60 per edition; each takes a millisecond or less."""
     titles = dict.fromkeys(keyed_texts(entry))
     told = titles | dict.fromkeys(sayings(entry))
     alone = [each for each in dict.fromkeys(by_themselves(entry)) if each not in told]
@@ -27,15 +27,15 @@ def meaning_of(entry: Entry, embedder: Embedder) -> Meaning:
 def with_meaning(
     library: Library, documents: Iterable[Document], embedder: Embedder | None
 ) -> Iterator[Document]:
-    """The documents of a library, with their vectors where there is an embedder."""
+    """Yield the documents of a library, with vectors if there is an embedder."""
     for document in documents:
         meaning = meaning_of(library.entries[document.id], embedder) if embedder else None
         yield replace(document, meaning=meaning)
 
 
 def sayings(entry: Entry) -> Iterator[str]:
-    """Symptoms; of the text the sentences and whole blocks, each behind the title: a sentence by itself seldom says
-    what it is about."""
+    """Yield the symptoms, and the sentences and blocks of the text, each after the title: a sentence by itself seldom
+    says what it is about."""
     for edition in entry.editions.values():
         yield from edition.symptoms
         for line in body_lines(edition):
@@ -43,8 +43,8 @@ def sayings(entry: Entry) -> Iterator[str]:
 
 
 def by_themselves(entry: Entry) -> Iterator[str]:
-    """The sentences without the title, and the clauses of each: what is asked is often one fact of several in a
-    sentence, and a title in front makes all sentences of an entry alike."""
+    """Yield the sentences without the title, and their clauses: a question is often about one of several facts in a
+    sentence, and a title in front makes all sentences of an entry similar."""
     for edition in entry.editions.values():
         for line in body_lines(edition):
             for sentence in _sentences(line):
@@ -57,7 +57,7 @@ def _sentences(line: str) -> list[str]:
 
 
 def _clauses(sentence: str, edition: Edition) -> list[str]:
-    """Those of LEAST characters or more, shorter ones together with the next, the last ones with the one before."""
+    """Return clauses of at least LEAST characters; a shorter one is joined to the next, the last to the one before."""
     joined: list[str] = []
     open_ended = False
     for clause in filter(None, CLAUSE_END.split(sentence)):

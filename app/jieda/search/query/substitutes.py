@@ -1,12 +1,12 @@
-"""What may stand for the words of a query: synonyms, corrections, translations, identifiers that they spell, endings.
+"""Finds substitutes for the words of a query: synonyms, corrections, translations, identifiers, completions.
 
-Only plain words are ever corrected. What has a digit, `_`, `.` or `-` in it is meant as typed, and so is every word
-that a general dictionary knows: that no entry says `fight` does not make it `right`. A name that is written with
-capitals inside may be a slip for another name, never for a word of the dictionary (`InternVL` for `interval`).
+Only plain words are ever corrected. Words with a digit, `_`, `.` or `-` are meant as typed, and so is every word of a
+general dictionary: if no entry has `fight`, it still does not mean `right`. A name with inner capitals may be a slip
+for another name, never for a word of the dictionary (`InternVL` for `interval`).
 
 All translations of a word are one term, with a frequency and an idf of its own, after A. Pirkola, The Effects of Query
-Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word of many
-meanings, some of which are everywhere, weighs little, and one that is rare in every meaning much.
+Structure and Dictionary Setups in Dictionary-Based Cross-Language Information Retrieval (SIGIR 1998): a word with many
+meanings, some of them common, weighs little, and one that is rare in every meaning weighs much.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -28,19 +28,19 @@ from jieda.search.translation import Dictionary
 from jieda.search.weights import COMPLETED, GLOSSARY, JOINED, TRANSLATED, TYPO
 
 SHORTEST = 5
-"""Shorter words are too near to too many others."""
+"""Shorter words are not corrected: they are similar to too many others."""
 
 MAX_EDITS = ((5, 1), (8, 2))
 """(from this length, edits allowed): a neighbor swap is one edit."""
 
 LONG = 7
-"""From this length on a word says enough to be known by all but its last letter."""
+"""From this length on, a word is recognizable without its last letter."""
 
 COUNTING = frozenset("〇一二三四五六七八九十百千万两几半每第")
-"""Characters that count: what stands beside one is counted, not misspelled."""
+"""Characters of counting: a character beside one is a unit, not a misspelling."""
 
 MOST_COMPLETIONS = 8
-"""Longer words that a half-typed one may stand for."""
+"""Most completions of a half-typed word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Speller:
         self._is_word = analyzer.is_word
 
     def corrections(self, analysis: Analysis) -> Iterator[Correction]:
-        """A correction for every plain word that occurs nowhere and has a near neighbor that does."""
+        """Yield a correction for every plain word that occurs nowhere but has a similar word that does."""
         for piece in analysis.pieces:
             if piece.kind is RunKind.HAN:
                 yield from self._han_corrections(piece)
@@ -74,13 +74,13 @@ class Speller:
                 yield Correction(exact.start, exact.end, exact.text, word)
 
     def completions(self, typed: str) -> Sequence[str]:
-        """Indexed words and identifiers that start with `typed`, shortest first."""
+        """Return indexed words and identifiers that start with `typed`, shortest first."""
         found = map(text_of, self._vocabulary(TokenKind.EXACT.term(typed)))
         return sorted(found, key=len)[:MOST_COMPLETIONS]
 
     @cached_property
     def _words(self) -> list[str]:
-        """Words that something may have been meant to be. Few readers slip, so nobody waits for this at a start."""
+        """Candidates for corrections. Few readers mistype, so this is not computed at start."""
         exact = map(text_of, self._vocabulary(TokenKind.EXACT.term("")))
         return [word for word in exact if word.isalpha() and len(word) >= SHORTEST]
 
@@ -97,7 +97,7 @@ class Speller:
     def _nearest(self, typed: str, *, is_name: bool) -> str:
         allowed = max(edits for length, edits in MAX_EDITS if len(typed) >= length)
         near = process.extract(typed, self._words, scorer=OSA.distance, score_cutoff=allowed, limit=None)
-        # Of equals, the commoner word. A word with something before or behind it (`uninitialized`, `longcat`) is
+        # Among equals, the more common word wins. A word with a prefix or suffix (`uninitialized`, `longcat`) is
         # another word, not a slip.
         ranked = sorted(
             (edits, -self._frequency(TokenKind.EXACT.term(word)), word)
@@ -110,8 +110,8 @@ class Speller:
         return ranked[0][-1] if ranked else ""
 
     def _han_corrections(self, run: Piece) -> Iterator[Correction]:
-        """For two neighbors outside any word, one of which occurs nowhere: the commonest indexed word of two
-        characters that has the other one in the same place and sounds as typed, since input methods err by sound."""
+        """Correct two neighbors outside any word, one of which occurs nowhere, to the most common indexed word of two
+        characters with the other one in the same place and the same sound, since input methods err by sound."""
         in_words = {at for word in run.of_kind(TokenKind.TERM) for at in range(word.start, word.end)}
         for left, right in pairwise(run.atoms):
             typed = left.text + right.text
@@ -122,7 +122,7 @@ class Speller:
                 yield Correction(left.start, right.end, typed, word)
 
     def _heard_as(self, typed: str) -> list[str]:
-        """Indexed words that sound like two characters, and keep the only one of them that occurs anywhere."""
+        """Return indexed words that sound like two characters and keep the only one that occurs anywhere."""
         known = [bool(self._frequency(TokenKind.GRAM.term(character))) for character in typed]
         if known.count(True) != 1:
             return []
@@ -132,7 +132,7 @@ class Speller:
 
     @staticmethod
     def rewrite(text: str, corrections: Sequence[Correction]) -> str:
-        """`text` with every correction made, or empty where there is none."""
+        """Return `text` with all corrections applied, or an empty text without corrections."""
         if not corrections:
             return ""
         for correction in sorted(corrections, key=lambda one: -one.start):
@@ -141,41 +141,41 @@ class Speller:
 
 
 def _with(word: str, place: int, character: str) -> str:
-    """A word with another character in a place."""
+    """Return a word with one character replaced."""
     return word[:place] + character + word[place + 1 :]
 
 
 def _same_start(typed: str, word: str) -> bool:
-    """Whether a slip may have made `typed` of `word`: hardly anybody slips in the first letter, unless it is swapped
-    with the second; `segfault` is not `default`."""
+    """Whether the start of `typed` may be a slip for that of `word`: the first letter is hardly ever wrong, unless it
+    is swapped with the second; `segfault` is not `default`."""
     return typed[0] == word[0] or typed[:2] == word[1::-1]
 
 
 def _same_end(typed: str, word: str) -> bool:
-    """Whether the last letter is as meant, swapped with the one before, or left off: short words with another last
-    letter are seldom slips of one another (`httpx` is not `https`), and names are made of words with other endings."""
+    """Whether the last letter is equal, swapped with the one before, or missing: short words with different last
+    letters are seldom slips of one another (`httpx` is not `https`), and names are often words with other endings."""
     return typed[-1] == word[-1] or typed[-2:] == word[:-3:-1] or typed == word[:-1]
 
 
 LONGEST = 4
-"""Neighbors that are looked up as one expression, at most."""
+"""Most neighbors that are looked up as one expression."""
 MOST = 16
-"""Terms that stand for a word, at most: what is usual comes first, and what comes later is seldom meant."""
+"""Most translations of a word: usual meanings come first, later ones are seldom meant."""
 
 Terms = tuple[str, ...]
 
 
 class QueryTranslator:
-    """Translates with a dictionary into the words that an index has."""
+    """Translates words with a dictionary into terms of an index."""
 
     def __init__(self, dictionary: Dictionary, lexicon: Lexicon, lacking: Collection[Language]) -> None:
-        """`lacking` are the languages that some entry has no edition in: words of others need no translation."""
+        """`lacking`: the languages in which some entry has no edition; words of others need no translation."""
         self._dictionary = dictionary
         self._frequency: Callable[[str], int] = lexicon.frequency
         self._lacking = lacking
 
     def of(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
-        """What stands for each word: what the longest expression means that it is the beginning of, or part of."""
+        """Yield a substitute for each word: the translations of the longest expression that contains it."""
         found: list[Terms] = [()] * len(words)
         for first, word in enumerate(words):
             if _language(word) not in self._lacking or is_function_word(word.text):
@@ -191,7 +191,7 @@ class QueryTranslator:
                 yield Substitute(number, number, term, weight, cover, MatchKind.TRANSLATION)
 
     def _longest(self, words: Sequence[QueryWord], first: int) -> tuple[int, Terms]:
-        """The last word of the longest expression from `first` on that has a translation, and that one's terms."""
+        """Return the last word of the longest translatable expression from `first` on, and the translation's terms."""
         for last in range(min(len(words), first + LONGEST) - 1, first - 1, -1):
             if terms := self._translated(words[first : last + 1]):
                 return last, terms
@@ -219,19 +219,19 @@ class QueryTranslator:
         yield from self._english(text) or (self._english_of_parts(text) if len(words) == 1 else ())
 
     def _english_of_parts(self, word: str) -> Iterator[str]:
-        """Of a word that the dictionary lacks, what the shorter words in it mean."""
+        """Yield the translations of the shorter words inside a word that the dictionary lacks."""
         for start in range(len(word)):
             for end in range(start + 2, len(word) + 1):
                 yield from self._english(word[start:end])
 
     def _english(self, word: str) -> list[str]:
-        """The index terms of what a Chinese word means: of meanings that are one word, otherwise of their words."""
+        """Return the index terms of a Chinese word's meanings: of those of one word, otherwise of all their words."""
         meanings = self._dictionary.english(word)
         single = [terms for stems in meanings if len(stems) == 1 for terms in self._present(stems)]
         return single or [term for stems in meanings for term in self._present(stems)]
 
     def _present(self, stems: Sequence[str]) -> Iterator[str]:
-        """Those that some entry has, as words and inside identifiers."""
+        """Yield the terms that some entry has, as words and inside identifiers."""
         for stem in stems:
             names = (TokenKind.TERM.term(stem), TokenKind.PART.term(stem))
             yield from filter(self._frequency, names)
@@ -242,15 +242,15 @@ def _language(word: QueryWord) -> Language:
 
 
 LONGEST_JOINED = 6
-"""Neighbors that are tried as one identifier, at most."""
+"""Most neighbors that are tried as one identifier."""
 SHORTEST_SPLIT, LONGEST_SPLIT = 6, 24
-"""Letters of a word that may be a name of two words, written together."""
+"""Bounds of the letters of a word that may be a name of two joined words."""
 SHORTEST_COMPLETED = 3
-"""Fewer letters begin too many words to say which is meant."""
+"""Fewer letters begin too many words."""
 
 
 class Substitutes:
-    """Finds them with the analyzer, glossary and vocabulary that the index was made with."""
+    """Finds substitutes with the analyzer, glossary and vocabulary of the index."""
 
     def __init__(self, analyzer: Analyzer, glossary: Glossary, engine: Lexicon, speller: Speller) -> None:
         self._analyzer = analyzer
@@ -260,23 +260,24 @@ class Substitutes:
         self._speller = speller
 
     def synonyms(self, words: Sequence[QueryWord], text: str, analysis: Analysis) -> Iterator[Substitute]:
-        """The group of every mention of a word of the glossary in the text of the query."""
+        """Yield the group of every glossary word in the query."""
         weight, cover = GLOSSARY
         atoms = analysis.atoms
         for mention in self._glossary.mentions(analysis):
             start, end = atoms[mention.first].start, atoms[mention.last].end
             if covered := _overlapped(words, start, end):
-                # As it was typed: `fails` where the glossary has `failure`.
+                # The label is as typed: `fails` where the glossary has `failure`.
                 typed = " ".join(self._analyzer.plain(text[start:end]).split())
                 concept = WeightedTerm((TokenKind.CONCEPT.term(str(mention.group)),), typed)
-                # A word of the glossary inside an identifier speaks for that part of it.
+                # A glossary word inside an identifier substitutes only for that part of it.
                 share = min(1.0, (end - start) / (words[covered[-1]].end - words[covered[0]].start))
                 yield Substitute(
                     covered[0], covered[-1], concept, weight * share, cover * share, MatchKind.GLOSSARY
                 )
 
     def joined(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
-        """`rollout batch size` may be `rollout_batch_size`, and `data set` a `dataset`."""
+        """Yield identifiers that neighbors spell: `rollout_batch_size` for `rollout batch size`, `dataset` for
+        `data set`."""
         parts = [word.text.strip("-_") for word in words]
         ends = [is_han(part) or part.isdigit() for part in parts]
         serve = [is_function_word(part) for part in parts]
@@ -298,13 +299,13 @@ class Substitutes:
                     )
 
     def _word(self, text: str) -> tuple[str, ...]:
-        """The terms of a word that some entry has as it is."""
+        """Return the terms of a word if some entry has it as it is."""
         has = self._frequency(TokenKind.EXACT.term(text))
         return _variants(self._analyzer.analyze(text)) if has else ()
 
     def parted(self, words: Sequence[QueryWord]) -> list[QueryWord]:
-        """The words, where one that no entry has, nor any name, may be two that stand side by side: `mbedtls` for Mbed
-        TLS."""
+        """Return the words; one that is in no entry and no name may get an alternative of two neighbors: `mbedtls` for
+        Mbed TLS."""
         return [self._parted(word) for word in words]
 
     def _parted(self, word: QueryWord) -> QueryWord:
@@ -322,14 +323,14 @@ class Substitutes:
     def corrected(
         self, words: Sequence[QueryWord], corrections: Sequence[Correction]
     ) -> Iterator[Substitute]:
-        """The indexed word that each mistyped one was meant to be."""
+        """Yield the indexed word for each mistyped one."""
         for correction in corrections:
             if covered := _overlapped(words, correction.start, correction.end):
                 term = WeightedTerm(_variants(self._analyzer.analyze(correction.word)), correction.word)
                 yield Substitute(covered[0], covered[-1], term, *TYPO, MatchKind.TYPO)
 
     def completed(self, words: Sequence[QueryWord], *, unfinished: bool = False) -> Iterator[Substitute]:
-        """The last word may be half typed, if it occurs nowhere as it is or is said to be `unfinished`."""
+        """Yield completions of the last word, if it is `unfinished` or occurs nowhere as it is."""
         if not words or len(words[-1].text) < SHORTEST_COMPLETED or is_han(words[-1].text):
             return
         if not unfinished and self._occurs(words[-1]):
@@ -339,8 +340,8 @@ class Substitutes:
             yield Substitute(len(words) - 1, len(words) - 1, term, *COMPLETED, MatchKind.COMPLETED)
 
     def named(self, words: Sequence[QueryWord]) -> Iterator[Substitute]:
-        """`doSomething` typed without its capitals, and `multi-line` without its hyphen: names are indexed whole, plain
-        words searched by stem."""
+        """Yield names for `doSomething` typed without its capitals and `multi-line` without its hyphen: names are
+        indexed whole, plain words by stem."""
         for number, word in enumerate(words):
             if not self._occurs(word) and (names := self._names(word)):
                 yield Substitute(
@@ -351,20 +352,20 @@ class Substitutes:
         return any(self._frequency(variant) for variant in word.alternatives[0].terms[0].variants)
 
     def _names(self, word: QueryWord) -> tuple[str, ...]:
-        """The names in the index that are the word but for capitals or a joint."""
+        """Return the names in the index that differ from the word only in capitals or a joiner."""
         names = map(TokenKind.TERM.term, (word.text, *map("_".join, _in_two(word.text))))
         return tuple(name for name in names if self._frequency(name))
 
 
 def _in_two(word: str) -> Iterator[tuple[str, str]]:
-    """The pairs of words that are `word` without what joins them."""
+    """Yield the pairs of words that `word` may consist of."""
     if SHORTEST_SPLIT <= len(word) <= LONGEST_SPLIT and word.isalnum() and not is_han(word):
         for place in range(2, len(word) - 1):
             yield word[:place], word[place:]
 
 
 def _overlapped(words: Sequence[QueryWord], start: int, end: int) -> list[int]:
-    """Numbers of the words that share a character with `start:end` of the query."""
+    """Return the numbers of the words that share a character with `start:end` of the query."""
     return [number for number, word in enumerate(words) if word.start < end and start < word.end]
 
 

@@ -1,1 +1,1 @@
-"""What is shown of an answer: snippet and reasons."""
+"""The presentation of a hit: snippet and reasons."""

@@ -1,12 +1,12 @@
-"""The lines of an edition and where index terms stand in them: what snippets and reasons are cut from.
+"""The lines of an edition and the places of index terms in them, for snippets and reasons.
 
-Places are kept in a form that is looked up without being read:
+Places are kept in a form that is searched without being decoded:
 
     number of terms · digest of each term, ascending · first occurrence of each term, and the end of the last one ·
     line, start and length of each occurrence
 
-Little-endian, numbers of 4 bytes and digests of 8. An edition has a thousand terms and more, and a search
-asks each of its ten hits for some twenty.
+Little-endian, numbers of 4 bytes and digests of 8. An edition has a thousand terms and more, and a search looks up some
+twenty in each of its ten hits.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ from jieda.byte_cache import ByteCache
 from jieda.entry import Edition, Language, Section
 
 NUMBER, DIGEST_SIZE = 4, 8
-"""Bytes of a term's digest: that two of a million terms have the same is less likely than one in ten million."""
+"""Bytes of a number and of a term's digest: among a million terms, a collision has odds below one in ten million."""
 KEPT = 1 << 14
-"""Terms whose digests are at hand: editions share most of theirs."""
+"""Entries of the cache of digests: editions share most of their terms."""
 
 Place = tuple[int, int, int]
-"""The number of a line, and start and end in that line's text, in characters."""
+"""Number of a line, and start and end in its text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedTerms:
-    """Terms to look for, with what each is worth; `digests` of shape (terms,)."""
+    """Terms to mark, with their weights; `digests` of shape (terms,)."""
 
     weights: Sequence[float]
     digests: NDArray[np.uint64]
@@ -50,7 +50,7 @@ class Places:
     """The places of all terms of an edition."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ValueError where `data` is not what `packed` makes."""
+        """Raises ValueError if `data` is not a result of `packed`."""
         self._data = data
         (count,) = np.frombuffer(data, "<u4", 1).tolist()
         starts = NUMBER + DIGEST_SIZE * count
@@ -63,7 +63,7 @@ class Places:
         return len(self._data)
 
     def standing(self, wanted: MarkedTerms) -> Iterator[tuple[float, list[Place]]]:
-        """Of the terms that occur what each is worth, and its places in order."""
+        """Yield weight and places, in order, of each term that occurs."""
         if not len(self._digests):
             return
         at = np.minimum(self._digests.searchsorted(wanted.digests), len(self._digests) - 1)
@@ -80,8 +80,8 @@ class Places:
 
 
 def packed(terms: Iterable[str], rows: NDArray[np.integer]) -> bytes:
-    """Places as `Places` reads them: of the term of each occurrence line, start and length, `rows` of shape
-    (occurrences, 3) in the order of the text."""
+    """Return the bytes that `Places` reads: `rows` has line, start and length of each occurrence of `terms`, shape
+    (occurrences, 3), in the order of the text."""
     digests = _digests(terms)
     order = np.argsort(digests, kind="stable")
     distinct, starts = np.unique(digests[order], return_index=True)
@@ -105,15 +105,15 @@ def _digest(term: str) -> bytes:
 
 
 ROOM = 32 << 20
-"""Bytes of concordances that are kept, some 25 KiB for an edition."""
+"""Bytes of the cache of concordances, some 25 KiB for an edition."""
 
 TITLE = "title"
-"""The section that the first line, the edition's title, is said to stand in."""
+"""The section of the first line, the edition's title."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditionLine:
-    """A block of text, the key of the section it stands in, and where in the text code starts and ends."""
+    """A block of text, the key of its section, and the spans of code in it."""
 
     section: str
     text: str
@@ -128,18 +128,18 @@ class Concordance:
     places: Places
 
     def surface(self, term: str) -> str:
-        """How an index term first reads; empty where it doesn't occur."""
+        """Return the text of the first occurrence of an index term; empty if it doesn't occur."""
         place = self.places.first(term)
         return self.lines[place[0]].text[place[1] : place[2]] if place else ""
 
 
 def lines_of(edition: Edition) -> tuple[EditionLine, ...]:
-    """The title and every block of text that is not empty."""
+    """Return the title and every block of text that is not empty."""
     return (EditionLine(TITLE, edition.title), *chain.from_iterable(map(lines_of_section, edition.sections)))
 
 
 def lines_of_section(section: Section) -> Iterator[EditionLine]:
-    """Every block of a section's text that is not empty."""
+    """Yield every block of a section's text that is not empty."""
     starts, ends = [start for start, _ in section.code], [end for _, end in section.code]
     at = 0
     for line in section.text.splitlines(keepends=True):
@@ -152,7 +152,7 @@ def lines_of_section(section: Section) -> Iterator[EditionLine]:
 
 
 def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:
-    """Where index terms stand in some lines, as `Places` reads it."""
+    """Return the places of index terms in some lines as bytes that `Places` reads."""
     glossed = [glossary.read(line.text) for line in lines]
     pieces = [piece for one in glossed for piece in one.analysis.pieces]
     counts = [len(piece.parts.terms) for piece in pieces]
@@ -169,7 +169,7 @@ def places_of(lines: Sequence[EditionLine], glossary: Glossary) -> bytes:
 
 
 def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Starts and ends of the tokens of some pieces in their texts; `counts` says how many tokens each has."""
+    """Return starts and ends of the tokens of some pieces in their texts; `counts`: number of tokens of each piece."""
     offsets = np.fromiter(chain.from_iterable([piece.parts.offsets for piece in pieces]), np.intp).reshape(
         -1, 2
     )
@@ -178,7 +178,7 @@ def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.i
     ).T
     at = 0
     for piece, count in zip(pieces, counts, strict=True):
-        # Where folding kept all lengths, which is nearly always, a place in the folded text is one in the original.
+        # If folding kept all lengths, which is nearly always, offsets in the folded text are those in the original.
         if not isinstance(piece.starts, range):
             own = slice(at, at + count)
             starts[own] = np.array(piece.starts)[starts[own]]
@@ -188,12 +188,11 @@ def _spans(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[NDArray[np.i
 
 
 ReadPlaces = Callable[[str, Language], Places | None]
-"""The places of an edition, by the id of its entry, where they are kept."""
+"""Returns the stored places of an edition by entry id and language, if there are any."""
 
 
 class Concordances:
-    """Concordances of the editions of one generation: read where they are kept, otherwise made, when first asked
-    for."""
+    """Concordances of the editions of one generation, read if stored, otherwise made, on first use."""
 
     def __init__(self, glossary: Glossary, read: ReadPlaces | None = None) -> None:
         self._glossary = glossary

@@ -1,4 +1,4 @@
-"""The passage of an edition that answers a query, with what matched marked, and the reasons for which it was found."""
+"""The snippet of an edition for a query, with matches marked, and the reasons for which it was found."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from jieda.search.rank.ranker import Contribution
 from jieda.search.show.concordance import TITLE, Concordance, EditionLine, Place, lines_of_section
 
 LENGTH = 200
-"""Characters of a snippet, about; a word or identifier is never cut."""
+"""Approximate characters of a snippet; a word or identifier is never cut."""
 
 ENOUGH = 120
 """A shorter passage is followed by the next line of its section."""
@@ -28,18 +28,18 @@ ANSWERS = frozenset({"fix", "answer", "steps"})
 
 ENDING = re.compile(r"(?:(?P<wide>[。！？：；，、）」”])|(?P<narrow>[.!?:;,…\\]))$")
 SEPARATORS = {"wide": "", "narrow": " ", None: " · "}
-"""What stands between two blocks, by how the first ends. Full-width punctuation has its space within."""
+"""The text between two blocks, by how the first ends. Full-width punctuation includes its space."""
 
 BREAKABLE = re.compile(rf"[\s{EAST_ASIAN}]")
 
 
 MarkedPlaces = Sequence[tuple[float, Sequence[Place]]]
-"""Of each index term of the query that occurs what it is worth, and its places in order."""
+"""Weight and places, in order, of each index term of the query that occurs."""
 
 
 def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> Snippet:
-    """The line of the body that holds the most of the query, a fix before a preamble; the first line of the answer
-    where nothing matched."""
+    """Cut a snippet from the line of the body with the most of the query, a fix before a preamble; from the first line
+    of the answer if nothing matches."""
     worth = [0.0] * len(lines)
     spans: dict[int, list[Span]] = {}
     for weight, places in standing:
@@ -60,7 +60,7 @@ def snippet(lines: Sequence[EditionLine], standing: MarkedPlaces) -> Snippet:
 
 
 def opening(edition: Edition, room: int) -> Snippet:
-    """The beginning of an edition's answer, for those who asked for nothing in particular."""
+    """Return the beginning of an edition's answer, as the snippet without a query."""
     lines = lines_of_section(edition.answer) if edition.answer else ()
     whole = joined(Snippet(line.text, code=line.code) for line in lines)
     if len(whole.text) <= room:
@@ -70,7 +70,7 @@ def opening(edition: Edition, room: int) -> Snippet:
 
 
 def marked_title(title: str, standing: MarkedPlaces) -> str:
-    """The title, whose line is number 0, with what matched in it marked."""
+    """Return the title, which is line 0, as HTML with matches marked."""
     spans = (place[1:] for _, places in standing for place in takewhile(_in_title, places))
     return _cut(EditionLine(TITLE, title), spans, len(title)).html
 
@@ -80,7 +80,8 @@ def _in_title(place: Place) -> bool:
 
 
 def joined(parts: Iterable[Snippet]) -> Snippet:
-    """Blocks of text in one line. A dot parts what ends without punctuation, such as code, from what follows."""
+    """Join blocks of text in one line. A dot separates a block that ends without punctuation, such as code, from the
+    next."""
     text, marks, code = "", [], []
     for part in parts:
         ending = ENDING.search(text)
@@ -96,12 +97,12 @@ def _moved(spans: Iterable[Span], by: int) -> list[Span]:
 
 
 def _within(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
-    """What of some spans lies between two places."""
+    """Return the parts of `spans` between two offsets."""
     return tuple((max(left, start), min(right, end)) for left, right in spans if left < end and start < right)
 
 
 def _passage(lines: Sequence[EditionLine], worth: Sequence[float]) -> range:
-    """Numbers of the best line of the body and those behind it in its section."""
+    """Return the numbers of the best line of the body and those after it in its section."""
     body = range(1, len(lines))
     if not body:
         return body
@@ -132,7 +133,7 @@ LONGEST_FLAG = 80
 
 
 def whole_name(text: str, start: int, end: int) -> Span:
-    """A stretch of a text, or where it begins or ends inside of a name, with all of that name; of a path, its part."""
+    """Extend a span that begins or ends inside a name to the whole name; in a path, to the path's part."""
     while 0 < start < end and text[start] in _LETTERS and text[start - 1] in _LETTERS:
         start -= 1
     while start < end < len(text) and text[end - 1] in _LETTERS and text[end] in _LETTERS:
@@ -145,7 +146,7 @@ def whole_name(text: str, start: int, end: int) -> Span:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans in order, overlapping and touching ones made one."""
+    """Return spans in order, overlapping and touching ones merged."""
     result: list[Span] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1]:
@@ -156,7 +157,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def _window(text: str, spans: Sequence[Span], room: int) -> Span:
-    """The stretch of about `room` characters that holds the most marks, from the earliest such place."""
+    """Return the earliest span of about `room` characters with the most marks."""
     if len(text) <= room:
         return 0, len(text)
     starts = [left for left, _ in spans] or [0]
@@ -166,7 +167,7 @@ def _window(text: str, spans: Sequence[Span], room: int) -> Span:
 
 
 def _outward(text: str, place: int, step: int) -> int:
-    """The nearest place in a direction at which no word or identifier is cut."""
+    """Return the nearest offset in a direction at which no word or identifier is cut."""
     while 0 < place < len(text) and not (BREAKABLE.match(text[place - 1]) or BREAKABLE.match(text[place])):
         place += step
     return max(0, min(place, len(text)))
@@ -193,9 +194,9 @@ def reasons(
     *,
     alike: bool = False,
 ) -> tuple[Reason, ...]:
-    """At most SHOWN, strongest kind first; a word of the query is named once, by its best reason, and one that only
-    serves the sentence where there is no other. An entry that is `alike` was found by its meaning more than by these
-    words: that is its reason, before them."""
+    """Return at most SHOWN reasons, strongest kind first. A word of the query appears once, with its best reason, and a
+    function word only if there is no other. For an entry that is `alike`, found by meaning more than by words, meaning
+    is the first reason."""
     total = sum(one.score for one in contributions)
     best: dict[str, Reason] = {}
     telling = [one for one in contributions if not is_function_word(one.label.casefold())]
@@ -210,7 +211,7 @@ def reasons(
 
 
 def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tuple[Reason, ...]:
-    """The titles and aliases that the whole query is."""
+    """Return the titles and aliases that equal the whole query."""
     keys = {text_of(key) for key in parsed.query.keys}
     named = [
         (kind, text)
@@ -222,12 +223,12 @@ def exact_reasons(parsed: ParsedQuery, entry: Entry, analyzer: Analyzer) -> tupl
 
 
 def exact_elsewhere(exact: Sequence[Reason], edition: Edition) -> frozenset[str]:
-    """The titles among `exact_reasons` that are not that of `edition`."""
+    """Return the titles among `exact_reasons` other than that of `edition`."""
     return frozenset(each.text for each in exact if each.type is ReasonType.TITLE) - {edition.title}
 
 
 def in_other_title(contributions: Sequence[Contribution], lang: Language) -> frozenset[str]:
-    """The words that the title in the other language has, and the one in `lang` has not."""
+    """Return the words that occur in the title in the other language, but not in the one in `lang`."""
     here, there = f"title_{lang}", f"title_{lang.other}"
     titled = [(one.zone, one.label) for one in contributions if one.zone in {here, there}]
     return frozenset({label for zone, label in titled if zone == there}).difference(
@@ -239,7 +240,7 @@ def _reason(one: Contribution, parsed: ParsedQuery, concordance: Concordance) ->
     kind = BY_SOURCE.get(one.source)
     if kind is ReasonType.GLOSSARY:
         via = concordance.surface(one.term)
-        # A word inside a longer phrase of the glossary may well stand for itself.
+        # A word inside a longer phrase of the glossary may match itself.
         return (
             Reason(kind, one.label, via)
             if via.casefold() != one.label.casefold()
