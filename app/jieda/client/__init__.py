@@ -1,1 +1,1 @@
-"""Asking Jieda, in this process or a server elsewhere: the same questions, the same answers as the REST API gives."""
+"""Clients of Jieda, for this process or for a remote server, with the same answers as the REST API."""

@@ -1,4 +1,4 @@
-"""The questions that can be asked of this process and of a server elsewhere."""
+"""The interface of clients, which ask either this process or a server."""
 
 from datetime import date
 from typing import Protocol
@@ -11,30 +11,30 @@ from jieda.taxonomy import Filters, Window
 
 
 class Client(Protocol):
-    """Answers as the REST API does. Whatever is asked may raise RequestError, a server's refusal included, and
-    JiedaError where a server does not answer."""
+    """Answers as the REST API does. Every method may raise RequestError, also for a server's refusal, and JiedaError if
+    a server does not answer."""
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
-        """The entries that explain a log. `framework`: where it is said to come from, or empty."""
+        """Find the entries that explain a log. `framework`: its stated origin, or empty."""
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
-        """What a query finds."""
+        """Search for a query."""
 
     async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
-        """An entry, also by an id that it had before."""
+        """Read an entry, also by an old id."""
 
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
     ) -> schemas.SummaryList:
-        """A part of the entries that pass the filters and changed on or after `since`, latest change first."""
+        """List a part of the entries that pass the filters and changed on or after `since`, latest change first."""
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
-        """The tags of one of `entry.FACETS`, in the order of the taxonomy."""
+        """List the tags of one of `taxonomy.FACETS`, in the order of the taxonomy."""
 
     async def report(
         self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
     ) -> schemas.Reported:
-        """Say what came of an entry, also by an id that it had before, perhaps with a line about it."""
+        """Report whether an entry helped, also by an old id, optionally with a line about it."""
 
     def absolute(self, url: str) -> str:
-        """The whole address of a `url` of an answer; empty where nobody serves it."""
+        """Return the absolute address of a `url` in an answer; empty if it is not served anywhere."""

@@ -1,4 +1,4 @@
-"""Answers from the content that this process has opened."""
+"""A client that answers from the content that this process has opened."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Local:
     service: Service
     shapers: Shapers
     counts: Callable[[str], bool] = lambda _id: True
-    """Whether what is said of an entry is counted, by whoever says it."""
+    """Whether a report about an entry, given by id, is to be counted."""
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
         """Raises UnknownTag."""
@@ -65,7 +65,7 @@ class Local:
         )
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
-        """All of them, those that no entry carries included."""
+        """List all tags of a facet, including those without entries."""
         snapshot = self.service.current()
         shape = self.shapers.of(snapshot, lang)
         return tuple(shape.tag(facet, each) for each in all_tags(snapshot.library, facet))
@@ -84,5 +84,5 @@ class Local:
         return schemas.Reported(id=today, outcome=outcome, kept=kept)
 
     def absolute(self, url: str) -> str:
-        """Return `url` where a base address is known, which it begins with then; empty otherwise."""
+        """Return `url`, which is absolute if a base address is configured; empty otherwise."""
         return url if self.shapers.urls.base_url else ""

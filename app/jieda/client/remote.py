@@ -1,4 +1,4 @@
-"""Answers from a server elsewhere, over its REST API."""
+"""A client that asks a remote server over its REST API."""
 
 import asyncio
 import json
@@ -25,22 +25,22 @@ from jieda.taxonomy import Filters, Window
 SECONDS = 60.0
 JSON, TEXT = "application/json", "text/plain"
 MOST_QUERY = 4000
-"""Characters of a query that an address has room for; servers read half of it."""
+"""Maximum of query characters in an address; servers read half of it."""
 PAGE = 50
-"""The most that a list answers at a time."""
+"""Maximum of items per request to a list."""
 
 T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A `Client` of the server at `urls`. Its calls wait in threads, so that others go on."""
+    """A `Client` of the server at `urls`. Requests wait in threads and do not block the event loop."""
 
     urls: Urls
 
     @classmethod
     def at(cls, address: str) -> Self:
-        """The server at an address such as `https://faq.example.com/kb`. Raises RemoteError for any other text."""
+        """Make a client for an address such as `https://faq.example.com/kb`. Raises RemoteError for any other text."""
         if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", address):
             raise RemoteError(f"{address!r} is not the address of a server, such as https://faq.example.com")
         return cls(Urls(base_url=address.rstrip("/")))
@@ -98,7 +98,7 @@ class Remote:
         return await self._ask(schemas.Reported, url, body, sent=JSON)
 
     def absolute(self, url: str) -> str:
-        """What an answer of this server means by a root-relative address."""
+        """Return the absolute address of a root-relative one in an answer of this server."""
         return urljoin(self.urls.base_url + "/", url)
 
     async def _ask(self, answer: type[T], url: str, body: bytes | None = None, sent: str = TEXT) -> T:
@@ -110,7 +110,7 @@ class Remote:
             raise RemoteError(f"{self.urls.base_url}: {reason}") from error
 
     def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:
-        """The text and the headers that the server answers with. Raises RemoteError."""
+        """Return the text and the headers of the server's answer. Raises RemoteError."""
         request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
             self.urls.absolute(url),
             data=body,
@@ -133,6 +133,6 @@ class Remote:
                 *(f"{each['field']}: {each['message']}" for each in problem["errors"]),
             ]
         except (ValueError, KeyError, TypeError):
-            # Whatever answered, it did not give its reasons the way Jieda does.
+            # The answer does not have the form of Jieda's errors.
             return RemoteError(said, error.code)
         return RemoteRefusal(f"{said}: {' '.join(reasons)}", error.code)

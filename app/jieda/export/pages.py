@@ -1,5 +1,5 @@
-"""Every address of an application that is the same for all readers, and what it answers, as files; and the terms that
-`static/export.js` searches, which knows no corrections, exact writings, meaning or diagnosis."""
+"""Exports the site as static files: every address whose answer is the same for all readers, and search data for
+`static/export.js`, which has no spelling correction, exact matching, semantic search or diagnosis."""
 
 import json
 import re
@@ -23,17 +23,17 @@ from jieda.search.weights import K1, KIND_WEIGHTS, ZONE_WEIGHTS
 from jieda.web.site import Site
 
 STEPS = 999
-"""What brings all that a term can bring, as a whole number."""
+"""Integer that represents a saturation of 1."""
 SNIPPET = 160
-"""Characters of an answer that are shown."""
+"""Characters of the snippet."""
 
 
 def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dict[str, Any]:
-    """Return the data as JSON has it.
+    """Return the search data as JSON values.
 
-    `entries`: id, framework, what is shown by language. `terms`: by term, entry and saturation in turns. `keys`: titles
-    and aliases to entries. `stems`: words as written, where their stem is another. `members`: of the glossary, stems
-    with a space between, to the numbers of their groups. `frameworks`: names to ids.
+    `entries`: id, framework, displayed texts by language. `terms`: by term, alternating entry number and saturation.
+    `keys`: title or alias to entry number. `stems`: word to its stem, if they differ. `members`: space-separated stems
+    of a glossary word to the numbers of its groups. `frameworks`: name to id.
     """
     entries: list[Any] = []
     terms: dict[str, list[int]] = defaultdict(list)
@@ -69,7 +69,7 @@ def _names(library: Library) -> Iterator[tuple[str, str]]:
 
 
 def _shown(entry: Entry) -> dict[str, list[str]]:
-    """Title, what it applies to and the beginning of the answer as HTML, by language."""
+    """Return title, `applies_to` and the start of the answer as HTML, by language."""
     return {
         lang.value: [edition.title, edition.applies_to, opening(edition, SNIPPET).html_with_code]
         for lang in Language
@@ -78,7 +78,7 @@ def _shown(entry: Entry) -> dict[str, list[str]]:
 
 
 def _saturations(document: Document) -> dict[str, float]:
-    """What each term of a document brings, 0 to 1: see `jieda.search.rank.scoring`."""
+    """Return the saturation of each term of a document, 0 to 1: see `jieda.search.rank.scoring`."""
     weighted: dict[str, float] = defaultdict(float)
     for zone, counts in document.zones.items():
         name = zone.partition("_")[0]
@@ -100,10 +100,10 @@ KINDS = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 
 
 ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
-"""A link to a part of a list: a file has no query."""
+"""A link to a page of a list, to be replaced because a file has no query."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
 NOWHERE = b"export.invalid"
-"""Where the files are asked for: no address of theirs begins with it."""
+"""Host of the requests; it never occurs in the exported addresses."""
 HEAD = "<head>"
 SCRIPT = '<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
 PART = "{path}/page-{number}"
@@ -111,16 +111,16 @@ PART = "{path}/page-{number}"
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """A file of the site, its path below the root of that."""
+    """A file of the site, with its path below the site's root."""
 
     path: str
     content: bytes
 
 
 async def exported(app: FastAPI) -> AsyncIterator[ExportedFile]:
-    """Give all files of the site that `app` serves, whose content is open.
+    """Yield all files of the site that `app` serves, whose content must be open.
 
-    Pages are followed from link to link; a link to nothing raises RuntimeError, with the page that has it.
+    Links are followed from page to page; a broken link raises RuntimeError, which names the page that has it.
     """
     site: Site = app.state.site
     root = site.urls.root_path
@@ -150,7 +150,7 @@ async def exported(app: FastAPI) -> AsyncIterator[ExportedFile]:
 
 
 def starts(site: Site) -> Iterator[str]:
-    """Where nothing may lead."""
+    """Yield the addresses to start from, since no link may lead to them."""
     urls = site.urls
     yield from (
         *((urls.sitemap(),) if urls.base_url else ()),
@@ -171,7 +171,7 @@ def starts(site: Site) -> Iterator[str]:
 
 
 def is_kept(path: str) -> bool:
-    """Whether a file can stand for an address: not for what depends on a query, takes a log, or needs a server."""
+    """Whether an address can be exported as a file: not if it depends on a query, takes a log, or needs a server."""
     plain, _, query = path.partition("?")
     if plain.startswith((paths.API_FAMILY, paths.DOCS, paths.MCP)) or path.startswith("//"):
         return False
@@ -181,7 +181,7 @@ def is_kept(path: str) -> bool:
 
 
 async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
-    """Status, media type and body of an answer of the application, asked in this process."""
+    """Request an address from the application in this process; return status, media type and body."""
     path, _, query = address.partition("?")
     scope = {
         "type": "http",
@@ -214,14 +214,14 @@ async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
 
 
 def dressed(html: str, site: Site) -> str:
-    """A page with what it needs to do without a server, and links to parts of lists as files have them."""
+    """Return a page with the export script and style, and with file paths for links to pages of lists."""
     script = SCRIPT.format(script=site.urls.static("export.js"), style=site.urls.static("export.css"))
     parts = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
     return parts.replace(HEAD, script, 1)
 
 
 def file_of(path: str, *, is_page: bool) -> str:
-    """The file of an address; a page is the index of a folder, as every web server has it."""
+    """Return the file path of an address; an HTML page is the `index.html` of a folder, as web servers expect."""
     plain, _, query = path.partition("?")
     if query.startswith("page="):
         plain = PART.format(path=plain.rstrip("/"), number=query.removeprefix("page="))

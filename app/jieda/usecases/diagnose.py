@@ -1,5 +1,5 @@
-"""Diagnosis for a visitor. The text is read, matched and forgotten: it reaches no file, log or metric, and what is
-shown of it has no secrets in it. Where gaps are kept, the type of an unexplained failure is, and its message, redacted.
+"""Diagnosis for a visitor. The text is matched and then discarded: it reaches no file, log or metric, and secrets in
+quoted parts are masked. If gaps are recorded, so are the type and the redacted message of an unexplained failure.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -20,9 +20,9 @@ from jieda.usecases.secrets import masked_for_others, without_secrets
 from jieda.usecases.service import LARGE_LOG, Service
 
 NONE = "none"
-"""In place of a confidence where nothing matched."""
+"""Label instead of a confidence if nothing matched."""
 GAP = "\n\n[...]\n\n"
-"""Stands where the middle of a text was left out."""
+"""Replaces the omitted middle of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Diagnosed:
 
     @property
     def confidence(self) -> str:
-        """How sure the best match is, or `none`."""
+        """Confidence of the best match, or `none`."""
         matches = self.diagnosis.matches
         return matches[0].confidence.value if matches else NONE
 
 
-async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an asker says
+async def diagnose(  # noqa: PLR0913 - one parameter per field of the request
     service: Service,
     text: str,
     lang: Language,
@@ -48,11 +48,11 @@ async def diagnose(  # noqa: PLR0913 - one parameter for each thing that an aske
     *,
     usual: str = "",
 ) -> Diagnosed:
-    """The entries that explain a log. `framework`: where it is said to come from, or empty; `usual`: the framework that
-    the asker works with, which answers where it would be asked; `asker` as in `search`.
+    """Find the entries that explain a log. `framework`: the stated origin of the log, or empty; `usual`: the framework
+    that the asker works with, used if the diagnosis would ask for one; `asker` as in `search`.
 
-    Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so it leaves the event loop, and few
-    are worked on at once, so that searches go on.
+    Raises UnknownTag, TooBusy. A megabyte takes a good part of a second, so the work is offloaded, and only few logs
+    are processed at once, so that searches are not delayed.
     """
     snapshot = service.current()
     if framework:
@@ -74,7 +74,7 @@ def _judge(  # noqa: PLR0913, PLR0917 - as `diagnose`
 
 
 def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, framework: str) -> Diagnosis:
-    """Return the diagnosis of a log without secrets: a large one from its process, where there is one."""
+    """Return the diagnosis of a log without secrets; large logs go to the log process, if there is one."""
     found = None
     if service.log_process and len(text) > LARGE_LOG:
         found = service.log_process.explain((snapshot.generation, text, lang, framework), service.knowledge)
@@ -83,7 +83,7 @@ def explain(service: Service, snapshot: Snapshot, text: str, lang: Language, fra
 
 @asynccontextmanager
 async def turn(service: Service, size: int) -> AsyncIterator[None]:
-    """Entered when it is one's turn to do work on a text of `size` characters. Raises TooBusy, which is counted."""
+    """Wait for a turn to work on a text of `size` characters. Raises TooBusy, and counts it."""
     lane = service.large_logs if size > LARGE_LOG else service.small_logs
     try:
         async with lane.turn(size):
@@ -94,8 +94,8 @@ async def turn(service: Service, size: int) -> AsyncIterator[None]:
 
 
 def excerpt(service: Service, text: str) -> tuple[str, int]:
-    """The whole text, or its first eighth of what is read and as much of its end as the rest allows: a log begins
-    with what was started and ends with what went wrong. Second, how many bytes were left out."""
+    """Return a text cut to the limit, and the number of bytes left out. One eighth of the limit is for the start, the
+    rest for the end: a log begins with what was started and ends with what went wrong."""
     limit = service.limits.log_bytes
     raw = text.encode("utf-8", "surrogatepass")
     if len(raw) <= limit:
@@ -108,14 +108,14 @@ def excerpt(service: Service, text: str) -> tuple[str, int]:
 
 
 LONGEST = 2000
-"""Characters: longer addresses are cut by some programs that people send them with."""
+"""Maximum of characters in an address: some programs cut longer ones when people send them."""
 LONGEST_LINE = 500
 AROUND = 2
-"""Lines on both sides of what matched, where that alone is not enough."""
+"""Lines of context on both sides of matched lines, if those alone are not enough."""
 
 
 def telling_lines(snapshot: Snapshot, text: str, diagnosis: Diagnosis, framework: str) -> str:
-    """As few lines of `text` as are diagnosed like all of it, masked for others; empty where no few are."""
+    """Return the fewest lines of `text` with the same diagnosis as all of it, masked; empty if a few do not suffice."""
     if not diagnosis.matches:
         return ""
     lines = physical_lines(strip_codes(text))
@@ -127,8 +127,8 @@ def telling_lines(snapshot: Snapshot, text: str, diagnosis: Diagnosis, framework
 
 
 def kept_lines(service: Service, found: Diagnosed, text: str, framework: str, usual: str) -> str:
-    """What matched of a log that is not surely explained, and as much as there is room for of what leads to its root
-    failure, or to its end where none is: masked for others. Empty where that is not diagnosed like all of it; the other
+    """Return the matched lines of a log without a certain explanation, masked, and as many lines as fit before its root
+    failure, or before its end if there is none. Empty if their diagnosis differs from that of the whole log. The other
     arguments are those of `diagnose`."""
     diagnosis = found.diagnosis
     lines = physical_lines(strip_codes(text))
@@ -148,18 +148,18 @@ def kept_lines(service: Service, found: Diagnosed, text: str, framework: str, us
 
 
 def _told(diagnosis: Diagnosis) -> tuple[Verdict, tuple[str, ...], tuple[str, ...], str]:
-    """What a diagnosis comes to, and of which failure."""
+    """Return the parts of a diagnosis by which two are compared."""
     matches = tuple(match.entry.id for match in diagnosis.matches[:1])
     return diagnosis.verdict, diagnosis.asks, matches, diagnosis.root.type if diagnosis.root else ""
 
 
 def _shown(line: str) -> str:
-    """Masked before it is cut short: a pattern may not know a part of a secret."""
+    """Mask a line and cut it; masking comes first, because a pattern may miss a truncated secret."""
     return masked_for_others(line.rstrip()[:PIECE])[:LONGEST_LINE]
 
 
 def _choices(diagnosis: Diagnosis, count: int) -> Iterator[set[int]]:
-    """Numbers of lines, from 1, fewest first."""
+    """Yield sets of line numbers, from 1, smallest first."""
     best = {line.line for line in diagnosis.matches[0].matched}
     every = {line.line for match in diagnosis.matches for line in match.matched}
     failures = {error.line for error in diagnosis.errors}

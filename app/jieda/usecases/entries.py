@@ -1,4 +1,4 @@
-"""Reading one entry, listing them, by their tags as well, and saying whether one helped."""
+"""Reads entries, lists them, also by tag, and records whether an entry helped."""
 
 import logging
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from jieda.usecases.service import Service
 
 @dataclass(frozen=True, slots=True)
 class ReadEntry:
-    """An entry with what lists say about it and its neighbors."""
+    """An entry with its summary and its neighbors."""
 
     entry: Entry
     summary: Summary
@@ -27,14 +27,14 @@ class ReadEntry:
 
 @dataclass(frozen=True, slots=True)
 class MovedTo:
-    """The id that an entry asked for by an old one has today."""
+    """The current id of an entry that was requested by an old one."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class EntryListing:
-    """A part of a list of entries. `total` counts all of it."""
+    """A part of a list of entries. `total`: length of the whole list."""
 
     total: int
     entries: Sequence[Summary]
@@ -43,7 +43,7 @@ class EntryListing:
 async def read(
     service: Service, snapshot: Snapshot, wanted: str, asker: bytes = NOBODY
 ) -> ReadEntry | MovedTo:
-    """An entry, or the id that it has today. Raises UnknownEntry. `asker` as in `search`."""
+    """Read an entry; for an old id, return the current one instead. Raises UnknownEntry. `asker` as in `search`."""
     library = snapshot.library
     if wanted not in library:
         today = library.resolve(wanted)
@@ -63,7 +63,7 @@ async def read(
 
 
 def note_read(service: Service, entry_id: str, asker: bytes) -> None:
-    """Takes down that an entry was read, where gaps are kept: it may be the answer to what was asked before."""
+    """Record that an entry was read, if gaps are recorded: it may answer an earlier question of the same asker."""
     if service.recorder:
         service.note(EntryRead(asker, entry_id))
 
@@ -71,7 +71,7 @@ def note_read(service: Service, entry_id: str, asker: bytes) -> None:
 async def list_entries(
     service: Service, snapshot: Snapshot, filters: Filters, since: date | None, window: Window
 ) -> EntryListing:
-    """The entries that pass the filters and changed on or after `since`, latest change first."""
+    """List entries that pass the filters and changed on or after `since`, latest change first."""
 
     def part() -> EntryListing:
         found = snapshot.library.listed(filters, since)
@@ -81,12 +81,12 @@ async def list_entries(
 
 
 MAX_TAGS = 50
-"""Values of one facet that a request may filter by."""
+"""Maximum of values per facet that a request may filter by."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedTag:
-    """A tag and how many entries carry it."""
+    """A tag and the number of its entries."""
 
     tag: Tag
     count: int
@@ -94,9 +94,9 @@ class CountedTag:
 
 @dataclass(frozen=True, slots=True)
 class TagListing:
-    """A part of the entries that carry a tag, latest change first, and how they spread over other facets.
+    """A part of the entries with a tag, latest change first, and their counts by other facets.
 
-    `spread` maps each of `entry.FACETS` to its tags that occur, in the order of the taxonomy.
+    `spread` maps each of the other `FACETS` to its tags that occur, in the order of the taxonomy.
     """
 
     total: int
@@ -105,20 +105,20 @@ class TagListing:
 
 
 def all_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
-    """The tags of a facet in the order of the taxonomy, those that no entry carries included."""
+    """Return the tags of a facet in the order of the taxonomy, including those without entries."""
     counts = library.counts(facet)
     return tuple(CountedTag(tag, counts.get(tag.id, 0)) for tag in library.taxonomy.facet(facet).values())
 
 
 def used_tags(library: Library, facet: str) -> tuple[CountedTag, ...]:
-    """The tags of a facet that some entry carries, in the order of the taxonomy."""
+    """Return the tags of a facet that have entries, in the order of the taxonomy."""
     return tuple(each for each in all_tags(library, facet) if each.count)
 
 
 async def list_tagged(
     service: Service, snapshot: Snapshot, facet: str, value: str, window: Window
 ) -> TagListing:
-    """The entries that carry a tag."""
+    """List the entries with a tag."""
     library, chosen = snapshot.library, Filters().with_only(facet, value)
 
     def listed() -> TagListing:
@@ -141,7 +141,7 @@ def _spread(library: Library, chosen: Filters, facet: str) -> tuple[CountedTag, 
 log = logging.getLogger(__name__)
 
 
-async def report(  # noqa: PLR0913 - what somebody says, and whether it was partly said before
+async def report(  # noqa: PLR0913 - the fields of a report
     service: Service,
     found: Summary,
     lang: Language,
@@ -150,8 +150,8 @@ async def report(  # noqa: PLR0913 - what somebody says, and whether it was part
     *,
     voted: bool = False,
 ) -> bool:
-    """Counts whether an entry helped somebody who was shown its edition in `lang`, or the other, and keeps why not, the
-    line about it redacted; whether it could be kept. None: it did not help, nobody knows yet why. `voted`: it is
+    """Count whether an entry helped a reader in `lang`, and store the reason if not, with `text` redacted. Return
+    whether it could be stored. `outcome` None: it did not help, for a reason not yet known. `voted`: the vote is
     counted already."""
     snapshot, store = service.current(), FeedbackStore(service.knowledge.data)
     shown = found.shown(lang)
@@ -172,7 +172,7 @@ async def report(  # noqa: PLR0913 - what somebody says, and whether it was part
 
 
 def vote_counts(service: Service) -> tuple[VoteCount, ...]:
-    """All votes, read from disk; none where they cannot be read."""
+    """Read all votes from disk; none if they cannot be read."""
     try:
         return FeedbackStore(service.knowledge.data).votes()
     except FeedbackUnusable as error:

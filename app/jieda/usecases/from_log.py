@@ -1,4 +1,5 @@
-"""A log that no entry explains becomes a draft of one: what it tells is filled in, and every guess is named."""
+"""Makes a draft entry from a log that no entry explains: fields are filled in from the log, and every guess is noted
+as a doubt."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,17 +24,17 @@ from jieda.taxonomy import Taxonomy
 from jieda.usecases.secrets import masked
 
 VALUES = re.compile(r"\S*[\d/\\]\S*")
-"""What differs from log to log, and so belongs into no name."""
+"""Values that differ between logs, and so do not belong in a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """Empty where the log tells nothing of the kind; secrets are masked."""
+    """Data for a draft, taken from a log; empty where the log has none. Secrets are masked."""
 
     line: str
     """The error, as it was printed."""
     name: str
-    """Words of the error to make a slug of."""
+    """Words of the error for the slug."""
     error_types: tuple[str, ...]
     signatures: tuple[str, ...]
 
@@ -45,13 +46,13 @@ def clues_of(
     entry_id: str = "",
     strangers: Sequence[Sample] = (),
 ) -> Clues:
-    """The clues of a log with its diagnosis. Samples of `entry_id` may have the same line, others and `strangers`
-    not."""
-    # Of a wrapper alone nothing can be known, so it gets a name and no signature: that would fit every crash.
+    """Return the clues of a log with its diagnosis. Signatures must not match samples of entries other than
+    `entry_id`, nor `strangers`."""
+    # A wrapper alone gives a name but no signature, which would match every crash.
     failure = diagnosis.root or next(iter(diagnosis.errors), None)
     error, message = (failure.type, failure.message) if failure else ("", _loudest(log, content))
     if message and error in {family.name for family in content.vocabulary.logs.failures.families}:
-        # What is no exception says itself what it is: the name of its family stands in no log.
+        # For a failure that is not an exception, the name of its family is not part of the log.
         error = ""
     line = " ".join(masked(f"{error}: {message}" if error and message else error or message).split())
     short = error.rpartition(".")[2]
@@ -70,14 +71,14 @@ def clues_of(
 
 
 def _loudest(log: str, content: Loaded) -> str:
-    """The first line that tells of trouble, where none tells of a failure."""
+    """Return the first line with a word of trouble, for a log without a failure."""
     formats = compile_formats(content.vocabulary.logs.failures)
     lines = map(str.strip, parse(log, formats).texts)
     return next(filter(formats.tells_of_trouble, lines), "")
 
 
 def _error_types(taxonomy: Taxonomy, name: str) -> tuple[str, ...]:
-    """The error types of the taxonomy all of whose words stand in the name of an exception."""
+    """Return the error types of the taxonomy whose words all occur in the name of an exception."""
     said = frozenset(words_of(name))
     return tuple(each for each in taxonomy.error_type if said.issuperset(words_of(each)))
 
@@ -88,7 +89,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class LogDraft:
-    """An entry that could be written: both editions and its sample, by their path below a content directory."""
+    """A draft entry: both editions and its sample, by path below a content directory."""
 
     id: str
     files: Mapping[str, str]
@@ -96,13 +97,13 @@ class LogDraft:
     """Whether something in the log was masked."""
 
     def steps(self, directory: Path) -> tuple[Create, ...]:
-        """What writes it into a content directory."""
+        """Return the steps that write it into a content directory."""
         return tuple(Create(directory / where, text.encode()) for where, text in self.files.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is said about the entry: its id and its framework, each perhaps empty, and the day."""
+    """The requested id and framework of the draft, each possibly empty, and the date."""
 
     id: str
     framework: str
@@ -110,10 +111,10 @@ class Wanted:
 
 
 def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Wanted) -> LogDraft:
-    """The draft for a log with its diagnosis. Without an id its slug is made of the error; without a framework
-    that is the one which the log seems to come from.
+    """Make a draft from a log with its diagnosis. Without an id, the slug is made from the error; without a framework,
+    the one that the log seems to come from is used.
 
-    Raises AuthoringError where the log tells of no error, or nothing tells which framework it is about.
+    Raises AuthoringError if the log has no error, or if the framework cannot be determined.
     """
     text = masked(log.replace("\r\n", "\n").replace("\r", "\n"))
     clues = clues_of(log, diagnosis, content, wanted.id)
@@ -145,7 +146,7 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
 
 
 def known_failure(clues: Clues, content: Loaded) -> KnownFailure:
-    """What the files of an entry begin with; nothing is said to be in doubt."""
+    """Return the data for the skeletons of an entry, without doubts."""
     title = clues.line[:MAX_TITLE_CHARS].strip()
     topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
     return KnownFailure(
@@ -158,7 +159,7 @@ def _close(diagnosis: Diagnosis) -> tuple[Doubt, ...]:
     return (doubt("duplicate-from-log", ids=", ".join(ids)),) if ids else ()
 
 
-def draft_files(  # noqa: PLR0913, PLR0917 - what the files are made of
+def draft_files(  # noqa: PLR0913, PLR0917 - the parts of the files
     content: Loaded,
     entry_id: str,
     known: KnownFailure,
@@ -166,7 +167,7 @@ def draft_files(  # noqa: PLR0913, PLR0917 - what the files are made of
     logs: tuple[str, ...],
     today: date,
 ) -> dict[str, str]:
-    """Both editions of a draft and its samples, by their path below a content directory."""
+    """Return both editions of a draft and its samples, by path below a content directory."""
     said = {lang: tuple(each.say(lang) for each in doubts) for lang in Language}
     texts = known_skeletons(content.corpus.taxonomy, entry_id, replace(known, doubts=said), today)
     files = {f"{lang}/{entry_id}.md": edition for lang, edition in texts.items()}

@@ -1,4 +1,4 @@
-"""One judgement of a text, whatever box it came through: what a diagnosis and a search say of it, put together."""
+"""Combines diagnosis and search into one verdict on a text, the same wherever it was entered."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -12,12 +12,12 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.secrets import without_secrets
 
 LOOKED_AT = 3
-"""Hits whose own words are compared with what was asked."""
+"""Number of hits whose titles, aliases and symptoms are compared with the text."""
 LONGEST_LINE = 2000
-"""Characters of a line that is searched for as well."""
+"""Maximum length of a line, in characters, that is also searched for."""
 PROVEN = 1.0
-"""A score of search that words alone do not bring: the entry writes a name of the query as it stands. Entries less than
-that apart are equally proven."""
+"""A search score that words alone do not reach: the entry contains a name of the query exactly as written. Entries
+whose scores differ by less are equally proven."""
 
 
 def judge(
@@ -28,11 +28,10 @@ def judge(
     explain: Callable[[str], Diagnosis] | None = None,
     answer: SearchAnswer | None = None,
 ) -> Diagnosis:
-    """What a text comes to, of one line beside what a search finds, so that the same line has one answer everywhere.
+    """Diagnose a text; a single line is also searched for, so that the same line has the same answer everywhere.
 
-    `told`, the framework that it is said to be of, and those of the request answer where one would be asked for;
-    `explain` diagnoses it as a framework's, where that is not done here; `answer` is that of a search for the request,
-    where there is one already.
+    `told`: the framework that the text is said to be of; the request's frameworks are used if the diagnosis would ask
+    for one. `explain` replaces the snapshot's diagnoser; `answer`: a search answer for the request, if there is one.
     """
     explain = explain or partial(snapshot.diagnoser.diagnose, asked.text, asked.lang)
     found = explain(told)
@@ -50,22 +49,22 @@ def judge(
         near = tuple(Near(each.entry, each.edition, (), each.score, each.evidence) for each in found.matches)
         found = replace(found, matches=(), near=near[:MOST_WEAK], verdict=Verdict.NEAR)
     elif found.verdict is Verdict.UNKNOWN and not found.errors and answer and not answer.weak and answer.hits:
-        # What went wrong in somebody's own words may be found by words that no log has.
+        # A problem in somebody's own words may be found by words that no log contains.
         near = tuple(Near(hit.entry, hit.edition, (), 0.0, ()) for hit in answer.hits[:MOST_WEAK])
         found = replace(found, near=near, verdict=Verdict.NEAR)
     return without_secrets(found)
 
 
 def searched(snapshot: Snapshot, request: SearchRequest) -> tuple[Diagnosis, SearchAnswer]:
-    """What a text comes to, and what a search says beside that. Raises what `Searcher.search` does."""
+    """Return the diagnosis of a text and its search answer, made consistent. Raises what `Searcher.search` raises."""
     answer = snapshot.searcher.search(request)
     found = judge(snapshot, request, answer=answer)
     return found, under_verdict(answer, found)
 
 
 def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAnswer:
-    """The answer of a search that says nothing else than its judgement: whether anything fits, and which words nobody
-    has, which does not matter beside an entry that explains the text."""
+    """Return the search answer, made consistent with the diagnosis: whether it is weak, and which words no entry has,
+    which are left out if an entry explains the text."""
     weak = answer.weak or answer.is_of_others
     verdict = diagnosis.verdict if diagnosis else Verdict.NO_ERROR
     if diagnosis and verdict is not Verdict.NO_ERROR and (verdict is not Verdict.NEAR or diagnosis.errors):
@@ -75,20 +74,20 @@ def under_verdict(answer: SearchAnswer, diagnosis: Diagnosis | None) -> SearchAn
 
 
 def folded(text: str) -> str:
-    """A text by which two that say the same are equal."""
+    """Normalize a text for comparison: case, width and white space are ignored."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _is_doubted(snapshot: Snapshot, found: Diagnosis, asked: SearchRequest) -> bool:
-    """Whether a search for what was understood calls its best hit weak: then what speaks for the entries are words or
-    a line that others print as well, in a text about something else."""
+    """Whether a search for the query of the diagnosis is weak: then the matches rest only on words or a line that other
+    programs print too, in a text about something else."""
     query = SearchRequest(found.query, asked.lang, limit=1)
     return bool(found.query) and not snapshot.searcher.is_remote and snapshot.searcher.search(query).weak
 
 
 def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[Hit]:
-    """The entry that says just this of itself, or that is first because it writes a name as it stands; or those of
-    several frameworks that do so alike."""
+    """Return the entry that has exactly this text as title, alias or symptom, or else those that rank first because
+    they contain a name exactly as written, if they are proof enough."""
     said, hits = folded(text), answer.hits[:LOOKED_AT]
     own = [hit for hit in hits if said in map(folded, _names(hit.entry))][:1]
     found = own or [hit for hit in hits if hit.score >= max(PROVEN, hits[0].score - PROVEN)]
@@ -96,7 +95,7 @@ def _proven(diagnosis: Diagnosis, answer: SearchAnswer, text: str) -> Sequence[H
         first = found[0].entry
         found = found[:1] if first.framework == diagnosis.framework or first.applies_anywhere else []
     tied = len({hit.entry.framework for hit in found}) > 1
-    # What was raised has a name as well, which others raise: it tells where one entry alone has it and it is rare.
+    # An exception's name proves an entry only if no other entry has it and it is rare: many programs raise it.
     said_more = any(each.message for each in diagnosis.errors)
     tells = not diagnosis.errors or (said_more if tied else diagnosis.verdict is not Verdict.UNKNOWN)
     return found if own or (tells and (tied or len(found) == 1)) else ()

@@ -1,5 +1,5 @@
-"""Large logs are explained in a process of their own: regular expressions hold the interpreter lock for as long as they
-work, and with it every search of the process that serves."""
+"""A separate process that diagnoses large logs: regular expressions hold the interpreter lock while they run, which
+would block every search in the serving process."""
 
 import gc
 import logging
@@ -22,18 +22,18 @@ from jieda.usecases.secrets import without_secrets
 log = logging.getLogger(__name__)
 
 SECONDS_TO_EXPLAIN = 60.0
-"""The first log waits until the process has started as well; a process that takes longer hangs."""
+"""Timeout for an answer, including the start of the process; a process that takes longer is considered hung."""
 SECONDS_IDLE = 300.0
-"""After which the process ends, and gives its memory back."""
+"""Idle time after which the process ends to free its memory."""
 NICE = 10
-"""Whoever waits for anything else comes first."""
+"""Nice value of the process: all other work has priority."""
 
 Question = tuple[str, str, Language, str]
-"""A generation, a log, the language of the answer, and a framework or nothing."""
+"""A generation, a log, the language of the answer, and a framework or an empty text."""
 
 
 class LogProcess:
-    """The serving end: starts the process when the first large log comes, and again when it has ended."""
+    """The serving side: starts the process for the first large log, and restarts it once it has ended."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -42,7 +42,7 @@ class LogProcess:
         self._line: Connection | None = None
 
     def explain(self, question: Question, knowledge: Knowledge) -> Diagnosis | None:
-        """Return the diagnosis of a log by the generation that is named; None where the process cannot give it."""
+        """Return the diagnosis of a log by the generation in `question`; None if the process cannot provide it."""
         with self._lock:
             try:
                 line = self._line or self._start(knowledge)
@@ -68,7 +68,7 @@ class LogProcess:
         self._process = BoundProcess(
             partial(answer_logs, theirs, replace(self._settings, data=knowledge.data))
         )
-        # Where the program ends, it is ended, not waited for.
+        # If the program ends, the process is killed, not waited for.
         self._process.daemon = True
         self._process.start()
         theirs.close()
@@ -76,8 +76,8 @@ class LogProcess:
 
 
 def answer_logs(line: Connection, settings: Settings) -> None:
-    """The other end: explain logs by what the data directory holds, until nobody asks any more."""
-    # Who interrupts a program means the server.
+    """Run in the process: diagnose logs with the current generation, until no request has come for SECONDS_IDLE."""
+    # An interrupt is meant for the server.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(NICE)
     gc.set_threshold(*THRESHOLDS)
@@ -97,6 +97,6 @@ def answer_logs(line: Connection, settings: Settings) -> None:
 def _opened(settings: Settings) -> Knowledge:
     knowledge = Knowledge(settings, follow_only=True)
     knowledge.open()
-    # What a log is made into would be searched for garbage together with all that is known, again and again.
+    # Otherwise every garbage collection during a diagnosis would scan the whole snapshot again.
     gc.freeze()
     return knowledge

@@ -1,5 +1,5 @@
-"""Logs longer than what is read of one: their end and what stands around their first failure, answered by the line
-numbers of the whole log."""
+"""Diagnosis of logs above the size limit: their end and the lines around their first failure are read, and answers use
+the line numbers of the whole log."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,12 +18,12 @@ T = TypeVar("T")
 
 
 def window(service: Service) -> LogWindow:
-    """What takes a log of any size, by what is known about logs now."""
+    """Return a window that takes a log of any size, with the current formats."""
     return LogWindow(service.limits.log_bytes, service.current().diagnoser.formats)
 
 
 def extracted(service: Service, text: str) -> LogExtract:
-    """What is read of a text of any size."""
+    """Return the parts to read of a text of any size."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= service.limits.log_bytes:
         return LogExtract(text)
@@ -36,13 +36,13 @@ def extracted(service: Service, text: str) -> LogExtract:
 async def diagnose_log(
     service: Service, log: LogExtract, lang: Language, framework: str, asker: bytes = NOBODY
 ) -> Diagnosed:
-    """Diagnose what is read of a log, as `diagnose` does."""
+    """Diagnose the extract of a log, as `diagnose` does."""
     found = await diagnose(service, log.text, lang, framework, asker)
     return replace(found, diagnosis=renumbered(found.diagnosis, log)) if log.parts else found
 
 
 def renumbered(found: Diagnosis, log: LogExtract) -> Diagnosis:
-    """The diagnosis of what was read, by the line numbers of the whole log."""
+    """Return the diagnosis of an extract with the line numbers of the whole log."""
 
     def match(one: Match) -> Match:
         lines = tuple(replace(each, line=log.line(each.line)) for each in one.matched)

@@ -18,35 +18,35 @@ from jieda.usecases.judge import judge, under_verdict
 from jieda.usecases.service import Service
 
 LONG = 100
-"""Characters, compatibility characters written out, from which on a search may take a hundredth of a second or more."""
+"""Longer queries, in characters after NFKC, may take a hundredth of a second or more."""
 SNIPPET = 240
-"""Characters of an answer that are shown where no words were asked for."""
+"""Characters of the snippet if there are no query words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer to a search, with the request as it was read and the snapshot that answered."""
+    """The answer to a search, with the normalized request and the snapshot that answered it."""
 
     request: SearchRequest
     answer: SearchAnswer
     snapshot: Snapshot
     diagnosis: Diagnosis | None = None
-    """What a finished query of one line comes to, on its first page."""
+    """Diagnosis of a finished query of one line, for its first page."""
     note: Note | None = None
-    """What was taken down of it for the maintainers, so that the same can be when the answer is sent again."""
+    """The note recorded for maintainers, to be recorded again when a cached answer is sent."""
 
     @property
     def outcome(self) -> str:
-        """How it went, in a word that searches are counted by."""
+        """Label by which searches are counted."""
         return "weak" if self.answer.weak else "found" if self.answer.total else "nothing"
 
 
 async def search(service: Service, request: SearchRequest, asker: bytes = NOBODY) -> Found:
-    """What a query finds. Raises UnknownTag, BadVersion, ClusterUnavailable. `asker` stands for whoever asks, where
-    what is asked in vain is kept.
+    """Search for a query. Raises UnknownTag, BadVersion, ClusterUnavailable. `asker` is an anonymous key of the user,
+    used if gaps are recorded.
 
-    Stays on the event loop: a hop to a thread and back costs more than most searches. Away from it a long text is
-    searched, and whatever a cluster is asked for.
+    Runs on the event loop, since switching to a thread and back costs more than most searches; long queries, and those
+    for a cluster, are offloaded.
     """
     snapshot = service.current()
     filters = snapshot.library.read_filters(request.filters)
@@ -77,8 +77,8 @@ def _answer(
 
 
 def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) -> Diagnosis | None:
-    """What a finished query comes to; a framework that it is filtered by, or that its asker works with, is a condition
-    as if it stood in a log. None where the filters keep out all that explains it."""
+    """Return the diagnosis of a finished query, given a framework that it is filtered by or that its asker works with.
+    None if the filters exclude every match."""
     text, filters = request.text.strip(), request.filters
     if request.unfinished or request.offset or not text or "\n" in text:
         return None
@@ -89,8 +89,8 @@ def _judged(snapshot: Snapshot, request: SearchRequest, answer: SearchAnswer) ->
 
 
 async def browse(service: Service, request: SearchRequest) -> Found:
-    """What `search` would find if every entry fitted the words equally well: all that passes the filters,
-    latest change first. Raises UnknownTag, BadVersion."""
+    """List all entries that pass the filters, latest change first, as an answer of `search`. Raises UnknownTag,
+    BadVersion."""
     snapshot = service.current()
     read = replace(request, filters=snapshot.library.read_filters(request.filters))
     answer = await service.offload(lambda: _all_that_pass(snapshot.library, read))
@@ -100,7 +100,7 @@ async def browse(service: Service, request: SearchRequest) -> Found:
 async def suggest(
     service: Service, snapshot: Snapshot, text: str, lang: Language, limit: int
 ) -> tuple[Completion, ...]:
-    """How what has been typed may go on, best first."""
+    """Return completions of what has been typed, best first."""
     typed = clip(service, text)
 
     def fitting() -> tuple[Completion, ...]:
@@ -111,7 +111,7 @@ async def suggest(
 
 
 def clip(service: Service, text: str) -> str:
-    """As much of a query as is read."""
+    """Cut a query to its maximum length."""
     return within(text, service.limits.query_chars)
 
 

@@ -1,5 +1,5 @@
-"""Secrets in what is shown of a log: tokens, keys and passwords. A log is matched as it was pasted; only what goes
-back to a visitor is masked, for answers are copied into chats and issues."""
+"""Masks secrets in text from logs: tokens, keys and passwords. A log is matched as it was pasted; only answers are
+masked, because people copy them into chats and issues."""
 
 import re
 from dataclasses import dataclass, replace
@@ -7,35 +7,35 @@ from dataclasses import dataclass, replace
 from jieda.diagnosis.answers import Diagnosis
 
 MASK = "***"
-"""Stands for a secret, whatever its length."""
+"""Replaces a secret of any length."""
 
 _OPENED = r"""\\*["']?"""
-"""A quote before a name or a value, if any; inside a JSON string it has a backslash before it."""
+"""An optional quote before a name or a value; inside a JSON string it follows a backslash."""
 _VALUE = (
     r"""(?:\\+"(?P<escaped>[^"\\]+)|"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)"|'(?P<single>[^'\\]*(?:\\.[^'\\]*)*)'"""
     rf"""|{_OPENED}(?P<secret>[^\s"',;&(){{}}\[\]<>]+))"""
 )
-"""What stands after a name: in quotes with whatever is in them, or up to what ends a word."""
+"""The value after a name: a quoted string, or the text up to the end of the word."""
 _RANDOM = (
     rf"{_OPENED}(?P<secret>"
     r"(?=[A-Za-z_\-./+]*\d)(?=[\d_\-./+]*[A-Za-z])[A-Za-z0-9_\-./+]{16,}=*)"
 )
-"""A value that nobody would have chosen: long, of letters and digits. Training logs are full of `eos_token` and
-`max_tokens`, whose values are not secret."""
+"""A random value: long, of letters and digits. Training logs are full of `eos_token` and `max_tokens`, whose values
+are not secret."""
 _NO_VALUE = r"""(?:none|null|true|false|nil)\.?(?:[\s"',;&(){}\[\]<>]|$)"""
 _IS = rf"{_OPENED}\s*(?:[:=]{{1,2}}+>?|：)\s*(?!{_NO_VALUE})"
 _NO_WORD_BEFORE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
-r"""Where a word begins. Not `\b`, for which a Chinese character is a part of the word after it; and a line end that
-is written `\n`, or a character written `%3D`, is none."""
+r"""The start of a word. Not `\b`, which takes a Chinese character for a part of the word after it; an escape such as
+`\n` or `%3D` before a word is not part of it either."""
 _OPTION = r"(?<![a-z0-9_-])--[a-z0-9_-]*"
-"""The beginning of an option. It is tried once in a run of dashes and letters, which keeps long runs cheap."""
+"""The start of an option. It is tried once per run of dashes and letters, which keeps long runs cheap."""
 _GIVEN = r"""["']?,?\s+(?!["']?-)"""
-"""Between an option and its value, on a command line or in a list of arguments as Python prints it."""
+"""The text between an option and its value, on a command line or in a list of arguments as Python prints it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A row: what it is, and where it stands (the groups of the pattern, one of which is not empty)."""
+    """A row of SECRETS: name, and a pattern with the secret in a named group (one of its groups is not empty)."""
 
     name: str
     pattern: re.Pattern[str]
@@ -97,7 +97,7 @@ SECRETS: tuple[Secret, ...] = (
     _prefixed("package registry token", r"(?:pypi-[A-Za-z0-9_-]{16,}|npm_[A-Za-z0-9]{30,})"),
     _prefixed("JSON web token", r"(?<![_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?"),
 )
-"""Tried in this order, each on what those before it left. It is Python and not content, so that no content
+"""Applied in this order, each to the output of the previous one. This is code and not content, so that no content
 directory can lack it."""
 
 
@@ -107,12 +107,12 @@ _EMAIL = re.compile(
 
 
 def masked_for_others(text: str) -> str:
-    """`text` without secrets and without e-mail addresses: for what one reader sends to another."""
+    """Mask secrets and e-mail addresses, in text that one reader sends to another."""
     return _EMAIL.sub(MASK, masked(text))
 
 
 def masked(text: str) -> str:
-    """`text` with `MASK` in place of each secret in it."""
+    """Replace each secret in `text` with MASK."""
     for secret in SECRETS:
         text = secret.pattern.sub(_without, text)
     return text
@@ -127,7 +127,7 @@ def _without(match: re.Match[str]) -> str:
 
 
 def without_secrets(diagnosis: Diagnosis) -> Diagnosis:
-    """A diagnosis in which all that was taken from the log is masked."""
+    """Mask all text in a diagnosis that was taken from the log."""
     matches = (
         replace(match, matched=tuple(replace(line, text=masked(line.text)) for line in match.matched))
         for match in diagnosis.matches

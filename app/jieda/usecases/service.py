@@ -1,4 +1,4 @@
-"""The parts that every use case needs, made once for an application or a command."""
+"""Shared parts of all use cases, made once per application or command."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
@@ -18,25 +18,25 @@ T = TypeVar("T")
 
 
 class Offload(Protocol):
-    """Does work away from the event loop, in a server by a thread."""
+    """Runs work off the event loop, in a server in a thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]:
-        """The result of `work`; what it raises is raised here."""
+        """Return the result of `work`. Raises what `work` raises."""
 
 
 async def at_once(work: Callable[[], T]) -> T:
-    """An `Offload` for a process in which nobody else waits for the event loop."""
+    """Run work directly: an `Offload` for a process in which nothing else needs the event loop."""
     return work()
 
 
 class OncePerGeneration(Generic[T]):
-    """Keeps what was made for the generation asked for last. Whoever asks while a value is being made waits for it.
+    """Cache of values for the generation requested last. Requests for a value that is being made wait for it.
 
     Belongs to one event loop.
     """
 
     def __init__(self, offload: Offload, count: Callable[[str], None] = lambda _: None) -> None:
-        """`count` is told whether what was asked for was there (`hit`) or had to be made (`miss`)."""
+        """`count` is called with `hit` or `miss` for each requested value."""
         self._offload = offload
         self._count = count
         self._generation = ""
@@ -44,15 +44,15 @@ class OncePerGeneration(Generic[T]):
         self._locks: dict[Hashable, asyncio.Lock] = {}
 
     def another(self) -> "OncePerGeneration[T]":
-        """One that holds nothing yet, counted together with this one."""
+        """Return an empty cache that is counted together with this one."""
         return OncePerGeneration(self._offload, self._count)
 
     def held(self, generation: str, key: Hashable) -> T | None:
-        """The value, if it has been made."""
+        """Return the value if it is cached, otherwise None."""
         return self._values.get(key) if generation == self._generation else None
 
     async def get(self, generation: str, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of `key` for a generation; `make` makes it the first time. What it raises is raised here."""
+        """Return the value of `key` for a generation, made by `make` the first time. Raises what `make` raises."""
         if generation != self._generation:
             self._generation, self._values, self._locks = generation, {}, {}
         values, locks = self._values, self._locks
@@ -67,18 +67,18 @@ class OncePerGeneration(Generic[T]):
 
 
 STEPS_OF_ANOTHER = 5
-"""Of the event loop, in which a request on a new connection is accepted, read and answered."""
+"""Iterations of the event loop that accept, read and answer a request on a new connection."""
 LARGE_LOG = 1 << 16
-"""Characters from which on a log has to wait for other large ones; smaller ones have a lane of their own."""
+"""Logs with more characters wait for other large ones; smaller ones have a lane of their own."""
 LARGE_LOGS = (1, 17)
-"""Worked on at a time, by a process of their own, and waiting: the last, all of a megabyte, waits some ten seconds."""
+"""Maximum in progress, in a process of their own, and waiting; if each has a megabyte, the last waits some 10 s."""
 SMALL_LOGS = (2, 64)
 MOST_CHARACTERS = 16 << 20
-"""Of all the logs in a lane together."""
+"""Maximum of characters of all logs in a lane together."""
 
 
 class Turns:
-    """Lets a few work at a time and some wait, so that what waits takes neither memory nor time without bound.
+    """Limits how many logs are in progress and how many wait, so that neither memory nor waiting time is unbounded.
 
     Belongs to one event loop.
     """
@@ -90,7 +90,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, size: int) -> AsyncIterator[None]:
-        """Entered when it is one's turn to work on `size` characters. Raises TooBusy where too much waits already."""
+        """Wait for a turn to work on `size` characters. Raises TooBusy if too much is waiting already."""
         if not self._room or size > self._characters:
             raise TooBusy
         self._room -= 1
@@ -105,7 +105,7 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes up to which a query and a log are read."""
+    """Maximum sizes of a query and of a log; the rest is not read."""
 
     query_chars: int
     log_bytes: int
@@ -113,9 +113,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The parts that all use cases share.
+    """Shared parts of all use cases.
 
-    `offload` does what can take longer than a millisecond: in a server a thread, so that the event loop goes on.
+    `offload` runs work that may take longer than a millisecond, in a server in a thread, to keep the event loop free.
     """
 
     knowledge: Knowledge
@@ -123,9 +123,9 @@ class Service:
     limits: Limits
     offload: Offload
     recorder: Recorder | None = None
-    """Takes down what is asked in vain, where that is wanted and once it is started."""
+    """Records gaps once it is started; None if that is switched off."""
     log_process: LogProcess | None = None
-    """Where large logs are explained; None: here."""
+    """Process that diagnoses large logs; None to do it in this process."""
     large_logs: Turns = field(default_factory=lambda: Turns(*LARGE_LOGS))
     small_logs: Turns = field(default_factory=lambda: Turns(*SMALL_LOGS))
     _searching: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -134,7 +134,7 @@ class Service:
     def of(
         cls, settings: Settings, knowledge: Knowledge, offload: Offload = at_once, *, alone: bool = False
     ) -> "Service":
-        """The service of one process. `alone`: it does nothing else, and may start another for large logs."""
+        """Make the service of one process. `alone`: it does nothing else, and may start another for large logs."""
         metrics = Metrics.create()
         keeping = Keeping(settings.gaps_days, settings.gaps_megabytes)
         recorder = Recorder(keeping, lambda: knowledge.data, lambda: knowledge.snapshot, metrics)
@@ -149,21 +149,21 @@ class Service:
 
     @asynccontextmanager
     async def search_turn(self) -> AsyncIterator[None]:
-        """Entered when the event loop may search: searches that come together would be done in one go, and whoever
-        asks for anything that is quick would wait for all of them."""
+        """Wait for a turn to search on the event loop: simultaneous searches would otherwise run without a pause, and
+        quick requests would wait for all of them."""
         async with self._searching:
             for _ in range(STEPS_OF_ANOTHER if self.offload is not at_once else 0):
                 await asyncio.sleep(0)
             yield
 
     def note(self, note: Note | None) -> None:
-        """Takes something down, if anything is."""
+        """Record a note, if there is one and notes are recorded."""
         if self.recorder is not None and note is not None:
             self.recorder.note(note)
 
     def current(self) -> Snapshot:
-        """What is served now. A request takes it once, at its start, so that no answer mixes two generations.
+        """Return the served snapshot. A request takes it once, at its start, so that no answer mixes two generations.
 
-        Raises RuntimeError before there is anything.
+        Raises RuntimeError before a snapshot was opened.
         """
         return self.knowledge.snapshot

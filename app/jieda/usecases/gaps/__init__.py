@@ -1,1 +1,1 @@
-"""What people asked in vain, for those who maintain the entries: redacted, counted, grouped by meaning."""
+"""Gaps, the questions that no entry answers: redacted, counted and grouped by meaning, for maintainers."""

@@ -1,5 +1,5 @@
-"""A failure that somebody asks to have explained: kept redacted, under a key that only they have, and diagnosed anew
-whenever they come back, so that whatever explains it is their answer."""
+"""Unexplained failures that somebody wants explained: stored redacted under a key that only they have, and diagnosed
+again at each visit, so that they get the answer once an entry explains it."""
 
 import re
 import secrets
@@ -18,28 +18,28 @@ from jieda.usecases.judge import judge
 from jieda.usecases.service import Service
 
 BYTES = 16
-"""Of a key: nobody guesses it."""
+"""Length of a key, too long to be guessed."""
 LOOKED_AT = 5
-"""Entries whose signatures are compared with what was kept."""
+"""Number of hits whose signatures are compared with the stored line."""
 TAKEN_OUT = "…"
 WORD = re.compile(r"\{[^{}]*\}|[^\W\d]\w*(?:[.-]\w+)*")
-"""In a signature or a redacted line, a placeholder or a word."""
+"""A placeholder or a word, in a signature or a redacted line."""
 NEIGHBORS = re.compile(rf"{TAKEN_OUT}(?:[^\w{{}}]*{TAKEN_OUT})+")
-"""Words that were taken out in a row leave one mark."""
+"""Consecutive marks of redacted words, which become one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitedAnswer:
-    """What was asked, and what explains it now, if anything does."""
+    """A stored failure, and the match that explains it now, if any."""
 
     asked: Awaited
     match: Match | None
 
 
 def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Language) -> str:
-    """Keeps the root failure of a log that no entry explains; its key, or nothing where nothing of it may be kept.
+    """Store the root failure of an unexplained log; return its key, or an empty text if nothing of it may be stored.
 
-    Raises FeedbackUnusable. For a thread.
+    Raises FeedbackUnusable. Run it in a thread.
     """
     note = note_of_diagnosis(NOBODY, diagnosis, lang)
     gap = gap_of(note, Redactor(snapshot)) if isinstance(note, Unexplained) else None
@@ -54,22 +54,22 @@ def ask(service: Service, snapshot: Snapshot, diagnosis: Diagnosis, lang: Langua
 
 
 def answer_to(service: Service, snapshot: Snapshot, key: str, lang: Language) -> AwaitedAnswer | None:
-    """What is kept under a key, with its answer in a language; None where nothing is.
+    """Return the failure stored under a key, with its answer in a language; None if there is none.
 
-    Raises FeedbackUnusable. For a thread.
+    Raises FeedbackUnusable. Run it in a thread.
     """
     found = FeedbackStore(service.knowledge.data).awaited(_kept_as(key))
     return AwaitedAnswer(found[0], explained(snapshot, found[0]._replace(lang=lang))) if found else None
 
 
 def withdraw(service: Service, key: str) -> None:
-    """Forgets what is kept under a key. Raises FeedbackUnusable. For a thread."""
+    """Delete the failure stored under a key. Raises FeedbackUnusable. Run it in a thread."""
     FeedbackStore(service.knowledge.data).withdraw(_kept_as(key))
 
 
 def explained(snapshot: Snapshot, asked: Awaited) -> Match | None:
-    """What explains a redacted failure as its log would have been explained; or, as possible, the one entry whose
-    signature it is if the words that were taken out are those that it has not."""
+    """Return the match of a redacted failure, diagnosed as its log would be; otherwise, as possible, the only entry
+    with a signature that equals the line except for its redacted words."""
     line = line_of(snapshot, asked.kind, asked.text)
     found = judge(snapshot, SearchRequest(as_log(line), asked.lang), asked.framework)
     if found.verdict is Verdict.KNOWN and not found.asks:
@@ -84,8 +84,8 @@ def explained(snapshot: Snapshot, asked: Awaited) -> Match | None:
 
 
 def _fits(signature: Signature, line: str) -> bool:
-    """Whether a redacted line is that of a signature, words of which stand exactly where words were taken out. What
-    stayed has to be twice as much as makes a line specific."""
+    """Whether a redacted line matches a signature whose other words are exactly where words were redacted. The rest
+    must have twice the weight that makes a line specific."""
     if len(signature.all) > 1 or signature.shapes:
         return False
     said = {word.casefold() for word in WORD.findall(PLACEHOLDER.sub(" ", line))}
@@ -101,12 +101,12 @@ def _fits(signature: Signature, line: str) -> bool:
 
 
 def line_of(snapshot: Snapshot, kind: str, text: str) -> str:
-    """A redacted failure as it stood in the log: the name of a family of failures stands in none."""
+    """Return the log line of a redacted failure, without the name of a failure family, which no log contains."""
     first = kind.partition(" ")[0]
     families = {family.name for family in snapshot.library.log_knowledge.failures.families}
     return ": ".join(filter(None, ("" if first in families and text else first, text)))
 
 
 def _kept_as(key: str) -> bytes:
-    """What is kept of a key: whoever reads the file of gaps opens no link by it."""
+    """Return the hash that is stored instead of a key, so that the file of gaps does not give access to links."""
     return sha256(key.encode()).digest()

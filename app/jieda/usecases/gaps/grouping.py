@@ -1,8 +1,8 @@
-"""Gaps that mean the same, counted together: by what the analysis and the glossary make of their words, whatever the
-language. `显存不足怎么办` and `out of memory, what now` are one where the glossary says so.
+"""Groups gaps of the same meaning, by the terms that analysis and glossary make of their words, in either language.
+`显存不足怎么办` and `out of memory, what now` are one group if the glossary says so.
 
-Equal meanings are joined by a look-up. What shares most of its words with a larger group joins that: groups are looked
-for by their words, a bounded number of them for each, so the whole costs n log n.
+Equal meanings are joined by a lookup. A gap that shares most of its words with a larger group joins that group: groups
+are looked up by word, a bounded number for each word, so the total cost is n log n.
 """
 
 from collections import Counter, defaultdict
@@ -16,22 +16,22 @@ from jieda.feedback import Awaited, Gap, GapCount, GapOutcome, GapSource
 from jieda.usecases.gaps.redact import PLACEHOLDER
 
 ALIKE = 0.6
-"""Share of the words of two groups, taken together, that both must have (Jaccard) to be one."""
+"""Minimum Jaccard similarity of the words of two groups that are merged."""
 MOST_COMPARED = 50
-"""Groups that one is compared with, by each of its words."""
+"""Maximum of groups that a gap is compared with, per word."""
 WORDINGS = 3
-"""Other wordings of a group that are shown."""
+"""Number of other wordings shown for a group."""
 
 Meaning = frozenset[str]
 Key = tuple[GapSource, str, Meaning]
-"""Where it was asked, the type of the root failure, and the words."""
+"""Source of a gap, type of the root failure, and meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class GapGroup:
-    """Questions that mean the same. `text` is the wording that was asked most, `others` are the next ones; `days` has
-    the count of each day (ISO 8601) on which there was one; `waiting` people keep a link to the answer, `answered` is
-    the entry that is one by now, or empty."""
+    """Questions of the same meaning. `text`: the most frequent wording; `others`: the next ones; `days`: count by day
+    (ISO 8601); `waiting`: number of people who wait for an answer; `answered`: id of the entry that answers it by now,
+    or empty."""
 
     source: GapSource
     kind: str
@@ -53,7 +53,7 @@ class GapGroup:
 def grouped(
     gaps: Iterable[GapCount], reader: WordReader, awaited: Sequence[Awaited] = ()
 ) -> tuple[GapGroup, ...]:
-    """Groups, the most frequent first; of equally frequent ones the latest. What is `awaited` was asked."""
+    """Group gaps, the most frequent first, then the latest. `awaited` failures count as asked."""
     waiting = Counter((GapSource.LOG, each.kind, each.text) for each in awaited)
     rows: defaultdict[tuple[GapSource, str, str], list[GapCount]] = defaultdict(list)
     for each in gaps:
@@ -76,7 +76,7 @@ def grouped(
 
 
 def meaning(text: str, reader: WordReader) -> Meaning:
-    """What a redacted text is about: of each word its groups in the glossary, or else its stem."""
+    """Return the meaning of a redacted text: for each word its glossary groups, or else its stem."""
     return frozenset(term for word in reader.read(PLACEHOLDER.sub(" ", text)) for term in _terms(word))
 
 
@@ -86,7 +86,7 @@ def _terms(word: Word) -> Iterator[str]:
 
 
 def _merged(same: Mapping[Key, Sequence[GapCount]]) -> Iterable[Sequence[GapCount]]:
-    """The groups, small ones joined to a larger one that is alike."""
+    """Merge each group into a similar larger one, if there is one."""
     largest = sorted(
         same, key=lambda key: (-sum(each.times for each in same[key]), key[0], key[1], sorted(key[2]))
     )

@@ -1,4 +1,4 @@
-"""What those who maintain the entries may do next: what was asked in vain, and what ails the entries there are."""
+"""Work list for maintainers: gaps, and entries that need attention."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +25,12 @@ from jieda.usecases.service import Service
 
 UNVERIFIED_DAYS = 180
 LOOKED_AT = 200
-"""Groups of which it is found out whether they are answered by now."""
+"""Number of groups that are checked for an answer by now."""
 
 
 @dataclass(frozen=True, slots=True)
 class VotedDown:
-    """An edition that did not solve its readers' problems at least as often as it did."""
+    """An edition that failed to solve its readers' problems at least as often as it solved them."""
 
     entry: Summary
     lang: Language
@@ -40,12 +40,11 @@ class VotedDown:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Gaps, votes, reports and reads are those of the last `days`; everything else is of now.
+    """Work list. Gaps, votes, reports and reads are those of the last `days`; everything else is the current state.
 
-    `never_read` is None where no read was counted at all, so that nothing can be said of any entry. `stale` and
-    `missing` name the language of the edition to be brought in step, or to be written. `drafts` are files, relative to
-    their content directories; `unverified`, what nobody made sure of for UNVERIFIED_DAYS. `unreadable` says
-    why counts are missing, or is empty.
+    `never_read`: None if no reads were counted at all. `stale` and `missing`: with the language of the edition to be
+    updated or written. `drafts`: files, relative to their content directories; `unverified`: entries not verified for
+    UNVERIFIED_DAYS; `unreadable`: why counts are missing, or empty.
     """
 
     days: int
@@ -72,7 +71,7 @@ class _Counts:
 
 
 def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
-    """All of it. Reads files and analyzes what is in them, so it is for a thread."""
+    """Make the work list. Reads and analyzes files, so run it in a thread."""
     library, counts = snapshot.library, _counts(service, days)
     searcher = snapshot.searcher
     groups = grouped(counts.asked, WordReader(searcher.analyzer, searcher.glossary), counts.awaited)
@@ -92,7 +91,7 @@ def maintenance(service: Service, snapshot: Snapshot, days: int) -> Maintenance:
 
 
 def _looked_at(snapshot: Snapshot, group: GapGroup) -> GapGroup:
-    """A group with the entry that answers it by now: a log is diagnosed as its asker's page does it."""
+    """Return a group of logs with the entry that explains it by now, found as for a person who awaits the answer."""
     if group.source is not GapSource.LOG:
         return group
     lang = max(group.langs, key=lambda each: (group.langs[each], each))
@@ -118,7 +117,7 @@ def _never_read(library: Library, reads: Mapping[str, int]) -> list[Summary]:
 
 
 def _unverified(library: Library, since: date) -> list[Summary]:
-    """Those that were verified, or written, longest ago first."""
+    """Return entries last verified, or else updated, before `since`, oldest first."""
     days = {each.id: _verified_on(each) for each in library.listed()}
     late = sorted((day, entry_id) for entry_id, day in days.items() if day < since)
     return [library.summary(entry_id) for _, entry_id in late]
@@ -135,7 +134,7 @@ def _by_entry(listed: Callable[[Language], Sequence[Summary]]) -> list[tuple[Sum
 
 
 def _voted_down(library: Library, votes: Sequence[VoteCount]) -> Sequence[VotedDown]:
-    """The worst first: by how many more readers were not helped than were."""
+    """Return editions with at least as many failures as successes, the largest surplus of failures first."""
     found = [
         VotedDown(library.summary(each.entry), each.lang, each.solved, each.unsolved)
         for each in votes

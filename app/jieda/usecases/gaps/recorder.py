@@ -1,7 +1,7 @@
-"""Takes down what was asked in vain and what was read, off the way of the requests: they put a note into a bounded
-queue, and one thread of each process redacts, waits, counts and writes.
+"""Records gaps and reads of entries without delaying requests: these put notes into a bounded queue, and one thread per
+process redacts, waits, counts and writes.
 
-A note holds what was typed for the moment until its turn, in memory only; all that is kept after it is redacted.
+A note holds what was typed, in memory only, until it is processed; only redacted text is stored afterwards.
 """
 
 import logging
@@ -27,19 +27,19 @@ from jieda.usecases.gaps.redact import LONGEST_READ, Redactor
 log = logging.getLogger(__name__)
 
 NOBODY = b""
-"""An asker of whom nothing is known, such as an agent: nothing that they do later belongs to what they asked."""
+"""An unidentified asker, such as an agent: their later requests are not related to their questions."""
 MOST_NOTES = 1000
 MOST_KEYS = 5000
-"""Different gaps and entries that are counted in memory where the disk does not take them."""
+"""Maximum of different gaps and entries counted in memory while they cannot be written."""
 SECONDS_BETWEEN_WRITES = 2.0
 SECONDS_BETWEEN_LOOKS = 600.0
-"""After which what is too old or too much is forgotten; and once at the first write."""
+"""Seconds between two removals of old or excess data; the first one is at the first write."""
 SECONDS_TO_END = 5.0
 MOST_FAILURES = 3
 SECONDS_TO_REFINE = 120.0
-"""In which somebody rephrases a question, or opens an entry after all."""
+"""Time in which somebody may rephrase a question, or open an entry after all."""
 MOST_WAITING = 5000
-"""Searches that are held; one more, and the oldest counts as asked in vain."""
+"""Maximum of searches held; beyond it, the oldest counts as a gap."""
 UNEXPLAINED = {Verdict.NEAR: GapOutcome.NEAR, Verdict.UNKNOWN: GapOutcome.UNKNOWN}
 
 
@@ -52,7 +52,7 @@ class Searched(NamedTuple):
 
 
 class AnswerFound(NamedTuple):
-    """Somebody found something."""
+    """Somebody found an answer."""
 
     asker: bytes
 
@@ -65,8 +65,8 @@ class EntryRead(NamedTuple):
 
 
 class Unexplained(NamedTuple):
-    """A log that no entry explains: the types of its first failures that wrap no others, the root before its
-    consequences, and the message of the root, or what a search for the log would be."""
+    """A log that no entry explains: the types of its first failures that are not wrappers, the root before its
+    consequences, and the message of the root, or else the search query for the log."""
 
     types: tuple[str, ...]
     message: str
@@ -80,7 +80,7 @@ Note = Searched | AnswerFound | EntryRead | Unexplained
 def note_of_search(
     asker: bytes, request: SearchRequest, answer: SearchAnswer, diagnosis: Diagnosis | None
 ) -> Note | None:
-    """A find, or a search in vain. What is still being typed is neither, nor is what filters kept from being found."""
+    """Return the note of a search: an answer or a gap. None for unfinished queries and for gaps under filters."""
     if request.unfinished or not request.text.strip():
         return None
     is_explained = diagnosis is not None and diagnosis.verdict is Verdict.KNOWN
@@ -93,7 +93,7 @@ def note_of_search(
 
 
 def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Note | None:
-    """A find, or a log that no entry explains. A log without an error asks nothing."""
+    """Return the note of a diagnosis: an answer or an unexplained log. None for a log without an error."""
     if diagnosis.verdict is Verdict.KNOWN:
         return AnswerFound(asker)
     if diagnosis.verdict not in UNEXPLAINED:
@@ -109,16 +109,16 @@ def note_of_diagnosis(asker: bytes, diagnosis: Diagnosis, lang: Language) -> Not
 
 
 def gap_of(note: Unexplained, redactor: Redactor) -> Gap:
-    """What may be kept of a log."""
+    """Return the redacted gap of an unexplained log."""
     types = dict.fromkeys(map(redactor.failure, note.types))
     return Gap(GapSource.LOG, " ".join(types), redactor.message(note.message), note.outcome, note.lang)
 
 
 class Waiting:
-    """Searches that ended in vain, held for a while: whoever asks again and finds something had no gap to report.
+    """Searches without an answer, held for a while: if the asker tries again and finds something, they were no gap.
 
-    In the memory of one process, for one thread; times are seconds of any one clock. Who asked is a keyed hash whose
-    key is made at start and written nowhere.
+    In the memory of one process, for one thread; times are seconds of any one clock. The asker is a keyed hash whose
+    key is made at start and never written.
     """
 
     def __init__(self, seconds: float = SECONDS_TO_REFINE, most: int = MOST_WAITING) -> None:
@@ -128,18 +128,18 @@ class Waiting:
         self._of: defaultdict[bytes, set[Gap]] = defaultdict(set)
 
     def add(self, asker: bytes, gap: Gap, now: float) -> None:
-        """Holds a gap. The same one of the same asker counts once."""
+        """Hold a gap. Repetitions by the same asker count once."""
         if gap not in self._of[asker]:
             self._of[asker].add(gap)
             self._since[asker, gap] = now
 
     def found(self, asker: bytes) -> None:
-        """Lets go of all that an asker asked in vain."""
+        """Drop all held gaps of an asker."""
         for gap in self._of.pop(asker, ()):
             del self._since[asker, gap]
 
     def due(self, now: float) -> Iterator[Gap]:
-        """Takes out what has waited for long enough, and the oldest where there are too many."""
+        """Remove and yield gaps that have waited long enough, and the oldest if there are too many."""
         while self._since:
             (asker, gap), since = next(iter(self._since.items()))
             if now - since < self._seconds and len(self._since) <= self._most:
@@ -151,13 +151,13 @@ class Waiting:
             yield gap
 
     def all(self) -> Iterator[Gap]:
-        """Takes out everything."""
+        """Remove and yield all gaps."""
         yield from self.due(float("inf"))
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What is kept for how long."""
+    """Limits for stored gaps; `refined_within` is in seconds."""
 
     days: int
     megabytes: int
@@ -165,8 +165,8 @@ class Keeping:
 
 
 class Recorder:
-    """Writes into the file of a directory once it is started. `directory` and `snapshot` are asked for each time: both
-    may change."""
+    """Writes notes to the feedback store of a directory once it is started. `directory` and `snapshot` are called each
+    time, because both may change."""
 
     def __init__(
         self,
@@ -190,17 +190,17 @@ class Recorder:
         self._look_at = 0.0
 
     def start(self) -> None:
-        """Begins to write. Before that nothing is taken down."""
+        """Start to record; earlier notes are dropped."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Writes what there is, and ends."""
+        """Write all that is left, and stop."""
         if self._thread.is_alive():
             self._stop.set()
             self._thread.join(SECONDS_TO_END)
 
     def note(self, note: Note) -> None:
-        """Takes something down: some microseconds. What finds the queue full is dropped and counted."""
+        """Queue a note, in some microseconds. If the queue is full, it is dropped and counted."""
         if not self._thread.is_alive():
             return
         try:
@@ -223,7 +223,7 @@ class Recorder:
     def _safely(self, step: Callable[[], None]) -> None:
         try:
             step()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next note is taken
+        except Exception as error:  # noqa: BLE001 - the next note must be processed, whatever the error
             # Not the message: it may quote what was asked.
             log.error("a gap could not be taken down\n%s", frames_of(error))  # noqa: TRY400 - likewise
 
@@ -266,7 +266,7 @@ class Recorder:
         return self._redactor
 
     def _write(self, *, mend: bool = True) -> None:
-        """`mend`: a damaged file is given up, and this is tried once more with a new one."""
+        """Write all counts. `mend`: if the file was damaged, try once more with a new one."""
         self._asked.update(self._waiting.due(time.monotonic()))
         keeping, store = self._keeping, FeedbackStore(self._directory())
         asked, reads = self._asked, self._reads
@@ -290,7 +290,7 @@ class Recorder:
         self._asked, self._reads = Counter(), Counter()
 
     def _not_kept(self, error: FeedbackUnusable) -> None:
-        """Says so once. What was counted is tried again later, as long as it is little."""
+        """Log the failure once. Counts are kept for another try while there are not too many."""
         if self._is_kept:
             log.warning("what is asked in vain cannot be kept: %s", error)
         self._is_kept = False

@@ -1,9 +1,9 @@
-"""What may be kept of a question: words that tell what it is about, and nothing that tells of whom.
+"""Redacts questions: keeps words that show what a question is about, and nothing that identifies a person.
 
-Two rules, one of form and one of meaning. What looks like a value is replaced by its kind in braces, whatever it says.
-Of the rest a word stays where the served content says it as well; of a search, also where a dictionary has it and it is
-written in small letters. Everything else becomes `{word}`. So nothing has to be recognized as a secret in order to be
-left out; it has to be known as harmless in order to be kept.
+Two rules, one of form and one of meaning. Text that looks like a value is replaced by its kind in braces. Of the rest,
+a word stays if the served content contains it or, in a search, if it is a lower-case word of a dictionary. Everything
+else becomes `{word}`. So nothing must be recognized as a secret in order to be removed; it must be known as harmless in
+order to stay.
 """
 
 import re
@@ -21,15 +21,15 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.usecases.secrets import MASK, masked
 
 LONGEST_READ = 600
-"""Characters of a text that are looked at."""
+"""Maximum of characters that are read of a text."""
 LONGEST_KEPT = 160
 LONGEST_WORD = 30
 MOST_DIGITS = 3
-"""In a name that is kept: `node2pg`, `bf16`. What has more is a number with letters around it."""
+"""Maximum of digits in a name that is kept: `node2pg`, `bf16`. With more, it is a number with letters around it."""
 UNKNOWN = "{word}"
 
 _STOPS = r"\s\"'`<>|,;()（），。；！？、“”‘’「」"
-# Not `\b`: for that a Chinese character is a part of the number beside it.
+# Not `\b`, which takes a Chinese character for a part of the number beside it.
 _START, _END = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
 _QUOTES = "|".join(
     rf"(?<![A-Za-z0-9]){left}[^{left}{right}\n]{{0,300}}{right}(?![A-Za-z0-9])"
@@ -43,7 +43,7 @@ def _listed(name: str) -> frozenset[str]:
 
 
 _PLAIN = _listed("plain_words.txt")
-"""Words that messages of programs are made of: they tell nothing of anybody."""
+"""Common words in messages of programs, which identify nobody."""
 _PEOPLE = _listed("names.txt")
 _LABELS = "|".join(
     rf"(?<={label})"
@@ -80,12 +80,12 @@ _VALUES = (
     ("addr", _STREETS),
     ("num", r"(?<![A-Za-z0-9_.-])[+-]?\d[\d.,:eE%+-]*+(?![A-Za-z0-9_])"),
 )
-"""Kinds of values, as in signatures. What looks like several of them is taken for the first."""
+"""Kinds of values, as in signatures. The first kind that matches is used."""
 _NAME = re.compile(r"-{0,2}[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z_][A-Za-z0-9_]*)*")
 _TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 PLACEHOLDER = re.compile(r"\{[a-z]+\}")
 _STOPS_OF_TEXT = ",;.!?:"
-"""Punctuation of a message that says nothing of anybody, with a space behind it."""
+"""Harmless punctuation of a message, if followed by a space."""
 _STAND_INS = {
     "addr": "192.0.2.1",
     "hex": "0x0",
@@ -100,37 +100,36 @@ _STAND_INS = {
 
 @cache
 def _value() -> re.Pattern[str]:
-    """Compiled when something is redacted: that takes a tenth of a second, and most processes never do it."""
+    """Compile the pattern of values on first use: that takes a tenth of a second, and most processes never redact."""
     return re.compile(
         "|".join(f"(?P<{kind}{place}>{pattern})" for place, (kind, pattern) in enumerate(_VALUES))
     )
 
 
 def as_log(text: str) -> str:
-    """A redacted text as a log could have printed it: something else in each place where something was taken out."""
+    """Return a redacted text as a log could have printed it, with a stand-in for each placeholder."""
     return PLACEHOLDER.sub(lambda hole: _STAND_INS[hole[0][1:-1]], text)
 
 
 def as_quoted(text: str) -> str:
-    """A redacted text as people quote one."""
+    """Return a redacted text with `…` for each placeholder, as people quote."""
     return PLACEHOLDER.sub("…", text)
 
 
 def as_signature(line: str) -> str:
-    """A redacted line as the signature of all lines that it was made of. A word that was taken out may have been
-    several."""
+    """Return a signature that matches all lines with this redacted form. A redacted word may have been several."""
     joined = re.sub(r"\s*(?:\{word\}\s*)+", "{any}", line).removeprefix("{any}").removesuffix("{any}")
-    # Nothing would tell where one ends and the other starts.
+    # Without a space, the boundary between two adjacent placeholders would be ambiguous.
     return re.sub(r"\{any\}(?=\{(?:path|addr)\})", "{any} ", re.sub(r"(?<=[hr]\})\{any\}", " {any}", joined))
 
 
 def is_always_kept(word: str) -> bool:
-    """Whether a word, case-folded, stays in any message, whatever the content says."""
+    """Whether a case-folded word stays in any message, whatever the content."""
     return word in _PLAIN or is_function_word(word)
 
 
 class Redactor:
-    """Redacts by what one snapshot says. For one thread; takes a tenth of a second to make."""
+    """Redacts by the words of one snapshot. For one thread; takes a tenth of a second to make."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.generation = snapshot.generation
@@ -141,22 +140,22 @@ class Redactor:
         self._said = _PLAIN.union(self._vocabulary(snapshot.library))
 
     def search(self, text: str) -> str:
-        """What may be kept of a query; empty where no word of meaning is left."""
+        """Redact a query; empty if no meaningful word is left."""
         return self._redacted(text, dictionary=True)
 
     def message(self, text: str) -> str:
-        """What may be kept of the message of a failure; empty as above."""
+        """Redact the message of a failure; empty if no meaningful word is left."""
         return self._redacted(text, dictionary=False)
 
     def failure(self, name: str) -> str:
-        """The type of a failure without its module: a name somebody gave a class, no value. `{word}` for anything that
-        does not look like one."""
+        """Return the type of a failure without its module: it is the name of a class, not a value. `{word}` for
+        anything that does not look like a class name."""
         last = name.rpartition(".")[2]
         fits = _TYPE.fullmatch(last) and _digits(last) <= MOST_DIGITS and masked(last) == last
         return last if fits else UNKNOWN
 
     def _vocabulary(self, library: Library) -> Iterator[str]:
-        """Words of the glossary, the tags and the programs that the content knows."""
+        """Yield the words of the content's glossary, tags, programs and failure families."""
         logs = library.log_knowledge
         tags = [
             tag for facet in ("framework", "kind", "topic", "error_type") for tag in _tags(library, facet)
@@ -180,7 +179,7 @@ class Redactor:
         return _joined(part for part, _ in groupby(parts))
 
     def _words(self, text: str, *, dictionary: bool) -> Iterator[str]:
-        """What may be kept of a stretch of text; of a message its punctuation, too, which belongs to its signature."""
+        """Redact a piece of text without values; a message keeps its punctuation, which belongs to its signature."""
         said = 0
         for segment in runs_of(text):
             if not dictionary:
@@ -196,7 +195,7 @@ class Redactor:
             yield from _punctuation(text[said:])
 
     def _is_plain(self, segment: Run, *, dictionary: bool) -> bool:
-        """Whether a word of letters may stay."""
+        """Whether a word may stay."""
         word = segment.text.casefold()
         if len(word) > LONGEST_WORD or not word.isascii():
             return False
@@ -206,7 +205,7 @@ class Redactor:
         return dictionary and is_common and self._analyzer.is_word(word)
 
     def _is_public(self, name: str) -> bool:
-        """Whether an identifier may stay: the content has it and it cannot be a host, or it is a common exception."""
+        """Whether an identifier may stay: it is in the content and cannot be a host, or it is a common exception."""
         folded = name.casefold()
         if not _NAME.fullmatch(name) or len(name) > 2 * LONGEST_WORD or _digits(name) > MOST_DIGITS:
             return False
@@ -222,7 +221,7 @@ class Redactor:
         )
 
     def _public(self, name: str) -> str:
-        """An identifier, of an exception the name without its module, or `{word}`."""
+        """Return an identifier that may stay, an exception's name without its module, or `{word}`."""
         last = name.rpartition(".")[2]
         return next(
             (each for each in (name, last if last.endswith(PYTHON_ENDINGS) else "") if self._is_public(each)),
@@ -230,8 +229,8 @@ class Redactor:
         )
 
     def _han(self, run: str, *, dictionary: bool) -> Iterator[str]:
-        """The words of a Chinese text that may stay, in one piece where they are neighbors. A character by itself stays
-        between known words; two in a row may be a name."""
+        """Redact a Chinese text; adjacent words that stay form one piece. A single known character stays between known
+        words; two in a row may be a name."""
         known = [False] * len(run)
         for piece in self._analyzer.analyze(run).pieces:
             for token in piece.of_kind(TokenKind.TERM):
@@ -256,7 +255,7 @@ def _tags(library: Library, facet: str) -> Iterator[str]:
 
 
 def _punctuation(separator: str) -> Iterator[str]:
-    """What may be kept of what stands between two words: a stop, or a mark where anything else stood."""
+    """Redact the text between two words: a harmless stop stays, anything else becomes `{word}`."""
     stop = separator.strip()
     if stop:
         yield stop if stop in _STOPS_OF_TEXT and separator == f"{stop} " else UNKNOWN
@@ -267,7 +266,7 @@ def _digits(name: str) -> int:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """The parts as one text, Chinese ones without a space between them; empty where nothing in them says anything."""
+    """Join parts into one text, Chinese ones without a space; empty if no part is meaningful."""
     text, says_something = "", False
     for part in parts:
         glue = "" if not text or part in _STOPS_OF_TEXT or (has_han(text[-1]) and has_han(part[0])) else " "

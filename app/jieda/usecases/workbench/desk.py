@@ -1,4 +1,4 @@
-"""Content as it lies in its directories: read for whoever writes, begun as a skeleton, written and committed."""
+"""Reads the content for authors, makes drafts, and writes and commits them."""
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,19 +36,19 @@ from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.draft import Draft, tidied, where_of
 
 REMEMBERED = 4
-"""Lists of signatures whose finds in all logs are kept: that of the entry at hand, as it was a moment ago."""
+"""Cached results of matching a list of signatures against all logs: those of the entry's last few states."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedEdition:
-    """The text of an edition as it lies in its directory, and the digest of the file."""
+    """The text of an edition on disk, and the digest of the file."""
 
     text: str
     digest: str
 
 
 class Material:
-    """The content, and what logs have of its signatures. Safe to share between threads."""
+    """The loaded content, and which logs match its signatures. Safe to share between threads."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
@@ -64,7 +64,7 @@ class Material:
         self._new = lru_cache(REMEMBERED)(self._found_anew)
 
     def matches(self, signatures: Iterable[Signature], more: Mapping[str, str]) -> Matches:
-        """The signatures that every log has, `signatures` among them, and those of `more` logs by their hash."""
+        """Return the matches of every log, `signatures` included, and those of `more` logs, given by their hash."""
         fresh = frozenset(signatures) - self._known
         found = self._new(fresh) if fresh else {}
         own = SignatureFinder(fresh)
@@ -78,23 +78,23 @@ class Material:
         return {content: finder.find(text) for content, text in self._logs.items()}
 
     def _events(self, signatures: tuple[Signature, ...]) -> Mapping[str, Events]:
-        """What every log has of some signatures, as a diagnosis reads it, by the hash of the log."""
+        """Return the events of some signatures in every log, as a diagnosis finds them, by the hash of the log."""
         find = event_finder(signatures, self.formats)
         return {content: find(text) for content, text in self._logs.items()}
 
 
 @dataclass(slots=True)
 class Desk:
-    """Where entries are written. `directories` are those of the content."""
+    """Gives authors access to the content directories."""
 
     directories: Sequence[Path]
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _held: tuple[str, Material] | None = None
 
     def material(self, snapshot: Snapshot) -> Material:
-        """The content. Takes a second or more the first time after something else is served.
+        """Return the loaded content. The first call per generation takes a second or more.
 
-        Raises ContentError where a taxonomy, glossary or dictionary is broken.
+        Raises ContentError if a taxonomy, glossary or dictionary is broken.
         """
         with self._lock:
             if self._held is None or self._held[0] != snapshot.generation:
@@ -103,12 +103,12 @@ class Desk:
             return self._held[1]
 
     def directory_of(self, entry_id: str) -> Path:
-        """The directory that the files of an entry lie in; the last one where there are none."""
+        """Return the directory with the files of an entry; the last directory if there are none."""
         holding = (each for each in reversed(self.directories) if _has(each, entry_id))
         return next(holding, self.directories[-1])
 
     def open(self, entry_id: str) -> dict[Language, OpenedEdition]:
-        """The editions of an entry as they are now. Raises AuthoringError for one that cannot be edited as text."""
+        """Read the editions of an entry. Raises AuthoringError for one that cannot be edited as text."""
         with opened(self.directory_of(entry_id)) as place:
             held = {lang: place.read(where_of(entry_id, lang)) for lang in Language}
         return {
@@ -133,7 +133,7 @@ UNNAMED = "new-error"
 
 
 def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, day: date) -> Draft:
-    """The skeleton that `jieda new` writes. `framework` is one of the taxonomy."""
+    """Return the skeleton that `jieda new` writes. `framework` must be in the taxonomy."""
     texts = {lang: skeleton(taxonomy, framework, kind, lang, day) for lang in Language}
     return Draft(f"{framework}/{slug}", texts)
 
@@ -141,9 +141,9 @@ def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, day: 
 def draft_from_log(
     snapshot: Snapshot, material: Material, log: str, framework: str, redacted: str = ""
 ) -> Draft:
-    """The skeleton of an error, with what is understood of a log: where it comes from, what sort of error it is, the
-    line as title, symptom and signature, and the log itself, secrets masked, as a sample. `redacted`: the line as it
-    is kept of a gap, where the log has something else for all that was taken out."""
+    """Return the skeleton of an error, filled in from a log: framework, error types, the line as title, symptom and
+    signature, and the log itself, with secrets masked, as a sample. `redacted`: the redacted line of a gap, if the log
+    was made from one with stand-ins for the redacted parts."""
     taxonomy, text = snapshot.library.taxonomy, masked(log)
     diagnosis = judge(snapshot, SearchRequest(text), framework)
     clues = clues_of(text, diagnosis, material.loaded)
@@ -162,14 +162,14 @@ def draft_from_log(
 
 
 def draft_from_gap(snapshot: Snapshot, material: Material, line: str) -> Draft:
-    """The same of a redacted line."""
+    """Return the skeleton of an error, filled in from the redacted line of a gap."""
     return draft_from_log(snapshot, material, as_log(line), "", line)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A draft to be committed. `expected` are, by language, the digests that the files may have now: that of the file
-    as it was opened and that of the one that the author has seen since; empty for a file that is not there."""
+    """A draft to be committed. `expected`: by language, the digests that the current file may have: as it was opened,
+    or as the author has seen it since; the empty digest means no file."""
 
     draft: Draft
     expected: Mapping[Language, frozenset[str]]
@@ -179,7 +179,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The files are written, and stand in a commit of this name."""
+    """The files were written and committed; `commit` is the commit's name."""
 
     commit: str
     files: tuple[str, ...]
@@ -187,7 +187,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Uncommitted:
-    """The files are written, and git did not take them."""
+    """The files were written, but git refused the commit."""
 
     reason: str
     files: tuple[str, ...]
@@ -195,7 +195,7 @@ class Uncommitted:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Somebody else has changed these editions since they were opened; nothing was written."""
+    """Somebody else changed these editions since they were opened; nothing was written."""
 
     theirs: Mapping[Language, OpenedEdition]
 
@@ -204,7 +204,7 @@ Finished = Committed | Uncommitted | Conflict
 
 
 def patch(desk: Desk, draft: Draft) -> str:
-    """What `git apply` needs to make the files of a content directory those of a draft. Raises AuthoringError."""
+    """Return the patch that applies a draft to its content directory. Raises AuthoringError."""
     files = draft.files()
     with opened(desk.directory_of(draft.id)) as place:
         before = {where: place.read(where) for where in files}
@@ -215,9 +215,9 @@ def patch(desk: Desk, draft: Draft) -> str:
 
 
 def write(desk: Desk, wish: Wish) -> Finished:
-    """Writes the files of a draft that nothing keeps from being served, and commits them.
+    """Write the files of a draft without unserved problems, and commit them.
 
-    Raises AuthoringError, GitError; nothing was written then, unless it says so.
+    Raises AuthoringError, GitError; nothing was written then, unless the message says so.
     """
     draft, directory = wish.draft, desk.directory_of(wish.draft.id)
     files = {where: text.encode() for where, text in draft.files().items()}

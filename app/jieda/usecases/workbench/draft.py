@@ -1,4 +1,4 @@
-"""An entry that is being written, as it comes from a form, and changes of both its editions at once."""
+"""An entry being written, as submitted by a form, and changes to both its editions at once."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from jieda.errors import AuthoringError
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`texts` has the whole file of each edition that is not empty; `sample` is a log to be kept with the entry."""
+    """`texts`: the whole file of each non-empty edition; `sample`: a log to be stored with the entry."""
 
     id: str
     texts: Mapping[Language, str]
@@ -26,17 +26,17 @@ class Draft:
         return ENTRY_ID.fullmatch(self.id) is not None
 
     def files(self) -> dict[str, str]:
-        """What would be written, by path below the content directory: the editions, then the sample."""
+        """Return the files to write, by path below the content directory: the editions, then the sample."""
         found = {where_of(self.id, lang): text for lang, text in self.texts.items()}
         return found | ({self.sample_place: self.sample} if self.sample else {})
 
     @property
     def sample_place(self) -> str:
-        """Where the sample would lie; another log has another name."""
+        """Path of the sample; different logs have different names."""
         return f"samples/{self.id}/{fingerprint(self.sample)}.log"
 
     def sources(self, directory: Path, modified: float) -> tuple[SourceFile, ...]:
-        """The editions as files of a directory, changed at a moment in seconds since the epoch."""
+        """Return the editions as files of a directory; `modified` is in seconds since the epoch."""
         return tuple(
             source(directory, where_of(self.id, lang), text, modified) for lang, text in self.texts.items()
         )
@@ -45,28 +45,28 @@ class Draft:
         return (source(directory, self.sample_place, self.sample, modified),) if self.sample else ()
 
     def shown(self) -> "Draft":
-        """The same as it is once its editions are no drafts any more."""
+        """Return a copy whose editions are no longer drafts."""
         return Draft(self.id, {lang: _published(text) for lang, text in self.texts.items()}, self.sample)
 
 
 def where_of(entry_id: str, lang: Language) -> str:
-    """The path of an edition below its content directory."""
+    """Return the path of an edition below its content directory."""
     return f"{lang}/{entry_id}.md"
 
 
 def source(directory: Path, where: str, text: str, modified: float) -> SourceFile:
-    """A text as a file that lies below a directory."""
+    """Return a text as a file below a directory."""
     return SourceFile(where, directory / where, text.encode("utf-8", "replace"), modified)
 
 
 def tidied(text: str) -> str:
-    """A text as a form sent it, with line ends LF and one at its end; empty where nothing is in it."""
+    """Normalize a text from a form: line ends LF, and one at the end; empty if it is blank."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"{lines.rstrip(chr(10))}\n" if lines.strip() else ""
 
 
 def fingerprint(text: str) -> str:
-    """A short name that another text does not have."""
+    """Return a short name that is unique to a text."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:10]
 
 
@@ -78,20 +78,20 @@ def _published(text: str) -> str:
 
 
 AFTER = {"topics": "kind", "error_types": "topics", "related": "topics"}
-"""Behind which field one that is missing is put in."""
+"""The field after which a missing one is inserted."""
 
 Texts = Mapping[Language, str]
 
 
 def with_kind(texts: Texts, kind: str) -> dict[Language, str]:
-    """Both editions with this kind. Raises AuthoringError where it is none or a front matter cannot be read."""
+    """Set the kind of both editions. Raises AuthoringError if it is unknown or a front matter cannot be read."""
     if kind not in set(Kind):
         raise AuthoringError(f"kind {kind!r} is not one of {', '.join(Kind)}")
     return {lang: with_value(text, "kind", kind, "title") for lang, text in texts.items() if text}
 
 
 def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
-    """Both editions with a tag in the list `key`, or without it where one of them has it. Raises AuthoringError."""
+    """Add a tag to the list `key` of both editions; remove it if either has it. Raises AuthoringError."""
     if not tag:
         return dict(texts)
     held = any(tag in values_of(text, key) for text in texts.values())
@@ -104,7 +104,7 @@ def with_tag(texts: Texts, key: str, tag: str) -> dict[Language, str]:
 
 
 def with_wording(texts: Texts, lang: str, wording: str) -> dict[Language, str]:
-    """Both editions, one of them with an alias more. Raises AuthoringError."""
+    """Return both editions, with an alias added to the one in `lang`. Raises AuthoringError."""
     changed = {each: text for each, text in texts.items() if text}
     if wording and lang in changed:
         edition = Language(lang)
@@ -113,7 +113,7 @@ def with_wording(texts: Texts, lang: str, wording: str) -> dict[Language, str]:
 
 
 def agreed(texts: Texts, entry_id: str) -> dict[Language, str]:
-    """Both editions, each with the digest of the other, as `jieda sync` stamps them. Raises AuthoringError."""
+    """Stamp both editions with each other's digest, as `jieda sync` does. Raises AuthoringError."""
     if not all(texts.get(lang) for lang in Language):
         raise AuthoringError("only two editions can agree")
     read = {lang: _outline(texts[lang], where_of(entry_id, lang)) for lang in Language}

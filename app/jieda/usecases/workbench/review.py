@@ -1,4 +1,4 @@
-"""A draft looked at as a whole: checked, shown as it would be served, tried on a log, held against searches."""
+"""Reviews a draft: checks it, renders it as it would be served, tries it on a log, and ranks it for its own queries."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,8 +33,8 @@ from jieda.usecases.workbench.draft import Draft, where_of
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Problems by file and line: `own` those of each edition, `others` those of the samples, of the entry as a whole,
-    and of other files that the draft would break."""
+    """Problems by file and line. `own`: those of each edition; `others`: those of samples, of the entry as a whole, and
+    of other files that the draft would break."""
 
     own: dict[Language, tuple[Problem, ...]]
     others: tuple[Problem, ...]
@@ -45,12 +45,12 @@ class Checked:
 
     @property
     def unserved(self) -> tuple[Problem, ...]:
-        """Those that keep an edition from being served."""
+        """Problems that keep an edition from being served."""
         return tuple(each for each in self.problems if not each.served)
 
 
 def check(material: Material, edited: Loaded, draft: Draft) -> Checked:
-    """`edited` is the content with the draft in place."""
+    """Check a draft. `edited` is the content with the draft in place."""
     found = [
         *_of_draft(edited.problems, draft),
         *_between(material, edited, draft),
@@ -71,7 +71,7 @@ def _of_draft(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
 
 
 def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Problem]:
-    """What breaks a rule between entries, told of a file of the draft."""
+    """Yield violations of rules between entries that are reported for a file of the draft."""
     corpus = edited.corpus
     files = corpus.by_id.get(draft.id, {}).values()
     signatures = [signature for file in files for signature in file.front.signatures]
@@ -85,7 +85,7 @@ def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Probl
 
 
 def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) -> Iterator[Problem]:
-    """What is wrong with other entries, and was not before."""
+    """Yield new problems of other entries."""
     for other, found in after.checks.items():
         if other != entry_id:
             yield from set(found) - set(before.checks.get(other, ()))
@@ -93,14 +93,14 @@ def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) 
 
 MOST_QUERIES = 24
 LONGEST_QUERY = 300
-"""Characters of a title or an alias that are searched for."""
+"""Maximum length of a query, in characters."""
 MOST_HITS = 10
 MOST_ALIKE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What explains a log, best first: as served, and with the draft in place."""
+    """Matches of a log, best first: `before`, as served, and `after`, with the draft in place."""
 
     before: tuple[Match, ...]
     after: tuple[Match, ...]
@@ -108,8 +108,8 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class QueryRank:
-    """A query that an entry should win. `place` from 1, 0 where it is not among the first; `winner` is who wins
-    instead, if anybody does. `weak`: nothing fits well."""
+    """Rank of an entry for a query that should find it first. `place`: from 1, or 0 if it is not among the first hits;
+    `winner`: the entry that ranks first instead, if any; `weak`: no hit fits well."""
 
     field: str
     query: str
@@ -120,7 +120,7 @@ class QueryRank:
 
 
 def diagnoser_with(snapshot: Snapshot, material: Material, library: Library, draft: Draft) -> Diagnoser:
-    """The diagnoser as it would be if a draft, which is an entry of `library` if it can be served, were in place."""
+    """Return the diagnoser with a draft in place; `library` has the draft as an entry if it can be served."""
     entry, entry_id, sample = library.entry(draft.id), draft.id, draft.sample
     served = snapshot.diagnoser
     if entry is None:
@@ -141,13 +141,13 @@ def diagnoser_with(snapshot: Snapshot, material: Material, library: Library, dra
 
 
 def try_log(snapshot: Snapshot, after: Diagnoser, log: str, lang: Language) -> Tried:
-    """What explains a log as served, and by another diagnoser."""
+    """Return the matches of a log as served, and by the diagnoser `after`."""
     asked, explain = SearchRequest(log, lang), partial(after.diagnose, log, lang)
     return Tried(judge(snapshot, asked).matches, judge(snapshot, asked, explain=explain).matches)
 
 
 def rank(snapshot: Snapshot, entry: Entry, lang: Language) -> tuple[QueryRank, ...]:
-    """How the queries that an entry should win are answered in what is served; the first of them are asked."""
+    """Rank an entry in the served snapshot for its title, aliases and symptoms, up to MOST_QUERIES of them."""
     return tuple(
         _rank(snapshot, entry.id, field, query, lang)
         for field, query in islice(dict.fromkeys(_queries(entry)), MOST_QUERIES)
@@ -173,8 +173,8 @@ def _rank(snapshot: Snapshot, entry_id: str, field: str, query: str, lang: Langu
 
 
 def alike(snapshot: Snapshot, entry: Entry, ranks: Iterable[QueryRank]) -> tuple[Summary, ...]:
-    """Other entries that answer the same: that win its title or an alias with something that fits, or that are told
-    by the same error text."""
+    """Return other entries that answer the same question: those that rank first, and not weakly, for its title or an
+    alias, or that explain the same error text."""
     found = [each.winner for each in ranks if each.winner and not each.weak and each.field != "symptoms"]
     found += [
         snapshot.library.summary(match.entry.id)
@@ -191,11 +191,11 @@ def _explained(snapshot: Snapshot, text: str) -> Sequence[Match]:
 
 
 MOST_WORDINGS = 20
-"""Wordings that are offered for an edition."""
+"""Maximum of wordings offered per edition."""
 
 
 def wordings(edition: Edition, glossary: Glossary, analyzer: Analyzer) -> tuple[str, ...]:
-    """Wordings of an edition's title in its language that it does not have yet as an alias."""
+    """Return other wordings of an edition's title, by its glossary words, that are not yet aliases."""
     had = {analyzer.key(text) for text in (edition.title, *edition.aliases)}
     found = dict.fromkeys(_swapped(edition.title, edition.lang, glossary, analyzer))
     return tuple(each for each in found if analyzer.key(each) not in had)[:MOST_WORDINGS]
@@ -213,8 +213,8 @@ def _swapped(title: str, lang: Language, glossary: Glossary, analyzer: Analyzer)
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`read` is the entry as it would be served, None where nothing of it could be; `tried` is None without a log.
-    `wordings` are aliases that it could have."""
+    """Review of a draft. `read`: the entry as it would be served, None if it cannot be; `tried`: None without a log;
+    `wordings`: suggested aliases."""
 
     checked: Checked
     read: ReadEntry | None
@@ -225,17 +225,14 @@ class Review:
 
 
 async def review(service: Service, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
-    """All of it. Raises TooBusy where too much is being worked on, and ContentError.
-
-    A form without an id has nothing to be looked at: its draft must be named.
-    """
+    """Review a draft, which must have an id. Raises TooBusy if too much work is in progress, and ContentError."""
     snapshot = service.current()
     async with turn(service, len(log)):
         return await service.offload(lambda: review_at(snapshot, desk, draft, log, lang))
 
 
 def review_at(snapshot: Snapshot, desk: Desk, draft: Draft, log: str, lang: Language) -> Review:
-    """As `review`, here and now."""
+    """Review a draft synchronously, as `review` does."""
     material, now = desk.material(snapshot), time.time()
     directory, sample = desk.directory_of(draft.id), draft.samples(desk.directory_of(draft.id), now)
     edited = material.loaded.with_entry(draft.id, draft.sources(directory, now), sample)
