@@ -47,18 +47,18 @@ TASKS = ROOT / "bench/agent_tasks.jsonl"
 SURE = (Confidence.EXACT, Confidence.LIKELY)
 LOGS = ("error", "traceback")
 HELPING = ("fix", "answer", "steps")
-"""Sections that somebody came for."""
+"""Sections that contain the answer."""
 QUERIES = ("question", "paraphrase")
 
 
 def estimated(text: str) -> int:
-    """Tokens at most, in all but odd texts: three ASCII characters or one other make one."""
+    """Return an upper bound of tokens for all but odd texts: three ASCII characters, or one other, count as one."""
     ascii_count = sum(character.isascii() for character in text)
     return ascii_count // 3 + len(text) - ascii_count
 
 
 def counter() -> tuple[str, Callable[[str], int]]:
-    """Name and function of what counts tokens."""
+    """Return name and function of the token counter."""
     if bpe_openai is None:
         return "estimate", estimated
     encoding = bpe_openai.get_encoding("o200k_base")
@@ -66,7 +66,7 @@ def counter() -> tuple[str, Callable[[str], int]]:
 
 
 def context_of(data: Path) -> Context:
-    """The shipped content, its index kept in `data`."""
+    """Open the shipped content with its index in `data`."""
     knowledge = Knowledge(settings := Settings.load({"JIEDA_DATA": str(data)}))
     knowledge.open()
     words = Translations.load().words
@@ -75,7 +75,7 @@ def context_of(data: Path) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Tokens of an answer as text and as structured content; `whole`: the fix is in both, uncut."""
+    """Tokens of a result as text and as structured content; `whole`: both contain the fix, uncut."""
 
     text: int
     structured: int
@@ -84,13 +84,13 @@ class Cost:
 
 @dataclass(slots=True)
 class Agent:
-    """Who asks the tools: a client of the SDK, and the texts that it was answered with."""
+    """Calls the tools with the SDK's client and collects the texts of the results."""
 
     client: Client
     read: list[str] = field(default_factory=list)
 
     async def ask(self, name: str, **asked: Any) -> tuple[str, dict[str, Any]]:
-        """An answer that succeeds, as text and as data, which the client checks against its schema."""
+        """Call a tool that must succeed; return text and data, which the client validates against the schema."""
         answer = await self.client.call_tool(name, asked)
         (block,) = answer.model_dump()["content"]
         assert not answer.is_error, block["text"]
@@ -99,7 +99,7 @@ class Agent:
 
 
 async def costs(context: Context, count: Callable[[str], int]) -> list[Cost]:
-    """The answers of `diagnose` to all shipped samples, in both languages."""
+    """Measure the results of `diagnose` for all shipped samples, in both languages."""
     assert isinstance(context.client, Local)
     library = context.client.service.current().library
     found = []
@@ -125,7 +125,8 @@ async def costs(context: Context, count: Callable[[str], int]) -> list[Cost]:
 async def unexplained(
     context: Context, texts: Iterable[str], count: Callable[[str], int]
 ) -> Mapping[str, list[int]]:
-    """Tokens of the answers of `diagnose` that explain nothing, as text or as data, whichever is more; by outcome."""
+    """Return the tokens of `diagnose` results without an explanation, as text or as data, whichever is more; by
+    outcome."""
     found: dict[str, list[int]] = {"near": [], "unknown": []}
     async with Client(server_of(lambda _: context)) as client:
         for asked in texts:
@@ -138,15 +139,15 @@ async def unexplained(
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the agent says: the entry it names first, and whether it names it as the answer."""
+    """What the agent reports: the entry it names first, and whether as the answer."""
 
     first: str
     known: bool
 
 
 async def answered(agent: Agent, text: str) -> Report:
-    """Diagnose; what is sure is the answer. Otherwise search; a hit that fits is the answer to a question, and no
-    more than a lead where the text tells of a failure that no entry surely explains."""
+    """Diagnose; a sure match is the answer. Otherwise search; a fitting hit answers a question, but is only a lead
+    where the text contains an error that no entry surely explains."""
     _, diagnosis = await agent.ask("diagnose", text=text)
     matches = diagnosis.get("matches", [])
     if matches and matches[0]["confidence"] in SURE:
@@ -162,7 +163,7 @@ async def answered(agent: Agent, text: str) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What somebody hands an agent. `expected`: entries one of which answers it; none where no entry does."""
+    """A task for an agent. `expected`: entries any of which answers it; empty where none does."""
 
     id: str
     text: str
@@ -171,8 +172,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a task went. `right`: the fix was told of an entry that answers it, or that none does; `tokens`: of all that
-    the agent was told for it."""
+    """The result of a task. `right`: the fix of an expected entry was given, or correctly none; `tokens`: of all its
+    results."""
 
     task: Task
     report: Report
@@ -181,13 +182,13 @@ class Done:
 
 
 def read_tasks() -> list[Task]:
-    """The tasks that are kept beside this file."""
+    """Read the tasks stored beside this file."""
     lines = map(json.loads, TASKS.read_text(encoding="utf-8").splitlines())
     return [Task(each["id"], each["text"], tuple(each["expected"])) for each in lines]
 
 
 async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], int]) -> list[Done]:
-    """Each task by itself: what the agent names is read, its fix or answer alone, unless it has been told already."""
+    """Run each task separately: read only the fix or answer of the entry that the agent names, unless already seen."""
     found = []
     async with Client(server_of(lambda _: context)) as client:
         for task in tasks:
@@ -209,7 +210,7 @@ async def done(context: Context, tasks: Iterable[Task], count: Callable[[str], i
 
 
 async def api_first(context: Context, judged: Judged) -> str:
-    """What the REST API names first: logs are diagnosed, queries searched."""
+    """Return what the REST API names first: logs are diagnosed, queries searched."""
     lang = Language.ZH if has_han(judged.query) else Language.EN
     if judged.kind in LOGS:
         matches = (await context.client.diagnose(judged.query, lang, "")).matches
@@ -220,8 +221,8 @@ async def api_first(context: Context, judged: Judged) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Shares between 0 and 1: right first of logs and of queries by the API and by the agent, negatives that the
-    agent calls unknown, and right ones that it names as a mere lead."""
+    """Shares between 0 and 1: right first results for logs and queries, by API and by agent; negatives that the agent
+    calls unknown; and right entries that it names as a mere lead."""
 
     api_logs: float
     agent_logs: float
@@ -232,7 +233,7 @@ class Score:
 
 
 async def score(context: Context, judged: Iterable[Judged]) -> Score:
-    """The agent and the API over judged queries."""
+    """Score the agent and the API over judged queries."""
     listed = list(judged)
     async with Client(server_of(lambda _: context)) as client:
         reports = {one.id: await answered(Agent(client), one.query) for one in listed}
@@ -258,13 +259,13 @@ async def score(context: Context, judged: Iterable[Judged]) -> Score:
 
 
 def share(results: Iterable[bool]) -> float:
-    """How many of the results are true."""
+    """Return the share of true results."""
     listed = list(results)
     return sum(listed) / len(listed) if listed else 0.0
 
 
 def percentile(values: Iterable[int], part: float) -> int:
-    """The value that `part` of all values do not exceed."""
+    """Return the value that the share `part` of all values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 

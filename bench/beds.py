@@ -21,14 +21,14 @@ from bench.different import different
 from bench.imported import imported
 
 WRITTEN_FOR_SEARCH = ("aliases", "symptoms", "signatures")
-"""Front matter that a team's first entries lack."""
+"""Front matter that the first entries of a team lack."""
 WORDS = ("glossary.yaml", "dictionary.txt")
 """Files about words, which they lack as well."""
 TAXONOMY = "taxonomy.yaml"
 DRAFTED = ("draft", "doubts", "synced_with", "error_types", *WRITTEN_FOR_SEARCH)
-"""Front matter that a draft loses to be an entry with a title and a body only."""
+"""Front matter removed from a draft to leave an entry with a title and a body."""
 READING = "reading"
-"""The framework that paragraphs are tagged with."""
+"""The framework of paragraphs."""
 
 FRONT = re.compile(r"---\n(.*?)\n---\n", re.DOTALL)
 HEADING = {Language.EN: "Answer", Language.ZH: "回答"}
@@ -37,7 +37,7 @@ MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 @dataclass(frozen=True, slots=True)
 class Bed:
-    """A content directory, and what is asked of it; `languages` are those of the editions that are kept."""
+    """A content directory with its queries; `languages` are those of the editions kept."""
 
     name: str
     content: Path
@@ -48,7 +48,7 @@ class Bed:
 def stripped(
     shipped: Path, folder: Path, fields: Sequence[str] = WRITTEN_FOR_SEARCH, words: Sequence[str] = WORDS
 ) -> None:
-    """Writes the shipped entries without some fields of theirs, and without some files about words, below `folder`."""
+    """Write the shipped entries below `folder`, without the given fields and files about words."""
     for path in shipped.glob("*/*/*.md"):
         _write(folder / path.relative_to(shipped), _without(fields, path.read_text(encoding="utf-8")))
     for name in {TAXONOMY, *WORDS}.difference(words):
@@ -64,7 +64,7 @@ def _without(fields: Sequence[str], text: str) -> str:
 
 
 def reading(source: Path, folder: Path) -> Iterator[Judged]:
-    """Writes the paragraphs of a parallel reading set as entries below `folder`; its questions."""
+    """Write the paragraphs of a parallel reading set as entries below `folder`; yield its questions."""
     for lang in Language:
         articles = json.loads((source / f"xquad.{lang}.json").read_text(encoding="utf-8"))["data"]
         for article in articles:
@@ -90,7 +90,7 @@ def _page(title: str, body: str, lang: Language) -> str:
 
 
 def with_reading(folder: Path) -> None:
-    """Adds the tags of paragraphs to the taxonomy below `folder`, or makes one."""
+    """Add the tags of paragraphs to the taxonomy below `folder`, or create one."""
     path = folder / TAXONOMY
     taxonomy = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
     kinds = [("kinds", kind) for kind in Kind]
@@ -101,7 +101,7 @@ def with_reading(folder: Path) -> None:
 
 
 def pages(source: Path, shipped: Path, folder: Path) -> Bed:
-    """The bed of imported pages, below `folder`; the words of the shipped entries help the import and nothing else."""
+    """Return the bed of imported pages, below `folder`; the words of the shipped entries help only the import."""
     for name in WORDS:
         _write(folder / name, (shipped / name).read_text(encoding="utf-8"))
     with_reading(folder)
@@ -114,7 +114,7 @@ def pages(source: Path, shipped: Path, folder: Path) -> Bed:
 
 
 def of_many_kinds(folder: Path) -> Bed:
-    """The bed of text of very different kinds, below `folder`."""
+    """Return the bed of very different texts, below `folder`."""
     with_reading(folder)
     asked = []
     for page in different():
@@ -131,7 +131,7 @@ def _tag(name: str) -> object:
 def beds(
     shipped: Path, judged: Sequence[Path], source: Path | None, found: Path | None, folder: Path
 ) -> Iterator[Bed]:
-    """Every bed that can be made, below `folder`, of a reading set `source` and marked pages `found`."""
+    """Yield every available bed, below `folder`, with a reading set `source` and marked pages `found`."""
     asked = tuple(
         one for path in judged for one in read_judged(path) if one.expected and one.kind != "traceback"
     )

@@ -26,14 +26,14 @@ OPEN = (
 PLOT = ROOT / "docs/images/calibration.svg"
 COLUMNS = ("", "answers", "right", "of failures", "right of these")
 PROMISED = {"exact": 0.97, "likely": 0.97, "possible": 0.6}
-"""The share that is to be right at least; drawn as a line."""
+"""Least share that should be right; drawn as a line."""
 LEFT, WIDTH, TOP, STEP, BAR = 90, 460, 34, 34, 20
 
 Grades = Mapping[str, Mapping[str, float]]
 
 
 def drawn(grades: Grades) -> Iterator[str]:
-    """The plot, line by line: a bar for each grade, as long as the share that was right."""
+    """Yield the lines of the plot: a bar per grade, as long as the share that was right."""
     height = TOP + STEP * len(grades) + 12
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + WIDTH + 130} {height}" role="img"'

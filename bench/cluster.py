@@ -38,17 +38,17 @@ from jieda.snapshot.snapshot import WantedIndex
 from bench.search import ROOT, SHOWN, documents, library_of
 
 LONGEST = 200
-"""Characters of a judged query that is asked; longer ones are logs."""
+"""Longest judged query that is used, in characters; longer ones are logs."""
 WARMED, ASKED = 60, 200
-"""Queries that are not counted, and that are."""
+"""Queries for warming up, and measured queries."""
 PATIENCE = 30.0
 
 Asked = tuple[list[float], list[SearchAnswer]]
-"""Milliseconds and answers."""
+"""Milliseconds and answers per query."""
 
 
 def main(counts: Sequence[int]) -> None:
-    """Prints two lines for each size of corpus."""
+    """Print two lines for each corpus size."""
     urls = tuple(os.environ["JIEDA_OPENSEARCH_URL"].split())
     shards = int(os.environ.get("JIEDA_OPENSEARCH_SHARDS", "1"))
     shipped = load_library([ROOT / "content"])
@@ -68,7 +68,7 @@ def main(counts: Sequence[int]) -> None:
 def measured(
     shipped: Library, analyzer: Analyzer, count: int, cluster: Cluster, indexes: Indexes
 ) -> Sequence[str]:
-    """The lines of one size of corpus."""
+    """Return the lines of one corpus size."""
     glossary = Glossary(shipped.glossary, analyzer)
     made = {one.id: one for one in documents(list(build_documents(shipped, analyzer, glossary)), count)}
     library = library_of(shipped, count)
@@ -98,7 +98,7 @@ def measured(
 
 
 def drawn() -> tuple[list[str], list[str]]:
-    """Queries to warm up with, and others to measure."""
+    """Return queries for warming up, and others to measure."""
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if len(one.query) <= LONGEST]
     distinct = sorted(set(judged))
     random.Random(11).shuffle(distinct)
@@ -106,7 +106,7 @@ def drawn() -> tuple[list[str], list[str]]:
 
 
 def ask(searcher: Searcher, queries: Sequence[str]) -> Asked:
-    """Asks one after the other."""
+    """Run queries one after the other."""
     taken, answers = [], []
     for text in queries:
         began = time.perf_counter()
@@ -116,7 +116,7 @@ def ask(searcher: Searcher, queries: Sequence[str]) -> Asked:
 
 
 def line(count: int, when: str, ours: Asked, theirs: Asked) -> str:
-    """What is shown of one pass."""
+    """Format the result of one pass."""
     first = ten = counts = 0
     for one, other in zip(ours[1], theirs[1], strict=True):
         ids = [[hit.entry.id for hit in each.hits] for each in (one, other)]
@@ -133,12 +133,12 @@ def line(count: int, when: str, ours: Asked, theirs: Asked) -> str:
 
 
 def p95(values: Sequence[float]) -> float:
-    """What 95 % do not exceed."""
+    """Return the 95th percentile."""
     return sorted(values)[int(0.95 * len(values))]
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """How long it takes."""
+    """Return the duration of a call."""
     began = time.perf_counter()
     run()
     return time.perf_counter() - began

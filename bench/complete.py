@@ -39,7 +39,7 @@ TIMES = 20
 
 
 def copies(shipped: Sequence[CompletionCandidate], times: int) -> Iterator[CompletionCandidate]:
-    """Every candidate `times` times, told apart by a number."""
+    """Yield every candidate `times` times, distinguished by a number."""
     for number in range(times):
         for one in shipped:
             text = f"{one.completion.text}_{number}" if number else one.completion.text
@@ -47,7 +47,7 @@ def copies(shipped: Sequence[CompletionCandidate], times: int) -> Iterator[Compl
 
 
 def main(counts: Sequence[int]) -> None:
-    """Prints the median and the slowest of what is typed."""
+    """Print the median and the slowest of the typed texts."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     shipped = candidates_of(library)
@@ -64,7 +64,7 @@ def main(counts: Sequence[int]) -> None:
 
 
 def milliseconds(completer: Completer, text: str) -> float:
-    """Of one completion, the mean of some."""
+    """Return the mean time of one completion."""
     start = time.process_time()
     for _ in range(TIMES):
         completer.complete(text, Language.EN, 10)

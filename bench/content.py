@@ -1,7 +1,7 @@
-"""Made-up content of any size in both languages, the same for the same seed: for measuring how costs grow.
+"""Generated content of any size in both languages, reproducible by seed, for measuring how costs grow.
 
-Entries look like the shipped ones in what costs something: sections, code, links to one another, aliases, a line of
-error text and two logs for every error. Words are drawn so that few are frequent and many are rare.
+Entries resemble the shipped ones in whatever affects cost: sections, code, links to one another, aliases, a line of
+error text and two logs per error. Words are drawn so that few are frequent and many are rare.
 """
 
 import random
@@ -20,7 +20,7 @@ ANSWERS = {"en": ("Answer", "Notes"), "zh": ("回答", "说明")}
 
 
 class Maker:
-    """Makes the files of one content directory."""
+    """Generates the files of one content directory."""
 
     def __init__(self, entries: int, seed: int = 42) -> None:
         self._chance = random.Random(seed)
@@ -29,14 +29,14 @@ class Maker:
         self._ids = [f"{FRAMEWORKS[number % len(FRAMEWORKS)]}/entry-{number}" for number in range(entries)]
 
     def write(self, folder: Path) -> None:
-        """Writes everything below `folder`."""
+        """Write all files below `folder`."""
         for where, text in self.files():
             path = folder / where
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Paths below the content directory, with texts."""
+        """Yield relative paths with their texts."""
         yield "taxonomy.yaml", taxonomy()
         yield "glossary.yaml", self._glossary()
         for number, entry_id in enumerate(self._ids):
@@ -52,7 +52,7 @@ class Maker:
         return "".join(self._chance.choice(SYLLABLES) for _ in range(self._chance.randint(2, 4)))
 
     def _rare(self) -> str:
-        """A word; the first of the list come much more often than the last."""
+        """Return a word; the first of the list are much more frequent than the last."""
         return self._words[int(len(self._words) * self._chance.random() ** 3)]
 
     def _name(self) -> str:
@@ -79,7 +79,7 @@ class Maker:
         return "\n".join([*lines, f"updated: 2026-{1 + number % 12:02}-{1 + number % 28:02}"])
 
     def _twins(self, number: int, entry_id: str, front: str, *, is_error: bool) -> Iterator[tuple[str, str]]:
-        """Both editions, with the same code in the same sections, declared equal."""
+        """Yield both editions, with the same code in the same sections, marked as synced."""
         names = NAMES if is_error else ANSWERS
         code = [self._code() for _ in names["en"]]
         titles = {lang: f"{self._text(lang, 6)[:-1]} {number}" for lang in names}
@@ -96,7 +96,7 @@ class Maker:
             yield f"{lang}/{entry_id}.md", f"---\n{head}\n---\n{bodies[lang]}"
 
     def _code(self) -> tuple[str, tuple[str, ...], str]:
-        """A block of code, three flags, and the entry that is linked to."""
+        """Return a code block, three flags, and the id of a linked entry."""
         block = "\n".join(f"{self._name()} = {self._chance.randint(1, 9999)}" for _ in range(4))
         flags = tuple(f"--{self._rare()}-{self._rare()}" for _ in range(3))
         return block, flags, self._chance.choice(self._ids)
@@ -113,13 +113,13 @@ class Maker:
 
 
 def write_content(folder: Path, entries: int) -> Path:
-    """A content directory of so many entries, written below `folder`."""
+    """Write a content directory of `entries` entries below `folder`."""
     Maker(entries).write(folder)
     return folder
 
 
 def taxonomy() -> str:
-    """The tags that made-up entries carry."""
+    """Return the taxonomy of generated entries."""
 
     def tags(names: tuple[str, ...]) -> str:
         return "".join(

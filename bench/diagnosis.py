@@ -69,7 +69,8 @@ COLUMNS = ("", "errors", "tracebacks", "sure", "negatives sure", "exact", "nothi
 
 
 def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Diagnosis]) -> tuple[str, ...]:
-    """Right first of errors and of tracebacks; of the right ones, the sure ones; of negatives, sure, exact, nothing."""
+    """Return right first of errors and tracebacks; the share of sure ones among them; of negatives: sure, exact,
+    nothing."""
     answers = [(one, diagnose_one(one).matches) for one in judged]
     right = {
         kind: [
@@ -94,7 +95,7 @@ def row(name: str, judged: Sequence[Judged], diagnose_one: Callable[[Judged], Di
 
 @contextmanager
 def changed(module: Any, **values: float) -> Iterator[None]:
-    """A module with other constants for a while."""
+    """Replace constants of a module while this context is open."""
     before = {name: getattr(module, name) for name in values}
     for name, value in values.items():
         setattr(module, name, value)
@@ -120,7 +121,7 @@ ABLATIONS: Mapping[str, tuple[Any, Mapping[str, float]]] = {
 
 
 def left_out() -> None:
-    """Prints which background logs get an answer that is sure, from a diagnoser that knows all but that one."""
+    """Print the background logs that get a sure match from a diagnoser that knows all logs but that one."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     read = WordReader(analyzer, Glossary(library.glossary, analyzer))

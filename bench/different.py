@@ -54,11 +54,11 @@ CHATTER = {
         "会不会是硬盘的毛病？我那块坏之前什么怪事都有。",
     ),
 }
-"""What is said in every thread."""
+"""Filler posts of every thread."""
 
 
 class Page(NamedTuple):
-    """An entry, and what is asked of it; its id is not known here."""
+    """An entry and its queries; its id is not known here."""
 
     slug: str
     title: str
@@ -68,7 +68,7 @@ class Page(NamedTuple):
 
 
 def different() -> Iterator[Page]:
-    """All pages of the bed."""
+    """Yield all pages of the bed."""
     for path in sorted(SOURCE.glob("*.txt")):
         kind, lang = path.stem.split(".")
         for match in PAGES.finditer(path.read_text(encoding="utf-8")):
@@ -85,7 +85,7 @@ def different() -> Iterator[Page]:
 
 
 def _thread(posts: Sequence[str], slug: str, lang: Language) -> str:
-    """The posts, each by somebody, with two to four between them that say nothing."""
+    """Return the posts, each with an author, with two to four filler posts after each."""
     said: list[str] = []
     for number, post in enumerate(posts):
         said.append(post)
@@ -96,7 +96,7 @@ def _thread(posts: Sequence[str], slug: str, lang: Language) -> str:
 
 
 def _reference(lines: Sequence[str], _slug: str, _lang: Language) -> str:
-    """A signature as code, then what it does, and a list of its parameters."""
+    """Return a signature as code, its description, and a list of its parameters."""
     signature, *rest = lines
     shown = [re.sub(PARAMETER, r"- `\1`: \2", line) if PARAMETER.fullmatch(line) else line for line in rest]
     return f"```python\n{signature}\n```\n\n" + "\n\n".join(shown)

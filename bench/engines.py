@@ -44,7 +44,7 @@ from bench.search import ROOT, SHOWN, documents, library_of, whoosh_index, whoos
 from bench.tables import markdown, record
 
 EACH = 20
-"""Queries of a kind."""
+"""Queries per kind."""
 ROUNDS = 3
 KINDS: dict[str, tuple[str, ...]] = {
     "short": ("checkpoint", "memory", "vllm", "timeout", "batch size", "loss nan", "resume training"),
@@ -58,25 +58,25 @@ KINDS: dict[str, tuple[str, ...]] = {
     ),
     "nothing found": tuple(f"zqx{number}vw qqz{number}" for number in range(EACH)),
 }
-"""Beside them, long ones: judged questions."""
+"""Long queries, which are judged questions, are added."""
 
 Ask = Callable[[Sequence[str]], object]
 T = TypeVar("T")
 
 
 def words_of(query: Query) -> list[str]:
-    """The literal words of a query, as an index has them."""
+    """Return the literal words of a query as index terms."""
     ways = (clause.alternatives[0] for clause in query.clauses)
     return sorted({variant for way in ways for term in way.terms for variant in term.variants})
 
 
 def tokens_of(made: Sequence[Document]) -> list[list[str]]:
-    """All terms of each document."""
+    """Return all terms of each document."""
     return [[term for counts in one.zones.values() for term in Counter(counts).elements()] for one in made]
 
 
 def fts5(made: Sequence[Document]) -> Ask:
-    """SQLite's own, with every term as a word that it cannot cut."""
+    """SQLite's FTS5, with every term mapped to a word that it cannot split."""
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE entries USING fts5(body, content='', tokenize='ascii')")
     numbers: dict[str, int] = {}
@@ -92,7 +92,7 @@ def fts5(made: Sequence[Document]) -> Ask:
 
 
 def tantivy(made: Sequence[Document]) -> Ask:
-    """Lucene's sister in Rust, in memory, asked for the ids of the best."""
+    """Lucene's counterpart in Rust, in memory; returns the ids of the best."""
     library = import_module("tantivy")
     builder = library.SchemaBuilder()
     builder.add_text_field("body", tokenizer_name="whitespace", index_option="freq")
@@ -118,7 +118,7 @@ def tantivy(made: Sequence[Document]) -> Ask:
 
 
 def bm25s(made: Sequence[Document]) -> Ask:
-    """Scores worked out beforehand, in sparse arrays."""
+    """Precomputed scores in sparse arrays."""
     library = import_module("bm25s")
     retriever = library.BM25()
     retriever.index(tokens_of(made), show_progress=False)
@@ -139,7 +139,7 @@ PEERS: dict[str, Callable[[Sequence[Document]], Ask]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An engine with its percentiles in milliseconds: p50, p95 and p99 for each kind of query, and last for all."""
+    """An engine with its percentiles in milliseconds: p50, p95 and p99 per kind of query, and last for all."""
 
     engine: str
     cells: Sequence[tuple[float, float, float]]
@@ -150,7 +150,7 @@ class Row:
 
 
 def percentiles(asked: Sequence[Callable[[], object]]) -> tuple[float, float, float]:
-    """p50, p95 and p99 over all, each the best of some rounds after one that is not counted."""
+    """Return p50, p95 and p99 over all, each the best of several rounds after an uncounted one."""
     taken = []
     for ask in asked:
         ask()
@@ -194,20 +194,20 @@ def measure(shipped: Library, analyzer: Analyzer, count: int, folder: Path, *, a
 
 
 def ranked(ranker: Ranker, query: Query) -> object:
-    """What a search needs of the ranking: the hits, their number, and the facets."""
+    """Compute what a search needs of the ranking: hits, total and facets."""
     ranking = ranker.rank(query, SHOWN)
     return ranking.totals([query.filters]), ranking.facets()
 
 
 def row_of(name: str, ask: Callable[[T], object], queries: Mapping[str, Sequence[T]]) -> Row:
-    """What an engine takes for each kind of query, and for all of them."""
+    """Measure an engine for each kind of query, and for all."""
     of_kinds = [[partial(ask, one) for one in of_kind] for of_kind in queries.values()]
     everything = [one for of_kind in of_kinds for one in of_kind]
     return Row(name, [percentiles(each) for each in (*of_kinds, everything)])
 
 
 def main(counts: Sequence[int], *, alone: bool) -> None:
-    """Prints and writes a table for each size."""
+    """Print and write a table for each size."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     all_kinds: dict[str, dict[int, tuple[float, float, float]]] = {}

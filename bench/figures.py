@@ -19,7 +19,7 @@ PAGES = {"en": ROOT / "docs/figures.md", "zh": ROOT / "docs/figures.zh-CN.md"}
 
 
 class Measured(TypedDict):
-    """A table as a benchmark left it: the day, the load average at its end where it was noted, and the cells."""
+    """A table from a benchmark: the day, the load average at its end if noted, and the cells."""
 
     measured: str
     load: float | None
@@ -36,7 +36,7 @@ class Caption(TypedDict):
 
 
 class Texts(TypedDict):
-    """Words around the tables: the beginning of a page, lines for when and under what load, the tables in order."""
+    """Texts around the tables: the head of a page, the lines for date and load, the captions in order."""
 
     head: dict[str, str]
     when: dict[str, str]
@@ -48,7 +48,7 @@ TEXTS: Texts = json.loads((ROOT / "bench/captions.json").read_text(encoding="utf
 
 
 def page(lang: str, tables: Mapping[str, Measured]) -> str:
-    """Return the page of figures in a language: the tables that were measured."""
+    """Return the page of figures in a language."""
     parts = [TEXTS["head"][lang]]
     for name, caption in TEXTS["tables"].items():
         if table := tables.get(name):
@@ -61,13 +61,13 @@ def page(lang: str, tables: Mapping[str, Measured]) -> str:
 
 
 def kept() -> dict[str, Measured]:
-    """Return the tables that are kept with the code."""
+    """Return the tables stored with the code."""
     tables: dict[str, Measured] = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
     return tables
 
 
 def main() -> None:
-    """Take what was measured last into the kept tables, and write the pages."""
+    """Merge the last measurements into the stored tables, and write the pages."""
     measured = {
         name: json.loads(path.read_text(encoding="utf-8"))
         for name in TEXTS["tables"]

@@ -31,10 +31,10 @@ SIZES = (42, 1_000, 10_000)
 WORKERS = 4
 PORT = 8765
 SETTLED = 2.5
-"""Seconds after which the times of new files are believed: before, they are read again."""
+"""Seconds after which modification times are trusted: newer files are read again."""
 READY_WITHIN = 3600.0
 TRIES = 40
-"""Requests per round, each on a connection of its own: with 4 workers all are met."""
+"""Requests per round, each on a new connection, enough to reach all 4 workers."""
 
 PROBE = """
 import json, os, resource, sys, time
@@ -88,7 +88,7 @@ print(json.dumps(took))
 
 
 def main(sizes: tuple[int, ...]) -> None:
-    """Measures each size, prints and writes a table."""
+    """Measure each size, print and write a table."""
     results: dict[int, dict[str, float]] = {}
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="jieda-growth-") as folder:
@@ -111,7 +111,7 @@ def main(sizes: tuple[int, ...]) -> None:
 
 
 def measure(size: int, folder: Path) -> dict[str, float]:
-    """All figures of one size."""
+    """Return all figures of one size."""
     content, data = folder / "content", folder / "data"
     Maker(size).write(content)
     time.sleep(SETTLED)
@@ -152,7 +152,7 @@ def _json_of(command: list[str], environment: Mapping[str, str]) -> dict[str, fl
 
 
 def serve(environment: Mapping[str, str], edited: Path) -> dict[str, float]:
-    """Figures of a server with several workers."""
+    """Return the figures of a server with several workers."""
     command = [sys.executable, "-m", "jieda.cli.serve", "serve"]
     server = subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -181,7 +181,7 @@ def _url(path: str) -> str:
 
 
 def _found(word: str) -> bool:
-    # A connection of its own, so that any worker may answer.
+    # A new connection, so that any worker may respond.
     return bool(_get(f"/api/v1/search?q={word}&verbatim=1")["total"])
 
 
@@ -211,7 +211,7 @@ def _wait(happened: Callable[[], bool]) -> None:
 
 
 def _memory(parent: int) -> float:
-    """The largest proportional set size of a worker, in MiB."""
+    """Return the largest proportional set size of a worker, in MiB."""
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     sizes = []
     for child in children:

@@ -20,11 +20,12 @@ from bench.importing import Marked, read_marked
 
 QUERIES = Path(__file__).with_name("imported.jsonl")
 LICENSE = "Apache-2.0"
-"""Said of all pages: a source is to have one, and no search reads it."""
+"""Set for all pages: a source needs one, and no search reads it."""
 
 
 def imported(source: Path, folder: Path, framework: str) -> tuple[Judged, ...]:
-    """Imports the pages that are asked of into the content directory `folder`, which has a taxonomy; the queries.
+    """Import the pages that queries ask about into the content directory `folder`, which has a taxonomy; return
+    queries.
 
     Raises ValueError where a query means a question that the importer has not found.
     """
@@ -44,7 +45,7 @@ def _ids(entries: Mapping[str, str], places: Sequence[str]) -> tuple[str, ...]:
 
 
 def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str, str]]:
-    """The places of the questions of a pair of pages, each with the id of its entry."""
+    """Yield the places of the questions of a pair of pages, each with the id of its entry."""
     given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/{marked.doc}.md" for lang in Language}
     )

@@ -38,7 +38,7 @@ SHARED_FILES = ("taxonomy.yaml", "glossary.yaml", "dictionary.txt")
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many there are, how many were found, how many of those are right."""
+    """Numbers of existing, found and correctly found items."""
 
     there: int = 0
     found: int = 0
@@ -49,18 +49,18 @@ class Score:
 
     @property
     def recall(self) -> float:
-        """Right of those that are there."""
+        """Correct among the existing."""
         return self.right / self.there if self.there else 1.0
 
     @property
     def precision(self) -> float:
-        """Right of those that were found."""
+        """Correct among the found."""
         return self.right / self.found if self.found else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Of one page in both languages, or of many. `failures` names what went wrong."""
+    """Scores of one page in both languages, or of many. `failures` describes the errors."""
 
     questions: Score = Score()
     ends: Score = Score()
@@ -78,7 +78,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A pair of pages with its questions as they were marked: first to last line, by language; and the pairs."""
+    """A pair of pages with its marked questions, first to last line by language, and the pairs."""
 
     doc: str
     structure: str
@@ -89,7 +89,7 @@ class Marked:
 
 
 def read_marked(directory: Path) -> tuple[Marked, ...]:
-    """Every pair of pages of a corpus."""
+    """Read every pair of pages of a corpus."""
     gold: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in (directory / "gold.jsonl").read_text(encoding="utf-8").splitlines():
         gold[json.loads(line)["doc"]].append(json.loads(line))
@@ -114,7 +114,7 @@ def _marked(directory: Path, page: Mapping[str, Any], gold: Sequence[Mapping[str
 
 
 def measure(marked: Marked, wording: Wording, extractor: Extractor) -> Scores:
-    """The scores of one pair of pages."""
+    """Return the scores of one pair of pages."""
     pages = {lang: read_page(path, lang) for lang, path in marked.files.items()}
     total = Scores()
     for lang, page in pages.items():
@@ -155,8 +155,8 @@ def _of_page(marked: Marked, lang: Language, page: MarkdownPage, questions: Sequ
 
 
 def import_twice(marked: Marked, directory: Path) -> tuple[int, tuple[Problem, ...], bool]:
-    """Drafts written into the empty `directory`, problems that no doubt of theirs names, and whether a second import
-    changed nothing."""
+    """Write drafts into the empty `directory`; return their number, the problems that none of their doubts names, and
+    whether a second import changed nothing."""
     for name in SHARED_FILES:
         shutil.copy(CONTENT / name, directory / name)
     imported = _import(marked, directory)
@@ -179,12 +179,12 @@ def _import(marked: Marked, directory: Path) -> Import:
 
 
 def check(directory: Path) -> CheckReport:
-    """What `jieda check` says about a content directory."""
+    """Return what `jieda check` reports for a content directory."""
     return check_content([directory])
 
 
 def unnamed_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems of entries that are neither doubts nor announced by one of the same rule in either edition."""
+    """Return the problems that are neither doubts nor covered by a doubt of the same rule in either edition."""
     named: dict[str, set[str]] = defaultdict(set)
     for problem in problems:
         if problem.rule == "doubt":
@@ -211,7 +211,7 @@ def _table(scores: Mapping[str, Scores]) -> Iterator[str]:
 
 
 def main(directory: Path, *, failures: bool, write: bool) -> None:
-    """Prints the figures by structure, by stratum and overall."""
+    """Print the figures by structure, by stratum and overall."""
     library = load_library([CONTENT])
     wording, analyzer = Wording.load(), Analyzer(library.dictionary)
     extractor = Extractor(wording, analyzer, Glossary(library.glossary, analyzer))

@@ -22,7 +22,7 @@ WORDS = "memory actor rollout gradient worker timeout tensor shard batch checkpo
 
 
 def made_up(lines: int) -> Iterator[str]:
-    """Lines of 3.8 kB."""
+    """Yield lines of 3.8 kB."""
     chance = random.Random(1)
     words = WORDS.split()
     for number in range(lines):
@@ -42,7 +42,7 @@ def made_up(lines: int) -> Iterator[str]:
 
 
 def load(lines: Path, into: Path) -> tuple[float, float]:
-    """Processor and clock seconds of one load."""
+    """Return CPU and wall-clock seconds of one load."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [sys.executable, "-m", "jieda.cli.load_command", "load", str(lines), "--into", str(into)]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
@@ -52,7 +52,7 @@ def load(lines: Path, into: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measures each size in turn."""
+    """Measure each size in turn."""
     parser = argparse.ArgumentParser(prog="python -m bench.loading", description="Measure jieda load.")
     parser.add_argument("sizes", metavar="LINES", nargs="*", type=int, default=SIZES)
     parser.add_argument("--at", type=Path, help="where the files go")

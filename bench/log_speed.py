@@ -27,7 +27,7 @@ ONE_PASS = re.compile(r"^.*?\b(\w+(?:Error|Exception))\b", re.MULTILINE)
 
 
 def seconds(work: Callable[[], object], runs: int = RUNS) -> float:
-    """CPU time of the fastest of some runs."""
+    """Return the CPU time of the fastest run."""
     taken = []
     for _ in range(runs):
         start = time.process_time()

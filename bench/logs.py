@@ -1,4 +1,4 @@
-"""Logs to measure with: a run of 64 ranks, and inputs that a careless parser takes forever on."""
+"""Logs for measurements: a run of 64 ranks, and inputs that are pathological for a careless parser."""
 
 import random
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _FAILURES = (
 
 
 def interleaved_ranks(size: int, ranks: int = 64) -> str:
-    """About `size` characters of a run whose ranks all report steps and fail now and then, a few lines at a turn."""
+    """Return about `size` characters of a run whose ranks report steps and fail now and then, a few lines at a time."""
     chance = random.Random(64)
     waiting: list[list[str]] = [[] for _ in range(ranks)]
     lines: list[str] = []
@@ -90,4 +90,4 @@ ADVERSARIAL: dict[str, Callable[[int], str]] = {
     "han": _repeated("显存不足报错"),
     "white space": _repeated(" \t"),
 }
-"""By what they are made of; each gives a text of about a size, in characters."""
+"""By content; each returns a text of about the given size, in characters."""

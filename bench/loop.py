@@ -26,7 +26,7 @@ from bench.content import write_content
 
 ROUNDS = 15
 MOST = 5.0
-"""Milliseconds that a request may hold the loop; a search may take longer."""
+"""Milliseconds that a request other than a search may block the event loop."""
 ENTRY = "frame1/entry-1"
 REQUESTS = (
     *("/healthz", "/en/", f"/en/entries/{ENTRY}", f"/zh/entries/{ENTRY}.md", "/en/frameworks/frame0"),
@@ -57,7 +57,7 @@ def steps_measured(taken: list[float]) -> Iterator[None]:
 
 
 async def measure(app: FastAPI) -> bool:
-    """Print the longest step of the first request and of those after it; whether the best stay below `MOST`."""
+    """Print the longest step of the first request and of later ones; return whether the best stay below `MOST`."""
     taken: list[float] = []
     kept = True
     print(f"{'longest step, ms':50} {'first':>8} {'best':>8} {'median':>8}")
@@ -67,7 +67,7 @@ async def measure(app: FastAPI) -> bool:
         for _ in range(ROUNDS):
             taken.clear()
             with steps_measured(taken):
-                # A task of its own, so that its first step is measured as well.
+                # A separate task, so that its first step is measured as well.
                 status = await asyncio.create_task(ask(app, address))
             if status != 200:
                 raise RuntimeError(f"{address} answers {status}")
@@ -79,7 +79,7 @@ async def measure(app: FastAPI) -> bool:
 
 
 async def ask(app: FastAPI, address: str) -> int:
-    """The status that a request is answered with. Nothing of a client is on the loop: the body is dropped."""
+    """Send a request without a client on the loop, drop the body, and return the status."""
     path, _, query = address.partition("?")
     scope = {
         "type": "http",
@@ -109,7 +109,7 @@ async def ask(app: FastAPI, address: str) -> int:
 
 
 def main(count: int) -> int:
-    """Measure over `count` entries; 1 where a request that is not a search holds the loop too long."""
+    """Measure with `count` entries; return 1 where a request other than a search blocks the loop too long."""
     logging.disable(logging.WARNING)  # made-up content has no samples, which is reported
     with tempfile.TemporaryDirectory() as folder:
         content = write_content(Path(folder) / "content", count)

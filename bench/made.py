@@ -1,6 +1,6 @@
-"""What is made of a library here and now, all of it in memory but the index: for measurements and tests.
+"""Objects built from a library in memory, except for the index: for measurements and tests.
 
-What is served is opened from a generation.
+Servers open them from a generation instead.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from jieda.snapshot.snapshot import SHOWN, Snapshot, completer_of, language_of
 
 
 def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
-    """Everything that a library offers, each once."""
+    """Return all completion candidates of a library, each once."""
     entries = library.entries.values()
     found = (
         *(one for entry in entries for one in entry_candidates(entry)),
@@ -44,7 +44,7 @@ def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
 def collect(
     library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
 ) -> Known:
-    """The facts of a whole library, at once: for commands, measurements and tests."""
+    """Return the facts of a whole library: for commands, measurements and tests."""
     reader = FactReader(words, compile_formats(knowledge.failures))
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
     found = (reader.entry(entry, samples.get(entry.id, ())) for entry in library.entries.values())
@@ -71,9 +71,9 @@ def build_snapshot(
     embedder: Embedder | None = None,
     dictionary: Dictionary | None = None,
 ) -> Snapshot:
-    """Everything made from `library` here and now, its index in an empty folder.
+    """Build a snapshot of `library`, with its index in an empty folder.
 
-    For measurements and tests; what is served is opened from a generation.
+    For measurements and tests; servers open snapshots from a generation.
     """
     glossary = Glossary(library.glossary, analyzer)
     index = build_index(folder, library, build_documents(library, analyzer, glossary), embedder)

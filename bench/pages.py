@@ -25,7 +25,7 @@ PHONE = {"width": 360, "height": 740}
 LINES = 300
 MEBIBYTE = 1 << 20
 LATE = 17.5
-"""Milliseconds behind which a frame missed its turn at 60 a second."""
+"""Milliseconds after which a frame has missed its turn at 60 a second."""
 FRAMES = """() => new Promise((done) => {
   const times = [], log = document.querySelector(".viewer-lines");
   let before = 0;
@@ -50,13 +50,13 @@ WATCHED = """() => {
 
 
 def launch(playwright: Playwright) -> Browser:
-    """The browser that is installed."""
+    """Launch the installed browser."""
     path = os.environ.get("CHROME") or shutil.which("chromium") or shutil.which("google-chrome")
     return playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
 
 
 def slowed(browser: Browser, **options: Any) -> Page:
-    """A page whose processor is slow."""
+    """Open a page with CPU throttling."""
     page = browser.new_page(**options)
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setCPUThrottlingRate", {"rate": THROTTLE})
@@ -64,7 +64,7 @@ def slowed(browser: Browser, **options: Any) -> Page:
 
 
 def typing(browser: Browser, base: str, lang: str) -> tuple[list[float], float]:
-    """Milliseconds from a key to changed results, for each key that changes them, and the longest event."""
+    """Return the milliseconds from each key that changes the results to the change, and the longest event."""
     page = slowed(browser, viewport=PHONE)
     page.goto(f"{base}/{lang}/search?q=a")
     page.evaluate(WATCHED)
@@ -85,7 +85,7 @@ def typing(browser: Browser, base: str, lang: str) -> tuple[list[float], float]:
 
 
 def log_of(lines: int) -> str:
-    """A log of so many lines, at whose end a sample fails."""
+    """Return a log of `lines` lines that ends with the failure of a sample."""
     tail = SAMPLE.read_text(encoding="utf-8").splitlines()
     noise = [
         f"[2026-01-02 03:04:{each % 60:02}] iteration {each}/5000 loss 1.{each:04} grad 0.{each:04}"
@@ -95,7 +95,7 @@ def log_of(lines: int) -> str:
 
 
 def verdict(browser: Browser, base: str, log: str) -> tuple[float, list[float]]:
-    """Milliseconds from sending a log to its verdict, and of each frame while it is scrolled."""
+    """Return the milliseconds from submitting a log to its verdict, and of each frame while scrolling."""
     page = slowed(browser, viewport={"width": 1280, "height": 800})
     page.goto(f"{base}/en/diagnose")
     page.evaluate("log => { document.getElementById('log').value = log; }", log)
@@ -116,7 +116,7 @@ def verdict(browser: Browser, base: str, log: str) -> tuple[float, list[float]]:
 
 
 def weights(browser: Browser, base: str) -> Iterator[tuple[str, int, int]]:
-    """Of each page its requests and the bytes that came over the wire; then those of the log viewer alone."""
+    """Yield the requests and transferred bytes of each page, then of the log viewer alone."""
     for path in (
         "/en/",
         "/zh/",
@@ -141,13 +141,13 @@ def weights(browser: Browser, base: str) -> Iterator[tuple[str, int, int]]:
 
 
 def weigh(into: list[int], request: Request) -> None:
-    """Adds the bytes of an answer, headers included."""
+    """Add the bytes of a response, headers included."""
     sizes = request.sizes()
     into.append(sizes["responseBodySize"] + sizes["responseHeadersSize"])
 
 
 def told(browser: Browser, base: str) -> Iterator[str]:
-    """All of it, a line for each figure."""
+    """Yield all figures, a line each."""
     yield f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; the browser's processor {THROTTLE} times slower"
     for path, requests, size in weights(browser, base):
         yield f"{size / 1024:6.1f} KiB in {requests} requests  {path}"

@@ -13,7 +13,7 @@ from bench.tables import markdown, record
 JIEDA = [sys.executable, "-P", "-c", "from jieda.cli.launch import main; main()", "run", "--"]
 ROUNDS = 5
 SECONDS, RATE, BLOCK = 4, 50, 1 << 16
-"""Seconds of output, at so many megabytes a second, written in pieces of so many bytes."""
+"""Seconds of output, megabytes per second, and bytes per write."""
 PROGRAM = f"""
 import os, resource, sys, time
 begun = time.monotonic()
@@ -25,7 +25,7 @@ for number in range({SECONDS} * {RATE} * 1_000_000 // {BLOCK}):
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(time.monotonic() - begun, used.ru_utime + used.ru_stime, file=sys.stderr)
 """
-"""Says how long it took and how much processor time it used, in seconds."""
+"""Prints its duration and CPU time, in seconds."""
 COLUMNS = ("command", "took, s", "its processor time, s")
 
 

@@ -1,8 +1,7 @@
-"""Other engines over the same texts: titles and bodies cut into words by the analysis that Jieda uses.
+"""Other engines over the same texts: titles and bodies tokenized by Jieda's analysis.
 
-A peer is made from documents (id, words of the title, words of the rest) and answers words with ids, best first. In
-`bench.relevance` each is measured with the title weight of `TITLE_WEIGHTS` that suits it best; `bench.diagnosis` gives
-them all words as one text.
+A peer is created from documents (id, title words, other words) and returns ids for words, best first. `bench.relevance`
+measures each with the best of `TITLE_WEIGHTS`; `bench.diagnosis` passes all words as one text.
 """
 
 import sqlite3
@@ -66,7 +65,7 @@ def whoosh(documents: Sequence[Document], weight: float) -> Ask:
 
 
 def tantivy(documents: Sequence[Document], weight: float) -> Ask:
-    """Lucene's sister in Rust, in memory; a title's score is boosted."""
+    """Lucene's counterpart in Rust, in memory; the score of a title is boosted."""
     library = import_module("tantivy")
     builder = library.SchemaBuilder()
     for field in FIELDS:
@@ -100,7 +99,7 @@ def tantivy(documents: Sequence[Document], weight: float) -> Ask:
 
 
 def bm25s(documents: Sequence[Document], weight: float) -> Ask:
-    """Scores worked out beforehand; it knows one field, in which a title stands as often as it weighs."""
+    """Precomputed scores; it has one field, in which a title is repeated according to its weight."""
     library = import_module("bm25s")
     retriever = library.BM25()
     retriever.index([[*title] * int(weight) + [*rest] for _, title, rest in documents], show_progress=False)
@@ -123,4 +122,4 @@ PEERS: dict[str, MakePeer] = {
     **({"tantivy": tantivy} if find_spec("tantivy") else {}),
     **({"bm25s": bm25s} if find_spec("bm25s") else {}),
 }
-"""The last two where somebody has installed them: Jieda needs neither."""
+"""The last two only if installed: Jieda needs neither."""

@@ -23,18 +23,18 @@ WIDTH, HEIGHT = 1280, 760
 QUALITY = 50
 QUESTION = {"en": "garbled rollouts", "zh": "训练出现乱码"}
 TYPING, PAUSE, LONG = 120, 1300, 3500
-"""Milliseconds that a frame is seen."""
+"""Milliseconds for which a frame is shown."""
 
 
 @dataclass
 class Recording:
-    """Frames as WebP, each with the milliseconds that it is seen. Of two frames that are alike one is kept."""
+    """Frames as WebP, each with its duration in milliseconds. Identical consecutive frames are merged."""
 
     page: Page
     frames: list[tuple[bytes, int]] = field(default_factory=list)
 
     def frame(self, milliseconds: int) -> None:
-        """Takes one."""
+        """Capture a frame."""
         session = self.page.context.new_cdp_session(self.page)
         shot = session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
         session.detach()
@@ -44,7 +44,7 @@ class Recording:
         self.frames.append((data, milliseconds))
 
     def animated(self) -> bytes:
-        """All of them as one file that is played for ever."""
+        """Return all frames as one file that loops forever."""
         size = (WIDTH - 1).to_bytes(3, "little") + (HEIGHT - 1).to_bytes(3, "little")
         chunks = [_chunk(b"VP8X", b"\x02\0\0\0" + size), _chunk(b"ANIM", b"\xff\xff\xff\xff\0\0")]
         for data, milliseconds in self.frames:
@@ -59,7 +59,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 
 def _image(still: bytes) -> Iterator[bytes]:
-    """The chunks of a still that hold its picture."""
+    """Yield the chunks of a still that contain its picture."""
     place = 12
     while place < len(still):
         name, (size,) = still[place : place + 4], struct.unpack("<I", still[place + 4 : place + 8])
@@ -69,8 +69,8 @@ def _image(still: bytes) -> Iterator[bytes]:
 
 
 def record(page: Page, base: str, lang: str) -> tuple[bytes, bytes]:
-    """A question while it is typed, its entry, then a log, its verdict and the way from a reason to its line. Also a
-    still of the log beside its verdict."""
+    """Record typing a question, its entry, then a log, its verdict and the jump from a reason to its line. Also return
+    a still of the log beside its verdict."""
     film = Recording(page)
     page.goto(f"{base}/{lang}/search?q=")
     film.frame(PAUSE)

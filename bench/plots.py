@@ -8,7 +8,7 @@ from bench.tables import FOLDER
 
 
 def plot_growth(name: str, unit: str, series: Mapping[str, Mapping[int, float]]) -> None:
-    """Draws each figure of `series`, in some unit by number of entries, on logarithmic axes into a file."""
+    """Plot each figure of `series`, in `unit` by number of entries, on logarithmic axes into the file `name`."""
     if not find_spec("matplotlib"):
         print(f"{name} is not drawn: matplotlib is not installed")
         return

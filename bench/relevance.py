@@ -50,7 +50,7 @@ IN_TEN = 10
 LANGUAGES = ("en", "zh", "mixed")
 
 Ranks = dict[str, int]
-"""The place of the right entry by a query's key, or 0."""
+"""The rank of the right entry by query key, or 0."""
 Asked = Mapping[str, tuple[list[str], tuple[str, ...]]]
 """The words of each query, and the entries that answer it."""
 
@@ -69,7 +69,7 @@ def searcher_of(
     embedder: Embedder | None = None,
     dictionary: Dictionary | None = None,
 ) -> tuple[Searcher, Analyzer]:
-    """Jieda over a bed; its embedder may be left out where one was indexed with."""
+    """Return Jieda's searcher for a bed; the embedder may be omitted even if the index was built with one."""
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)
     made = with_meaning(
@@ -81,7 +81,7 @@ def searcher_of(
 
 
 def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, int]:
-    """Places, and how many right answers are called weak."""
+    """Return ranks, and how many right answers are called weak."""
     ranks, weak = {}, 0
     for one in queries:
         rank = ranks[key(one)] = rank_of(searcher.ranked(one.query, DEPTH), one.expected)
@@ -91,12 +91,12 @@ def jieda_ranks(searcher: Searcher, queries: Iterable[Judged]) -> tuple[Ranks, i
 
 
 def key(one: Judged) -> str:
-    """Ids of a parallel set are those of both languages."""
+    """Return a key: queries of a parallel set share ids between languages."""
     return f"{one.lang} {one.id}"
 
 
 def documents(library: Library, analyzer: Analyzer) -> Iterator[Document]:
-    """Titles, and everything else that is searched as text, in the words that Jieda's analysis makes of them."""
+    """Yield titles, and all other searched texts, tokenized by Jieda's analysis."""
     for entry in library.entries.values():
         title: list[str] = []
         rest: list[str] = []
@@ -108,7 +108,7 @@ def documents(library: Library, analyzer: Analyzer) -> Iterator[Document]:
 
 
 def words(analyzer: Analyzer, text: str) -> list[str]:
-    """What a peer is given of a text."""
+    """Return the words of a text for a peer."""
     return [re.sub(r"\W+", "_", token.text) for token in analyzer.analyze(text).tokens if token.kind in WORDS]
 
 
@@ -174,14 +174,14 @@ def part_of(ranks: Ranks, lang: str) -> Ranks:
 
 
 def engines() -> Iterator[tuple[str, Embedder | None]]:
-    """Jieda by words alone, and by meaning as well where that is installed."""
+    """Yield Jieda by words alone, and by meaning as well where that is installed."""
     yield "Jieda", None
     if embedder := installed(Settings.load(os.environ).data, wanted=True):
         yield "Jieda semantic", embedder
 
 
 def tell(name: str, ranks: Ranks, weak: int) -> None:
-    """Prints the figures of Jieda by language, and together."""
+    """Print Jieda's figures by language, and together."""
     for lang in LANGUAGES:
         if part := part_of(ranks, lang):
             print(figures(f"{name}, {lang} ({len(part)})", part))
@@ -190,7 +190,7 @@ def tell(name: str, ranks: Ranks, weak: int) -> None:
 
 
 class Weighed(NamedTuple):
-    """A peer's places at the title weight that is best for it."""
+    """A peer's ranks at its best title weight."""
 
     right: int
     weight: float
@@ -198,7 +198,7 @@ class Weighed(NamedTuple):
 
 
 def at_best_weight(make: MakePeer, made: Sequence[Document], asked: Asked) -> Weighed:
-    """Ask a peer with each title weight, and return the one with which it is most often right first."""
+    """Run a peer with each title weight; return the one with which it is most often right first."""
     tried = []
     for weight in TITLE_WEIGHTS:
         ask = make(made, weight)
@@ -214,8 +214,8 @@ def duel(ours: Ranks, theirs: Ranks) -> tuple[int, int]:
 
 
 def beside(name: str, theirs: Weighed, ours: Mapping[str, Ranks]) -> Iterator[str]:
-    """Yield lines for a peer: its figures, then beside each of ours how often only we, and only it, are right first,
-    and the test's p."""
+    """Yield a peer's figures, then against each of our engines: queries that only we, and only it, have right first,
+    and the p of the test."""
     yield figures(f"{name}, title x {theirs.weight:g}", theirs.ranks)
     for lang in (*LANGUAGES, ""):
         for engine, ranks in ours.items():
@@ -227,7 +227,7 @@ def beside(name: str, theirs: Weighed, ours: Mapping[str, Ranks]) -> Iterator[st
 
 
 def main() -> None:
-    """Reads the arguments, and measures bed by bed."""
+    """Parse arguments and measure bed by bed."""
     reader = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

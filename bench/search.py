@@ -54,7 +54,7 @@ SHOWN = 10
 
 
 def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
-    """`count` documents, each of terms drawn from some of the shipped ones, zone by zone, and a name of its own."""
+    """Yield `count` documents, each with terms drawn from several shipped ones, zone by zone, and a unique name."""
     chance = random.Random(42)
     for number in range(count):
         drawn = chance.sample(shipped, MIXED)
@@ -73,12 +73,12 @@ def documents(shipped: Sequence[Document], count: int) -> Iterator[Document]:
 
 
 def name(number: int) -> str:
-    """The id of a made-up entry."""
+    """Return the id of a generated entry."""
     return f"roll/made-{number}"
 
 
 def library_of(shipped: Library, count: int) -> Library:
-    """A library with an entry for each made-up document."""
+    """Return a library with an entry for each generated document."""
     origin = {name(number): shipped.ids[number % len(shipped)] for number in range(count)}
 
     def summary(made: str) -> Summary:
@@ -104,7 +104,7 @@ def library_of(shipped: Library, count: int) -> Library:
 
 
 def seconds(run: Callable[[], object], times: int = 3) -> float:
-    """Processor time, the median of `times` runs after one that is not counted."""
+    """Return CPU seconds, the median of `times` runs after an uncounted one."""
     run()
     taken = []
     for _ in range(times):
@@ -115,7 +115,7 @@ def seconds(run: Callable[[], object], times: int = 3) -> float:
 
 
 def median_ms(run: Callable[[str], object], asked: Sequence[str], times: int = 5) -> float:
-    """Processor time of the median query, each the fastest of `times` runs after one that is not counted."""
+    """Return CPU milliseconds of the median query, each the fastest of `times` runs after an uncounted one."""
 
     def taken(text: str) -> float:
         start = time.process_time()
@@ -130,7 +130,7 @@ def median_ms(run: Callable[[str], object], asked: Sequence[str], times: int = 5
 def measure(
     shipped: Library, analyzer: Analyzer, mixed: Sequence[Document], embedder: Embedder | None, count: int
 ) -> None:
-    """Prints a line for one size of corpus, made of the documents `mixed`."""
+    """Print a line for one corpus size, generated from the documents `mixed`."""
     glossary = Glossary(shipped.glossary, analyzer)
     made = list(documents(mixed, count))
     judged = [one.query for one in read_judged(ROOT / "tests/judged.jsonl") if one.kind == "question"][
@@ -176,13 +176,13 @@ def _searched(searcher: Searcher, text: str) -> object:
 
 
 def _ranked(ranker: Ranker, query: Query) -> object:
-    """What a search needs of the ranking: the hits, their number, and the facets."""
+    """Compute what a search needs of the ranking: hits, total and facets."""
     ranking = ranker.rank(query, SHOWN)
     return ranking.totals([query.filters]), ranking.facets()
 
 
 def whoosh_index(directory: Path, made: Sequence[Document]) -> None:
-    """The same terms, as Whoosh keeps them."""
+    """Index the same terms in Whoosh."""
     # A list of finished terms as a field's value bypasses whatever analyzer the field has.
     fields: dict[str, Any] = {zone: KEYWORD(scorable=True) for zone in ZONES}
     index = FileStorage(str(directory)).create_index(Schema(**fields))
@@ -195,7 +195,7 @@ def whoosh_index(directory: Path, made: Sequence[Document]) -> None:
 
 
 def whoosh_query(query: Query) -> Or:
-    """The literal words of a query, in every zone, as Whoosh would search them."""
+    """Return the literal words of a query, in every zone, as a Whoosh query."""
     terms = {
         variant
         for clause in query.clauses
@@ -206,7 +206,7 @@ def whoosh_query(query: Query) -> Or:
 
 
 def main(counts: Sequence[int]) -> None:
-    """Prints milliseconds a query for each size of corpus, and what building costs."""
+    """Print milliseconds per query for each corpus size, and the costs of building."""
     library = load_library([ROOT / "content"])
     analyzer = Analyzer(library.dictionary)
     glossary = Glossary(library.glossary, analyzer)

@@ -35,7 +35,7 @@ from bench.tables import markdown, record
 ROOT = Path(__file__).resolve().parent.parent
 CONNECTIONS = 16
 LONGEST, WORD = 400, 8
-"""Characters of a query, and of a word that is cut from a title."""
+"""Characters of a query, and of a word cut from a title."""
 TITLES = 200
 TITLE = re.compile(r"^title: '?(.*?)'?$", re.MULTILINE)
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -44,7 +44,7 @@ LOG = "\n".join([*(f"[rank0]: step {n} loss 0.{n}" for n in range(200)), "KeyErr
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Requests that are sent over and over, in order."""
+    """Requests to send repeatedly, in order."""
 
     name: str
     requests: tuple[bytes, ...]
@@ -53,23 +53,23 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one load came to: `rate` in requests a second, times in milliseconds; `cpu` of the server."""
+    """Results of one load: `rate` in requests per second, times in milliseconds; `cpu` of the server."""
 
     rate: float
     cpu: float
     middle: float
     slowest: float
-    """95% are faster."""
+    """95th percentile."""
 
 
 def get(path: str, headers: str = "", **parameters: str) -> bytes:
-    """A request; each of `headers` ends its line."""
+    """Return a GET request; each of `headers` ends its line."""
     query = f"?{urlencode(parameters)}" if parameters else ""
     return f"GET {path}{query} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode()
 
 
 def post(path: str, body: str) -> bytes:
-    """A request with a text."""
+    """Return a POST request with a text."""
     raw = body.encode()
     return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(raw)}\r\n\r\n".encode() + raw
 
@@ -89,7 +89,7 @@ SHORT = (
 
 
 def queries(content: Path) -> tuple[list[str], Sequence[str]]:
-    """Long and short ones: the judged and some words, or titles and words of them where the content is another."""
+    """Return long and short queries: judged ones and some words, or for other content its titles and words of them."""
     if content.samefile(ROOT / "content"):
         judged = read_judged(ROOT / "tests/judged.jsonl")
         return [one.query for one in judged if len(one.query) < LONGEST], SHORT
@@ -103,10 +103,10 @@ EMPTY = Load("empty endpoint", (get("/healthz"),))
 
 
 def loads(content: Path) -> list[Load]:
-    """What is measured."""
+    """Return the loads to measure."""
     entry = next((content / "en").glob("*/*.md")).relative_to(content / "en").with_suffix("").as_posix()
     judged, short = queries(content)
-    # Of as many visitors as answers of other pages are kept, so that none is sent again as it was.
+    # More visitors than cached responses, so that no response is repeated as it was.
     strangers = [f"Cookie: visitor={number}\r\nAccept-Encoding: gzip\r\n" for number in range(5000)]
     search = "/api/v1/search"
     return [
@@ -127,7 +127,7 @@ def loads(content: Path) -> list[Load]:
 
 
 class Connection:
-    """One request at a time, answered or not."""
+    """A connection with one pending request at a time."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), 60)
@@ -136,12 +136,12 @@ class Connection:
         self.sent_at = 0.0
 
     def ask(self, request: bytes) -> None:
-        """Sends one."""
+        """Send a request."""
         self._received, self._end, self.sent_at = b"", 0, time.perf_counter()
         self.socket.sendall(request)
 
     def is_answered(self) -> bool:
-        """Reads what is there; whether that was the rest."""
+        """Read the available bytes; return whether the response is complete."""
         self._received += self.socket.recv(1 << 18)
         if not self._end:
             head, found, _ = self._received.partition(b"\r\n\r\n")
@@ -161,8 +161,8 @@ def ask_for(
     seconds: float,
     times: "multiprocessing.Queue[list[float]]",
 ) -> None:
-    """Keeps connections busy for some seconds and `least` requests, and tells how long each answer took; last, how long
-    all of them."""
+    """Keep connections busy for some seconds and at least `least` requests; report the time of each response and, last,
+    the total."""
     following, taken = cycle(requests), list[float]()
     with DefaultSelector() as selector:
         for _ in range(CONNECTIONS):
@@ -177,7 +177,7 @@ def ask_for(
                     taken.append(time.perf_counter() - connection.sent_at)
                     connection.ask(next(following))
         lasted = time.perf_counter() - start
-        # What is left unanswered would be worked on, and counted as waiting, while the next load is measured.
+        # Pending requests would be processed, and counted as waiting, during the next load.
         while selector.get_map():
             for key, _ in selector.select(1.0):
                 if key.data.is_answered():
@@ -186,7 +186,7 @@ def ask_for(
 
 
 def measure(port: int, process: int, load: Load, seconds: float) -> Figures:
-    """What one load comes to, after every request has been answered once or more."""
+    """Return the figures of one load, after every request has been answered at least once."""
     context = multiprocessing.get_context("spawn")
     for least, duration in ((len(load.requests) + CONNECTIONS, 0.5), (1, seconds)):
         times: multiprocessing.Queue[list[float]] = context.Queue()
@@ -202,7 +202,7 @@ def measure(port: int, process: int, load: Load, seconds: float) -> Figures:
 
 
 def processor_time(process: int) -> float:
-    """Seconds that a process and those it has started have worked."""
+    """Return CPU seconds of a process and its children."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS + sum(map(processor_time, map(int, children)))
@@ -210,7 +210,7 @@ def processor_time(process: int) -> float:
 
 @contextmanager
 def serving(data: Path, content: Path, workers: int, cache: int) -> Iterator[tuple[int, int]]:
-    """The port and the process of a server."""
+    """Run a server and yield its port and process id."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -239,7 +239,7 @@ def serving(data: Path, content: Path, workers: int, cache: int) -> Iterator[tup
 
 
 def is_ready(port: int) -> bool:
-    """Whether a server answers."""
+    """Return whether a server responds."""
     try:
         connection = Connection(port)
         connection.ask(get("/readyz"))
@@ -283,7 +283,7 @@ def measure_all(data: Path, content: Path, workers: int, seconds: float) -> Iter
 
 
 def main() -> None:
-    """Prints and writes a table for each number of workers."""
+    """Print and write a table for each number of workers."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--content", type=Path, default=ROOT / "content")
     parser.add_argument("--data", type=Path)

@@ -10,7 +10,7 @@ FOLDER = Path(__file__).resolve().parent / "results"
 
 
 def record(name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table in place of the one of the last run; the first cell of a row names it."""
+    """Write a table, replacing that of the last run; the first cell names a row."""
     if odd := [row for row in rows if len(row) != len(columns)]:
         raise ValueError(f"{name}: rows with another number of cells than columns: {odd}")
     FOLDER.mkdir(exist_ok=True)

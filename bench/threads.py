@@ -26,7 +26,7 @@ FRAMEWORK = "slime"
 
 
 def pairs(groups: Iterable[Sequence[str]]) -> set[tuple[str, ...]]:
-    """Every two threads of a group."""
+    """Return every pair of threads within a group."""
     return {tuple(sorted(pair)) for group in groups for pair in combinations(group, 2)}
 
 

@@ -14,18 +14,18 @@ from pathlib import Path
 from bench.content import FRAMEWORKS, TOPICS, taxonomy
 
 WORDS = 60_000
-"""Of a language, at most; some of those that are made up are the same."""
+"""Words per language, at most; some generated words are duplicates."""
 TITLE, SENTENCE = 6, 30
 """Words."""
 SYLLABLES = tuple(consonant + vowel for consonant in "bcdfghjklmnprstvz" for vowel in "aeiou")
 LEAST_USED = 20
-"""How often a Chinese word stands in what jieba counted."""
+"""Least frequency of a Chinese word in jieba's counts."""
 STYLE = {"en": (" ", ". ", "Answer"), "zh": ("", "。", "回答")}
-"""What stands between words, what between sentences, and the name of the section."""
+"""Word separator, sentence separator, and the name of the section."""
 
 
 def write_tickets(folder: str, count: int) -> None:
-    """A content directory of so many entries, the same each time."""
+    """Write a content directory of `count` entries, the same each time."""
     content = Path(folder)
     for lang in STYLE:
         for framework in FRAMEWORKS:

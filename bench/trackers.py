@@ -27,10 +27,10 @@ COLUMNS = ("entries", "threads", *OUTCOMES)
 
 
 def outcomes(directory: Path, means: Analyzers, folder: Path) -> tuple[int, dict[str, str]]:
-    """How many entries a directory has, and the outcome of each thread by its id.
+    """Return the number of entries of a directory, and the outcome of each thread by its id.
 
-    `right`: the right entry is named first, and not as a weak hit; `near`: it is among the first five; `unknown`: it
-    is not, and nothing is named but weak hits or what possibly explains it; `wrong`: another one is named as sure.
+    `right`: the right entry is named first and not as a weak hit; `near`: it is among the first five; `unknown`: it is
+    not, and only weak hits or possible matches are named; `wrong`: another entry is named as sure.
     """
     bench = Bench([directory], folder, means)
     judged = read_judged(FILE)
@@ -48,7 +48,7 @@ def outcomes(directory: Path, means: Analyzers, folder: Path) -> tuple[int, dict
 
 
 def main() -> None:
-    """Measure and record the table, a row for each directory and one for those that an FAQ could answer."""
+    """Measure and record the table: per directory, a row for all threads and one for those that an FAQ could answer."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directories", nargs="*", type=Path, metavar="DIRECTORY")
     parser.add_argument("--each", action="store_true", help="print the outcome of each thread")

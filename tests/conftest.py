@@ -1,4 +1,4 @@
-"""Servers for tests that talk HTTP, and their output under a test that fails."""
+"""Server fixtures for tests over HTTP; a failed test shows the output of its servers."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack
@@ -16,40 +16,40 @@ from tests.support.inside import PLAIN, Inside, serving
 from tests.support.server import Server
 
 SLOW = {"agents", "cli", "importing", "snapshot"}
-"""Folders all of whose tests build something or start processes."""
+"""Directories in which every test builds something or starts processes."""
 WHOLLY_SLOW = "\npytestmark = pytest.mark.slow\n"
 SERVER_FIXTURES = {"server", "client", "start_server", "serve", "field_server"}
-"""A test that uses one of these, directly or not, talks to a server."""
+"""A test that uses one of these, directly or indirectly, needs a server."""
 
-# A slow machine is no fault of what is tested.
+# A slow machine must not fail a test.
 settings.register_profile("default", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
 
 TAIL = 3000
-"""Characters of a server's output shown under a failed test."""
+"""Characters of server output shown for a failed test."""
 
 
 @pytest.fixture(scope="session")
 def analyzers() -> Analyzers:
-    """One analyzer for all builders and snapshots: making it takes longer than most of what it is made for."""
+    """Return one analyzer for all builders and snapshots: creating it takes longer than most of its uses."""
     return Analyzers()
 
 
 @pytest.fixture(scope="session")
 def shipped(analyzers: Analyzers, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    """The shipped content, opened."""
+    """Return a snapshot of the shipped content."""
     return shipped_content.open_snapshot(tmp_path_factory.mktemp("shipped"), analyzers)
 
 
 @pytest.fixture(scope="session")
 def analyzer(analyzers: Analyzers, shipped: Snapshot) -> Analyzer:
-    """The analyzer of the shipped content."""
+    """Return the analyzer of the shipped content."""
     return analyzers.of(shipped.library.dictionary)
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server over the shipped content, shared by all tests that change nothing."""
+    """Run a server with the shipped content, shared by all tests that change nothing."""
     running = shipped_content.start(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
@@ -57,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def client(server: Server) -> Iterator[httpx.Client]:
-    """A client of `server`."""
+    """Return an HTTP client of `server`."""
     with server.client() as connected:
         yield connected
 
@@ -66,9 +66,10 @@ def client(server: Server) -> Iterator[httpx.Client]:
 def start_server(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Server]]:
-    """Starts servers of a test's own: `start_server(content, **settings)`; stopped when the test is over.
+    """Return a function that starts servers for one test: `start_server(content, **settings)`; they stop after the
+    test.
 
-    Without `content` they serve the shipped one.
+    Without `content` they serve the shipped content.
     """
     started: list[Server] = []
 
@@ -90,7 +91,7 @@ def start_server(
 
 @pytest.fixture(scope="session")
 def plain_analyzers() -> Analyzers:
-    """The analyzer of content without a dictionary of its own."""
+    """Return the analyzer of content without a dictionary."""
     return PLAIN
 
 
@@ -98,9 +99,9 @@ def plain_analyzers() -> Analyzers:
 def inside(
     tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers, plain_analyzers: Analyzers
 ) -> Callable[..., AbstractContextManager[Inside]]:
-    """Serves content inside this process while a `with` lasts, `inside(content, **settings)`; without `content` the
-    shipped one. A quarter of what a process of its own costs: for tests that need neither its log, nor how it ends,
-    nor several workers."""
+    """Return a context manager that serves content in this process, `inside(content, **settings)`, by default the
+    shipped one. A quarter of the cost of a new process: for tests that need neither its log, nor its exit, nor several
+    workers."""
 
     def served(content: str | Path = "", **settings: str) -> AbstractContextManager[Inside]:
         folder = tmp_path_factory.mktemp("served")
@@ -116,7 +117,7 @@ def inside(
 def serve(
     inside: Callable[..., AbstractContextManager[Inside]],
 ) -> Iterator[Callable[..., httpx.Client]]:
-    """As `inside`, until the test is over: `serve(content, **settings)` gives a client."""
+    """Serve like `inside` until the test is over: `serve(content, **settings)` returns a client."""
     with ExitStack() as stack:
 
         def start(content: str | Path = "", **settings: str) -> httpx.Client:
@@ -128,7 +129,7 @@ def serve(
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not read files all of whose tests `make quick` leaves out: what those import takes it seconds."""
+    """Skip files in which `make quick` runs no test: their imports take seconds."""
     if "not slow" not in config.option.markexpr or collection_path.suffix != ".py":
         return None
     text = collection_path.read_text(encoding="utf-8")
@@ -139,9 +140,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` leaves out: tests that start servers or builds, and tests that drive a browser.
+    """Mark tests that `make quick` excludes: those that start servers or builds, and those that drive a browser.
 
-    Tests marked `quick` stay in it, so that it looks into every package.
+    Tests marked `quick` stay included, so that `make quick` covers every package.
     """
     for item in items:
         quick = item.get_closest_marker("quick")
@@ -149,7 +150,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if "e2e" in item.path.parts:
             item.add_marker(pytest.mark.browser)
-            # A busy machine may hold a browser up for longer than Playwright waits; the summary tells of it.
+            # A busy machine may delay a browser beyond Playwright's timeouts; the summary reports reruns.
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="^TimeoutError"))
         elif SERVER_FIXTURES.intersection(getattr(item, "fixturenames", ())) and not quick:
             item.add_marker(pytest.mark.server)
@@ -162,7 +163,7 @@ OWN_SERVERS: pytest.StashKey[list[Server]] = pytest.StashKey()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add what the servers of a failed test have written to its report."""
+    """Add the output of its servers to the report of a failed test."""
     report = yield
     if report.failed:
         fixtures = getattr(item, "funcargs", {}).values()

@@ -1,4 +1,4 @@
-"""A real browser, the one that is installed, before the shared server. A failed test leaves a screenshot."""
+"""An installed browser, run against the shared server. A failed test leaves a screenshot."""
 
 import os
 import re
@@ -31,25 +31,25 @@ FLAGS = (
 )
 RESULTS = ROOT / "test-results"
 PATIENCE_MS = 60_000
-"""After which something is believed never to happen, on however busy a machine."""
+"""Timeout after which an event is assumed never to happen, even on a busy machine."""
 
 MISSING = "/no-such-entry"
-"""The end of an address at which a test wants nothing."""
+"""Suffix of addresses that are missing on purpose."""
 
 OpenPage = Callable[..., Page]
 
 
 def installed_browser() -> str:
-    """The path of Chromium, its shell without windows first, or Chrome; CHROME in the environment names another."""
+    """Return the path of the headless shell, Chromium or Chrome, in this order; the variable CHROME overrides it."""
     named = os.environ.get("CHROME", "")
     return named or next((path for name in CANDIDATES if (path := shutil.which(name))), "")
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests here. Where none is installed they are skipped, but never in CI.
+    """Run one browser for all tests of the package. Without one they are skipped, except in CI.
 
-    Not for the whole session: Playwright keeps an event loop running, beside which no other can be run.
+    Not session-wide: Playwright keeps an event loop running, which excludes any other.
     """
     path = installed_browser()
     if not path:
@@ -64,10 +64,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
-    """Opens an address of the shared server in a fresh profile; options are those of a browser context.
+    """Return a function that opens an address of the shared server in a fresh profile; options are those of a browser
+    context.
 
-    Whatever a page reports to the console as an error fails the test, but for requests that it cut off, for a page
-    that is missing on purpose, and for what has `refused` in it.
+    Console errors fail the test, except for aborted requests, pages missing on purpose, and messages with `refused` in
+    them.
     """
     contexts: list[BrowserContext] = []
     errors: list[str] = []
@@ -99,12 +100,12 @@ def open_page(browser: Browser, server: Server, request: pytest.FixtureRequest) 
 
 
 def served(serve: Callable[..., httpx.Client], content: Path, **settings: str) -> str:
-    """The address of other content, served by a thread of this process until the test is over."""
+    """Serve other content on a thread of this process until the test is over; return its address."""
     return str(serve(content, **settings).base_url).rstrip("/")
 
 
 def until(page: Page, happened: Callable[[], bool]) -> None:
-    """Waits for something that the page does not know of."""
+    """Wait for a condition that the page cannot observe."""
     for _ in range(PATIENCE_MS // 20):
         if happened():
             return
@@ -119,7 +120,7 @@ CONTEXTS: pytest.StashKey[list[BrowserContext]] = pytest.StashKey()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep what the pages of a failed test looked like."""
+    """Save screenshots of a failed test's pages."""
     report = yield
     if report.failed and call.when == "call":
         for place, page in enumerate(page for each in item.stash.get(CONTEXTS, []) for page in each.pages):

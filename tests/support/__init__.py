@@ -1,1 +1,1 @@
-"""Helpers that tests of several parts share."""
+"""Helpers shared by tests of several packages."""

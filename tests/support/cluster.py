@@ -1,4 +1,4 @@
-"""Stand-ins for what is between Jieda and a cluster: a node that answers as it is told, and a line that can be cut."""
+"""Stand-ins for the network and nodes of a cluster: a scripted node, and a connection that can be cut."""
 
 import json
 import socket
@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 from tests.support.serving import answering
 
 Said = tuple[int, object]
-"""Status and JSON of an answer."""
+"""Status and JSON of a response."""
 
 
 @contextmanager
 def node(answer: Callable[[str, str, bytes, dict[str, str]], Said]) -> Iterator[str]:
-    """A node of some cluster: `answer` gets method, path, body and headers. Gives its address."""
+    """Run a cluster node; `answer` gets method, path, body and headers. Yields its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -42,8 +42,8 @@ def node(answer: Callable[[str, str, bytes, dict[str, str]], Said]) -> Iterator[
 
 
 class Line:
-    """A connection to a server, under an address of its own, that can be cut and mended: while it is `hanging`,
-    connections are taken and nothing is answered; while it is `cut`, they are closed at once."""
+    """A forwarding connection with an address of its own that can be cut and restored: while `hanging`, it accepts
+    connections without forwarding anything; while `cut`, it closes them at once."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -55,7 +55,7 @@ class Line:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def stop(self) -> None:
-        """Cuts it now, also what is under way."""
+        """Cut it now, including open connections."""
         self.cut = True
         for each in self._open:
             with suppress(OSError):
@@ -64,7 +64,7 @@ class Line:
         self._open.clear()
 
     def close(self) -> None:
-        """Ends it for good."""
+        """Close it for good."""
         self.stop()
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)

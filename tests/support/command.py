@@ -1,4 +1,4 @@
-"""The `jieda` command as tests run it."""
+"""Runs the `jieda` command in tests."""
 
 import os
 import subprocess
@@ -13,11 +13,10 @@ Done = subprocess.CompletedProcess[str]
 
 
 def jieda(*arguments: str | bytes | Path, given: str | bytes = "", **variables: str) -> Done:
-    """The command inside this process, which has imported everything already: a fraction of what a process of its own
-    costs, for tests that need neither a terminal nor signals.
+    """Run the command inside this process, where everything is imported already: a fraction of a new process's cost,
+    for tests that need neither a terminal nor signals.
 
-    It has `given` on its standard input, and no settings of this environment but the `variables`. What it does not
-    expect is raised here.
+    `given` is its standard input; of JIEDA settings it sees only `variables`. Unexpected exceptions propagate.
     """
     named = [os.fsdecode(each) for each in arguments]
     ours: dict[str, str | None] = {name: None for name in os.environ if name.startswith("JIEDA_")}
@@ -28,7 +27,7 @@ def jieda(*arguments: str | bytes | Path, given: str | bytes = "", **variables: 
 
 
 def process(*arguments: str | bytes | Path, given: str = "", **variables: str) -> Done:
-    """As `jieda`, as a process of its own."""
+    """Run the command like `jieda`, but in a new process."""
     command, environ = [*COMMAND, *arguments], environment(variables)
     return subprocess.run(
         command, input=given, env=environ, capture_output=True, encoding="utf-8", check=False

@@ -1,4 +1,4 @@
-"""Whether a cost grows with its input and no faster: a ratio within one run, whatever else the machine does."""
+"""Asserts linear cost by a ratio within one run, independent of other load on the machine."""
 
 import gc
 import math
@@ -7,15 +7,14 @@ from collections.abc import Callable
 
 RUNS = 5
 SLACK = 0.005
-"""Seconds: below this, a cost is too small to be compared."""
+"""Seconds below which a cost is too small to compare."""
 
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:
-    """Asserts that eight times `size` costs about eight times as much; a quadratic cost would be 64 times as high.
+    """Assert that eight times `size` costs about eight times as much; a quadratic cost would be 64 times as high.
 
-    Processor time of this process, measured again where it seems too much, up to `RUNS` times: a busy machine makes
-    some runs slower and none faster. `work(size)` is called anew for each, so that what it caches under its input has
-    to differ by size.
+    Measures CPU time of this process and repeats up to `RUNS` times if it seems too high: load makes some runs slower
+    but none faster. `work(size)` is called anew each time, so its cached inputs must differ by size.
     """
     work(size)  # whatever is made only once
     once = eightfold = math.inf
@@ -28,8 +27,8 @@ def assert_linear(work: Callable[[int], object], size: int) -> None:
 
 
 def cpu_seconds(work: Callable[[int], object], size: int) -> float:
-    """In time that other processes do not share, and without the garbage collector, which looks through all that the
-    tests before have left."""
+    """Return CPU seconds of this process, which exclude other processes, with the garbage collector off: it would scan
+    leftovers of earlier tests."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""A server that embeds as vLLM and others do, with the vectors of the installed encoder in another guise."""
+"""An embeddings server with the API of vLLM and others; it serves transformed vectors of the installed encoder."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ KEY = "a-key"
 
 @dataclass
 class EncoderServer:
-    """`asked` are the requests that came. `status` and `pause` are how it answers; `port` 0 is a free one."""
+    """`asked` are the received requests. `status` and `pause` control the responses; `port` 0 picks a free port."""
 
     encoder: Embedder
     port: int = 0
@@ -27,16 +27,16 @@ class EncoderServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the endpoint."""
         return f"http://127.0.0.1:{self.port}/v1/embeddings"
 
     @property
     def texts(self) -> list[str]:
-        """All that was sent to it."""
+        """All texts received."""
         return [text for request in self.asked for text in request["input"]]
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Vectors twice as wide, any two of which have a cosine of .8 and more; the last text's first."""
+        """Return vectors of twice the width, any two with a cosine of at least .8, in reverse order."""
         self.asked.append(request)
         vectors = self.encoder.embed([text.partition(": ")[2] or text for text in request["input"]])
         alike = np.full_like(vectors, 2 / np.sqrt(vectors.shape[1]))
@@ -45,7 +45,7 @@ class EncoderServer:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """While it listens."""
+        """Listen while this context is open."""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):

@@ -1,8 +1,8 @@
-"""Search without an index: every document looked at for every question, and the formulas written out term by term.
+"""Reference engines without an index: every query scans every document, with the formulas written out term by term.
 
-`ListScan` is what every score is compared with, so it shares no code with `jieda.search.rank`; weights and thresholds
-are taken from where they are kept. `DictionaryIndex` is a second index behind the protocol: plain dictionaries, no
-arrays but those that it answers with, and columns of the documents that match instead of all.
+`ListScan` is the reference for every score, so it shares no code with `jieda.search.rank`; weights and thresholds come
+from where they are defined. `DictionaryIndex` is a second implementation of the index protocol: plain dictionaries, no
+arrays except in its results, and columns of the matching documents instead of all.
 """
 
 import re
@@ -26,7 +26,7 @@ SEPARATORS = re.compile(r"(?<=\w)(?:\\?[-_ ])+(?=\w)")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where one document stands in the answer to a query."""
+    """The score of one document for a query."""
 
     document: Document
     score: float
@@ -34,14 +34,14 @@ class Standing:
     tier: int
 
     def scored(self) -> ScoredDocument:
-        """As a ranking tells it."""
+        """Return it in the form of a ranking."""
         lifted = min(self.score, weights.HIGHEST) + weights.TIER_STEP * self.tier
         return ScoredDocument(self.document.id, 0, lifted, self.coverage, self.tier)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All that answer, best first, and counts."""
+    """All results, best first, and counts."""
 
     ranked: tuple[ScoredDocument, ...]
     facets: Mapping[str, tuple[FacetCount, ...]]
@@ -50,17 +50,17 @@ class Results:
 
 
 class Frequencies:
-    """tf~ of a list of documents, looked up one by one."""
+    """tf~ of a list of documents, computed one by one."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self.documents = sorted(documents, key=lambda one: one.id)
 
     def of_pool(self, variants: Sequence[str], document: Document) -> float:
-        """All terms and zones together."""
+        """Return the sum over all terms and zones."""
         return sum(self.of_zone(variant, zone, document) for variant in set(variants) for zone in ZONES)
 
     def of_zone(self, variant: str, zone: str, document: Document) -> float:
-        """A term in a zone, weighed by both."""
+        """Return the weighted frequency of a term in a zone."""
         counts = document.zones.get(zone, {})
         if variant not in counts:
             return 0.0
@@ -69,7 +69,7 @@ class Frequencies:
         return WEIGHTING.kinds[variant[0]] * weight.weight * counts[variant] / norm
 
     def holders(self, variants: Sequence[str]) -> int:
-        """How many documents hold any of some terms."""
+        """Return how many documents contain any of the terms."""
         return sum(self.of_pool(variants, one) > 0 for one in self.documents)
 
 
@@ -81,7 +81,7 @@ class ListScan:
         self._documents = self._frequencies.documents
 
     def search(self, query: Query) -> Results:
-        """Ranks all documents that answer."""
+        """Rank all documents that match."""
         standings = self.standings(query)
         required = [one for one in standings if all(holds(one.document, p) for p in query.required)]
         dropped = bool(query.required) and not required
@@ -99,7 +99,7 @@ class ListScan:
         )
 
     def explain(self, query: Query, document_id: str) -> tuple[Contribution, ...]:
-        """For each clause what its best alternative brought, by term and zone."""
+        """Return the contribution of each clause's best alternative, by term and zone."""
         document = next(one for one in self._documents if one.id == document_id)
         found: list[list[Contribution]] = []
         for clause in query.clauses:
@@ -108,7 +108,7 @@ class ListScan:
         return tuple(sorted(chain.from_iterable(found), key=lambda one: -one.score))
 
     def standings(self, query: Query) -> list[Standing]:
-        """Every document with its score, answering or not, in the order of ids."""
+        """Return every document with its score, matching or not, in order of ids."""
         return [self._standing(query, document) for document in self._documents]
 
     def _standing(self, query: Query, document: Document) -> Standing:
@@ -139,7 +139,7 @@ class ListScan:
         )
 
     def _share(self, clause: Clause, document: Document) -> float:
-        """The part of a clause that a document accounts for, 0 to 1."""
+        """Return the part of a clause that a document covers, 0 to 1."""
         shares = [0.0]
         for one in clause.alternatives:
             total = sum(term.weight * self._idf(term) for term in one.terms)
@@ -158,7 +158,7 @@ class ListScan:
     def _by_zone(
         self, term: WeightedTerm, weight: float, source: MatchKind, document: Document
     ) -> list[Contribution]:
-        """A term's score, shared among the zones that brought it."""
+        """Split a term's score among the zones that contribute to it."""
         frequency = self._frequencies.of_pool(term.variants, document)
         score = weight * term.weight * self._idf(term) * (K1 + 1) * frequency / (K1 + frequency)
         return [
@@ -169,7 +169,7 @@ class ListScan:
         ]
 
     def _counts(self, facet: str, answering: Sequence[Standing], filters: Filters) -> Iterator[FacetCount]:
-        """How many answers there would be for each value, were it the one chosen in its facet."""
+        """Yield how many results each value would have if it were the one chosen in its facet."""
         among = [one.document for one in answering if passes(one.document, filters.without(facet))]
         values = {value for one in self._documents for value in one.facets.get(facet, ())}
         counts = {value: sum(value in one.facets.get(facet, ()) for one in among) for value in values}
@@ -179,19 +179,19 @@ class ListScan:
 
 
 def answer_threshold(query: Query, standings: Sequence[Standing]) -> float:
-    """The coverage from which a document is an answer."""
+    """Return the coverage from which a document is a result."""
     best = max((one.coverage for one in standings), default=0.0)
     held = query.writing.is_code and any(one.tier for one in standings)
     return max(weights.ANSWER_COVERAGE, (weights.HELD_SHARE if held else weights.ANSWER_SHARE) * best)
 
 
 def holds(document: Document, phrase: Sequence[str]) -> bool:
-    """Whether the atoms of a phrase stand in a text of a document one behind the other."""
+    """Return whether a document contains the atoms of a phrase consecutively."""
     return any(True for _ in occurrences(document, phrase))
 
 
 def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[IndexedText, int]]:
-    """The texts that hold a phrase, and the number of the atom that it starts at."""
+    """Yield the texts that contain a phrase, with the position of its first atom."""
     size = len(phrase)
     for passage in document.texts:
         for at in range(len(passage.atoms) - size + 1):
@@ -200,7 +200,7 @@ def occurrences(document: Document, phrase: Sequence[str]) -> Iterator[tuple[Ind
 
 
 def tier_of_writing(query: Query, document: Document) -> int:
-    """By the text of a document, put together again, and patterns of the query."""
+    """Return the tier, by matching patterns of the query against the reassembled text of a document."""
     writing = query.writing
     typed = "".join(chain.from_iterable(zip(writing.separators, (*query.phrase, ""), strict=True)))
     escaped = re.escape(typed)
@@ -228,7 +228,7 @@ def tier_of_writing(query: Query, document: Document) -> int:
 
 
 def passes(document: Document, filters: Filters) -> bool:
-    """Whether a document carries a chosen value in every facet that has one chosen, and nothing ruled out."""
+    """Return whether a document has a chosen value in every filtered facet, and nothing excluded."""
     wanted = {facet: filters.facet(facet) for facet in FACETS}
     wanted["edition"] = (filters.edition,) if filters.edition else ()
     return not set(filters.ruled_out) & set(document.facets.get(HOLDS, ())) and all(
@@ -238,7 +238,7 @@ def passes(document: Document, filters: Filters) -> bool:
 
 
 def ranked(standings: Iterable[Standing]) -> list[ScoredDocument]:
-    """Best first, every tier before all below it; equals in the order they come in."""
+    """Sort best first, every tier before all lower ones; ties keep their order."""
     return [one.scored() for one in sorted(standings, key=lambda one: (-one.tier, -one.score))]
 
 
@@ -253,25 +253,25 @@ class DictionaryIndex:
         self.lexicon = self
 
     def frequency(self, term: str) -> int:
-        """How many documents hold an index term in any zone."""
+        """Return how many documents contain a term in any zone."""
         return sum(any(term in terms for terms in one.zones.values()) for one in self.documents)
 
     def vocabulary(self, prefix: str) -> Sequence[str]:
-        """All index terms that start with `prefix`, sorted."""
+        """Return all terms that start with `prefix`, sorted."""
         terms = {term for one in self.documents for zone in one.zones.values() for term in zone}
         return sorted(term for term in terms if term.startswith(prefix))
 
     def has_key(self, key: str) -> bool:
-        """Whether any document has a key."""
+        """Return whether any document has a key."""
         return any(key in one.keys for one in self.documents)
 
     def are_neighbors(self, first: str, second: str) -> bool:
-        """Whether an atom stands before another one in some text, a space or a hyphen between them."""
+        """Return whether two atoms are adjacent in some text, separated by a space, a hyphen or an underscore."""
         found = (place for one in self.documents for place in occurrences(one, (first, second)))
         return any(passage.separators[at + 1] in {" ", "-", "_"} for passage, at in found)
 
     def find(self, wanted: Lookup) -> "DictionaryFound":
-        """Judges the documents that match anything, or all that operators list."""
+        """Judge the documents that match anything, or all that operators list."""
         listed = wanted.within is not None and wanted.within.listed
         return DictionaryFound(
             self, wanted, [one for one in self.documents if listed or self._matches(one, wanted)]
@@ -303,7 +303,7 @@ class DictionaryFound:
         self.near = self._best(self._standings.near.tolist(), wanted.near)
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
-        """What the terms of a pool brought, zone by zone, for each of some documents."""
+        """Return, for each document, what the terms of a pool contribute, zone by zone."""
         return [
             [
                 Share(variant, zone, amount)
@@ -315,11 +315,11 @@ class DictionaryFound:
         ]
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        """How many documents answer and pass, for each of some filters."""
+        """Return how many results pass each of the filters."""
         return tuple(sum(passes(one, each) for one in self._answering()) for each in filters)
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
-        """Counts by facet and value."""
+        """Return counts by facet and value."""
         counts: dict[str, dict[str, int]] = {}
         for facet in FACETS:
             values = {value for one in self._index.documents for value in one.facets[facet]}

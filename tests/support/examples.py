@@ -1,13 +1,13 @@
-"""How many examples a law is tried on: as many as it says, and a tenth of them for `make quick`."""
+"""Number of Hypothesis examples per property: as requested, or a tenth for `make quick`."""
 
 from hypothesis import settings
 
 USUAL = 100
-"""What the profile has that is used where no other is asked for."""
+"""`max_examples` of the default profile."""
 FEWEST = 5
 
 
 def examples(most: int) -> int:
-    """`most`, by the share that the profile in use has of the usual number."""
+    """Scale `most` to the active profile."""
     profile = settings.default or settings()
     return max(FEWEST, most * profile.max_examples // USUAL)

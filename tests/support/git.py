@@ -1,4 +1,4 @@
-"""The git command in repositories of tests."""
+"""Runs git in test repositories."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What a git command prints, run by somebody with a name."""
+    """Run a git command with a test identity and return its output."""
     identity = {
         f"GIT_{who}_{what}": "t@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
     }

@@ -1,4 +1,4 @@
-"""A real server on a free port inside the test process: for tests of what is answered, not of the process."""
+"""A real server on a free port inside the test process, for tests of responses rather than of the process."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ from jieda.web.app import create_app
 from tests.support.server import PATIENCE, client_of, free_port
 
 PLAIN = Analyzers()
-"""The analyzer of content without a dictionary of its own."""
+"""The analyzer of content without a dictionary."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Inside:
     data: Path
 
     def client(self, **options: object) -> httpx.Client:
-        """A client of this server."""
+        """Return a client of this server."""
         return client_of(self.base, **options)
 
 
 def application(folder: Path, content: Path, **settings: str) -> FastAPI:
-    """What answers requests to a server over `content`, without the server; settings as for `server.start`."""
+    """Create the application for `content` without a server; settings as in `server.start`."""
     given = {"content": str(content), "data": str(folder / "data")} | settings
     chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})
     knowledge = Knowledge(chosen, analyzers=PLAIN)
@@ -46,10 +46,10 @@ def application(folder: Path, content: Path, **settings: str) -> FastAPI:
 
 @contextmanager
 def serving(folder: Path, content: str | Path, analyzers: Analyzers, **settings: str) -> Iterator[Inside]:
-    """A server over `content`, whose index is kept in `folder`; settings as for `server.start`.
+    """Serve `content` with its index in `folder`; settings as in `server.start`.
 
-    It shares the imports and, for content without a dictionary of its own, the analyzer of this process: that is what
-    starting one takes longest for.
+    It shares this process's imports and, for content without a dictionary, its analyzer, which otherwise dominate
+    startup.
     """
     given = {"content": str(content), "data": str(folder / "data"), "port": str(free_port())} | settings
     chosen = Settings.load({f"JIEDA_{name.upper()}": value for name, value in given.items()})

@@ -45,7 +45,7 @@ OPTIONS = (
 
 
 def prepare() -> None:
-    """Fetches what a node consists of, once. Raises CalledProcessError."""
+    """Fetch the parts of a node, once. Raises CalledProcessError."""
     if (HOME / "version").is_file() and (HOME / "version").read_text() == VERSION:
         return
     shutil.rmtree(HOME, ignore_errors=True)
@@ -65,7 +65,7 @@ def without_version(jar: Path) -> str:
 
 
 def furnish(module: Path, served: set[str]) -> None:
-    """Leaves in a module what the server has not got, and describes it to the server."""
+    """Remove from a module the jars that the server provides, and write its descriptor."""
     for jar in module.glob("*.jar"):
         if without_version(jar) in served:
             jar.unlink()
@@ -90,7 +90,7 @@ def furnish(module: Path, served: set[str]) -> None:
 
 
 def start(root: Path, ports: list[int], transports: list[int], number: int) -> "subprocess.Popen[bytes]":
-    """One node."""
+    """Start one node."""
     node = root / f"n{number}"
     for part in ("config", "data", "tmp"):
         (node / part).mkdir(parents=True)
@@ -124,7 +124,7 @@ def start(root: Path, ports: list[int], transports: list[int], number: int) -> "
 
 
 def wait_for(url: str) -> bool:
-    """Whether all nodes have found each other."""
+    """Return whether all nodes have joined the cluster before the timeout."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         try:
@@ -138,7 +138,7 @@ def wait_for(url: str) -> bool:
 
 
 def main() -> int:
-    """Runs the tests against a cluster of its own; their exit code."""
+    """Run the tests against a new cluster; return their exit code."""
     if missing := [name for name in ("mvn", "java") if shutil.which(name) is None]:
         print(f"Skipped: the tests with OpenSearch need {' and '.join(missing)}.")
         return 0
@@ -153,7 +153,7 @@ def main() -> int:
             return 1
         given = {"JIEDA_TEST_OPENSEARCH_URL": " ".join(urls), "JIEDA_TEST_OPENSEARCH_PID": str(nodes[2].pid)}
         tests = sorted(str(path) for path in (ROOT / "tests").rglob("test_cluster*.py"))
-        # The one that kills a node comes last.
+        # The test that kills a node runs last.
         tests.sort(key=lambda path: path.endswith("test_cluster_nodes.py"))
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests, *sys.argv[1:]]
         return subprocess.run(command, env=os.environ | given, cwd=ROOT, check=False).returncode

@@ -1,4 +1,4 @@
-"""A reverse proxy that serves an application under a path, in either of the two usual styles."""
+"""A reverse proxy that serves an application below a path prefix, in either of the two usual styles."""
 
 import http.client
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", 
 
 @contextmanager
 def proxied(upstream: str, prefix: str, *, strips: bool) -> Iterator[str]:
-    """Serves `upstream` below `prefix` on a port of its own and gives its base address.
+    """Serve `upstream` below `prefix` on a free port and yield the base address.
 
-    `strips`: the application does not see the prefix. Anything outside of the prefix is 502: nothing may
-    lead there.
+    `strips`: the proxy removes the prefix. Paths outside the prefix get 502: nothing may link there.
     """
     target = urlsplit(upstream).netloc
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Head and body are written apart: without this, each answer waits 40 ms for an acknowledgement.
+        # Head and body are written separately: with Nagle's algorithm, each response would wait 40 ms for an
+        # acknowledgement.
         disable_nagle_algorithm = True
 
         def pass_on(self) -> None:

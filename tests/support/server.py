@@ -1,4 +1,4 @@
-"""A real server process on a free port, with its output at hand when a test fails."""
+"""A real server process on a free port; its output is available to failed tests."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ COMMAND = (sys.executable, "-c", "from jieda.cli.launch import main; main()")
 SECONDS_TO_START = 240.0
 SECONDS_TO_STOP = 60.0
 PATIENCE = 60.0
-"""Seconds after which something is believed never to happen, on however busy a machine."""
+"""Seconds after which an event is assumed never to happen, even on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -33,28 +33,28 @@ class Server:
     data: Path
 
     def client(self, **options: object) -> httpx.Client:
-        """A client of this server."""
+        """Return a client of this server."""
         return client_of(self.base, **options)
 
     def log(self) -> str:
-        """All that the process has written so far."""
+        """Return the output so far."""
         return self.output.read_text(encoding="utf-8", errors="replace")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """Stop the process and give its exit code."""
+        """Stop the process and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(SECONDS_TO_STOP)
 
 
 def client_of(base: str, **options: object) -> httpx.Client:
-    """A client of a server that no proxy of the environment comes between."""
-    # Nothing here is encrypted, and reading the certificates of the world takes longer than most requests.
+    """Return a client that ignores proxy settings of the environment."""
+    # Nothing is encrypted here, and loading CA certificates takes longer than most requests.
     return httpx.Client(base_url=base, trust_env=False, verify=False, timeout=PATIENCE, **options)  # type: ignore[arg-type]
 
 
 def free_port() -> int:
-    """A port that nobody listens on right now."""
+    """Return a port on which nothing listens right now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -62,7 +62,7 @@ def free_port() -> int:
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """This environment without settings of its own, plus `settings`."""
+    """Return this environment with its JIEDA settings replaced by `settings`."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("JIEDA_")}
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     ours = {"PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
@@ -70,10 +70,10 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def start(folder: Path, content: str | Path, **settings: str) -> Server:
-    """Start a server whose index and output are kept in `folder` and which has that as working directory.
+    """Start a server whose index, output and working directory are `folder`.
 
-    `settings` are named as in `jieda.settings.OPTIONS`. Raises AssertionError, with the output, where the
-    server does not get ready.
+    `settings` are named as in `jieda.settings.OPTIONS`. Raises AssertionError with the output where the server does not
+    get ready.
     """
     port = free_port()
     data = folder / "data"
@@ -100,8 +100,8 @@ def start(folder: Path, content: str | Path, **settings: str) -> Server:
 
 @contextmanager
 def lasting(folder: Path, content: Path, **settings: str) -> Iterator[Callable[[], Server]]:
-    """What gives one test after another a server, started as by `start`: the same one, or where a test has ended it the
-    next one on the same files."""
+    """Yield a function that returns a running server, started as by `start`: the same one for every test, or a new one
+    on the same files after a test has ended it."""
     running: list[Server] = []
 
     def get() -> Server:
@@ -115,7 +115,7 @@ def lasting(folder: Path, content: Path, **settings: str) -> Iterator[Callable[[
 
 
 def wait_until_ready(server: Server) -> None:
-    """Return as soon as the server answers requests. Raises AssertionError where it does not."""
+    """Return as soon as the server is ready. Raises AssertionError where it never is."""
     deadline = time.monotonic() + SECONDS_TO_START
     with server.client() as client:
         while time.monotonic() < deadline:
@@ -131,7 +131,7 @@ def wait_until_ready(server: Server) -> None:
 
 
 def until(happened: Callable[[], bool]) -> None:
-    """Return as soon as something is so. Raises AssertionError where it is not after PATIENCE seconds."""
+    """Return as soon as a condition holds. Raises AssertionError after PATIENCE seconds."""
     deadline = time.monotonic() + PATIENCE
     while not happened():
         assert time.monotonic() < deadline, "it did not happen"

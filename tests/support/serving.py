@@ -1,4 +1,4 @@
-"""A small HTTP server in a thread, for stand-ins of what is between Jieda and others."""
+"""A small HTTP server in a thread, for stand-ins of external servers."""
 
 import threading
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @contextmanager
 def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serves requests by `handler` on a port of its own, and gives its address."""
+    """Serve `handler` on a free port and yield the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -21,29 +21,29 @@ CONTENT = ROOT / "content"
 ENTRIES = len(
     {path.relative_to(CONTENT / lang) for lang in ("en", "zh") for path in (CONTENT / lang).glob("*/*.md")}
 )
-"""How many entries are shipped."""
+"""Number of shipped entries."""
 KEPT = ROOT / ".pytest_cache" / "shipped"
 SECONDS_TO_KEEP = 3600
-"""What other code has built may still be copied by tests that are under way."""
+"""Age up to which builds of other code are kept: running tests may still copy them."""
 
 
 def copy_data(target: Path) -> Path:
-    """Makes `target` a data directory in which the shipped content has just been indexed; gives it back.
+    """Make `target` a data directory with a fresh index of the shipped content; return it.
 
-    Not for tests of building: what they find here was built by another process.
+    Not for tests of building: another process built this index.
     """
     shutil.copytree(_built(), target, symlinks=True, dirs_exist_ok=True)
     return target
 
 
 def start(folder: Path, **settings: str) -> Server:
-    """A server over the shipped content, as `server.start`."""
+    """Start a server with the shipped content, like `server.start`."""
     copy_data(folder / "data")
     return servers.start(folder, CONTENT, **settings)
 
 
 def open_snapshot(data: Path, analyzers: Analyzers, content: Path | None = None) -> Snapshot:
-    """A snapshot of `content`, by default the shipped one, built into `data` and opened there."""
+    """Build `content`, by default the shipped content, into `data` and return its snapshot."""
     if content is None:
         copy_data(data)
     Builder([content or CONTENT], data, analyzers).build()
@@ -54,8 +54,8 @@ def open_snapshot(data: Path, analyzers: Analyzers, content: Path | None = None)
 
 @cache
 def _built() -> Path:
-    """The directory to copy, made by the first of all test processes that needs it, for as long as neither the
-    content nor the code that builds changes."""
+    """Return the directory to copy. The first test process that needs it builds it; it is reused until the content or
+    the building code changes."""
     KEPT.mkdir(parents=True, exist_ok=True)
     folder = KEPT / _digest()
     with (KEPT / "lock").open("w") as lock:

@@ -1,4 +1,4 @@
-"""Content directories small enough to be seen whole in a test."""
+"""Minimal content directories for tests."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ error_types:
 
 
 def edition(title: str, body: str = "## Answer\n\nYes.\n", **fields: str) -> str:
-    """The text of an edition of kind `concept`; `fields` add or replace lines of its front matter."""
+    """Return the text of an edition of kind `concept`; `fields` add or replace front matter."""
     front = {
         "title": repr(title),
         "kind": "concept",
@@ -40,7 +40,7 @@ def edition(title: str, body: str = "## Answer\n\nYes.\n", **fields: str) -> str
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
-    """A content directory with a taxonomy, an empty glossary and `files` by their path below it."""
+    """Write a content directory with a taxonomy, an empty glossary and `files`, by relative path; return it."""
     whole = {"taxonomy.yaml": TAXONOMY, "glossary.yaml": "[]\n"} | dict(files)
     for name, text in whole.items():
         path = folder / name
@@ -50,5 +50,5 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def load_checked(*directories: Path) -> Library:
-    """The library of content directories, with the problems that a whole check finds."""
+    """Load the library of content directories, with the problems found by a whole check."""
     return Loaded(directories, frozenset(Language)).library(check_content(directories).problems)
