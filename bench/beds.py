@@ -1,9 +1,9 @@
-"""Content that nobody tuned for search, as content directories with the queries to ask of them.
+"""Test beds not tuned for search: content directories with queries for them.
 
 Four kinds: the shipped entries without what their authors wrote for search (aliases, symptoms, signatures, glossary,
-dictionary); text of very different kinds (`bench.different`); pages as `jieda import` takes them in (`bench.imported`),
-titles and bodies only; and any parallel reading set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), each
-paragraph an entry with a title and a body, each question a query.
+dictionary); text of very different kinds (`bench.different`); pages imported with `jieda import` (`bench.imported`),
+titles and bodies only; and any parallel reading set in SQuAD's format (XQuAD: `xquad.en.json`, `xquad.zh.json`), where
+each paragraph is an entry with a title and a body, and each question a query.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     python -m bench.calibration [FILE ...]
 
-FILE are judged queries, by default the open sets of `tests/`. What is said of a text is what every surface says of it.
-The plot, `docs/images/calibration.svg`, is drawn here, without a library for it.
+FILE are judged queries, by default the open sets of `tests/`. Each gets the same verdict as in the pages and the API.
+The plot, `docs/images/calibration.svg`, is drawn without a library.
 """
 
 import argparse

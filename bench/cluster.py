@@ -1,11 +1,11 @@
-"""The OpenSearch engine beside the index in the process: the same documents and queries, in one run.
+"""Compares the OpenSearch engine with the in-process index: the same documents and queries, in one run.
 
     JIEDA_OPENSEARCH_URL=http://localhost:9200 python -m bench.cluster [ENTRIES ...]
 
-The corpora are those of `bench.search`. A whole search parses the query, ranks, counts, and makes reasons and snippets
-of ten hits. Each query is asked for the first time of either engine after others have warmed both up, then once more:
-the first time the worker has to fetch documents that it has not met, the second time it has most of them. Times are of
-the clock; client and cluster share the machine, so that ratios say more.
+Uses the corpora of `bench.search`. A whole search parses the query, ranks, counts, and makes reasons and snippets of
+ten hits. After warming up with other queries, each query is sent to either engine twice: the first time the worker must
+fetch unknown documents, the second time it has most of them. Times are wall-clock; client and cluster share the
+machine, so ratios say more.
 """
 
 import os

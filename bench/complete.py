@@ -1,8 +1,8 @@
-"""Completion: processor time of a key stroke, by what is typed and by the number of entries.
+"""Completion: CPU time per keystroke, by typed text and number of entries.
 
     python -m bench.complete [ENTRIES ...]
 
-The entries are the shipped ones over and over, each copy with titles and identifiers of its own.
+The entries are copies of the shipped ones, each with titles and identifiers of its own.
 """
 
 import statistics

@@ -3,10 +3,10 @@
     .venv/bin/python -m bench.diagnosis [--locked] [--background] [FILE ...]
 
 FILE are judged logs; by default `tests/judged.jsonl` and the open ones of `tests/diagnosis/judged`. `--locked` adds the
-locked ones: run it at the end, never to choose anything. `--background` instead answers each background log by what
-knows all others: negatives that nobody has chosen for being hard, and that the model has not seen. Whoosh (BM25F) and
-SQLite (FTS5, bm25) search the entries' titles, aliases, symptoms, signatures and bodies; text and query are cut into
-words by the same tokenizer, and the query is what the diagnosis itself reads of a log.
+locked ones: run it at the end, never to choose parameters. `--background` instead diagnoses each background log with a
+model that knows all others: negatives that were not selected for being hard, and that the model has not seen. Whoosh
+(BM25F) and SQLite (FTS5, bm25) search the entries' titles, aliases, symptoms, signatures and bodies; text and query are
+tokenized alike, and the query consists of the words that the diagnosis takes from a log.
 """
 
 import argparse

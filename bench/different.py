@@ -1,8 +1,8 @@
-"""Text of very different kinds, written for this bed and about nothing that the shipped entries are about.
+"""Text of very different kinds, written for this test bed, on topics unrelated to the shipped entries.
 
 Threads of two forums, references of two libraries, handbooks of two employers, one of each in English and one in
-Chinese; the forums, libraries and employers are invented. `different/KIND.LANGUAGE.txt` has the entries, and beneath
-each what is asked of it. All of it was written and committed before any engine had run on it.
+Chinese; the forums, libraries and employers are invented. `different/KIND.LANGUAGE.txt` has the entries, each followed
+by its queries. All of it was written and committed before any engine had run on it.
 
     = slug | title
     a line: a post of a thread, a line of a reference, a paragraph of a handbook

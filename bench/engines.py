@@ -1,12 +1,12 @@
-"""Search in process by kind of query, and other engines over the same terms in the same run.
+"""In-process search by kind of query, compared with other engines over the same terms in the same run.
 
     python -m bench.engines [--alone] [ENTRIES ...]
 
-Corpora are made as in `bench.search`. Of Jieda it gives a whole search and the whole ranking: tiers, facets, totals and
-the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the same
-zones, the rest with BM25 over all terms of an entry as one text. Those that are not installed are left out, and all of
-them with `--alone`. All times are of the processor, in milliseconds, for one query; the table is written to
-`bench/results/`, and how p50 grows is drawn there in `engines.svg`.
+Corpora are generated as in `bench.search`. For Jieda it measures a whole search and the whole ranking: tiers, facets,
+totals and the ten best. The others find the ten best for the literal words of the query: Whoosh with its BM25F over the
+same zones, the rest with BM25 over all terms of an entry as one text. Engines that are not installed are skipped, and
+all of them with `--alone`. All times are CPU milliseconds per query; the table is written to `bench/results/`, with a
+plot of p50 by size in `engines.svg`.
 """
 
 import argparse

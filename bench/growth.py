@@ -1,11 +1,10 @@
-"""How the cost of content grows with its size: build, edit, start, check, reload and memory.
+"""How the costs of content grow with its size: build, edit, start, check, reload and memory.
 
     python -m bench.growth [ENTRIES...]
 
-By default 42, 1,000 and 10,000 made-up entries in two languages. CPU seconds are those of the process that does the
-work and of those that help it, as many as JIEDA_BUILD_PROCESSES says (by default none); seconds until something is
-searchable are wall time with WORKERS workers under a trickle of requests. The table is written to
-`bench/results/growth.txt`, and what takes processor time is drawn in `growth.svg`.
+By default 42, 1,000 and 10,000 generated entries in two languages. CPU seconds include helper processes, as many as
+JIEDA_BUILD_PROCESSES says (by default none); seconds until an edit is searchable are wall time with WORKERS workers
+under a trickle of requests. The table is written to `bench/results/`, with a plot of the CPU times in `growth.svg`.
 """
 
 import http.client

@@ -1,9 +1,9 @@
-"""Pages of questions and answers, as `jieda import` takes them in, as a content directory; and what is asked of them.
+"""A content directory made of question-and-answer pages by `jieda import`, and queries for it.
 
-The directory of pages is one that `bench.importing` measures: `manifest.json` names pairs of pages. Where a project has
-two versions of a page, the one that the queries ask of is imported. `imported.jsonl` has the queries, each with the
-one question of a page that it means, as PAGE:LANGUAGE:LINE, the line that the question stands on: that stays the same
-however the importer names and pairs what it finds. They were written from the pages before any engine had run on them.
+The pages are a corpus of `bench.importing`: `manifest.json` names pairs of pages. Where a project has two versions of a
+page, the one with queries is imported. `imported.jsonl` has the queries, each with the question that it means, as
+PAGE:LANGUAGE:LINE, the line of the question: that does not depend on how the importer names and pairs what it finds.
+The queries were written from the pages before any engine had run on them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,12 +1,11 @@
-"""How well `jieda import` reads pages whose questions were marked by hand.
+"""Evaluates how well `jieda import` reads pages whose questions were labeled by hand.
 
     python -m bench.importing DIRECTORY [--failures] [--write]
 
 DIRECTORY holds `manifest.json`, a list of pairs of pages {doc, file_en, file_zh, structure, stratum}, and `gold.jsonl`,
 a line for each question: {doc, line_en, end_en, line_zh, end_zh}, lines counted from 1, null where a language lacks it.
-A question is right when it is found on its first line, an answer's end when it is the line in front of the next
-question or heading, a pair when both first lines are. With `--write` every page is also imported
-twice into an empty directory.
+A question is right if its first line is, the end of an answer if it is the line before the next question or heading, a
+pair if both first lines are. With `--write` every page is also imported twice into an empty directory.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""What `jieda load` costs: made-up lines, loaded into an empty directory and then once more, in processor time.
+"""What `jieda load` costs in CPU time: generated lines, loaded into an empty directory and then once more.
 
     python -m bench.loading [--at DIRECTORY] [LINES ...]
 
-Prints a table: for each number of lines the time of both runs, user and system, start included, the time on the clock,
-and the most memory that either took. `--at` says where the files go; by default where temporary files go.
+Prints a table: per number of lines, user and system time of both runs, startup included, the wall time, and the peak
+memory of either. `--at` says where the files go; by default where temporary files go.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""How long a log takes to diagnose, and that twice the log takes twice as long.
+"""How long diagnosing a log takes, and whether twice the log takes twice as long.
 
     .venv/bin/python -m bench.log_speed
 
-Times are CPU seconds, the best of several runs, with the garbage collector set as in the process for large logs.
-Beside the log of 64 ranks stands one pass of a compiled pattern over the same text: no program that reads the text with
-Python's `re` at all is faster than that.
+Times are CPU seconds, the best of several runs, with the garbage collector set as in the process for large logs. For
+comparison, the log of 64 ranks is also scanned once with a compiled pattern: no program that reads the text with
+Python's `re` can be faster.
 """
 
 import gc

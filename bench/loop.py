@@ -1,9 +1,9 @@
-"""How long one request holds the event loop: CPU time of the longest uninterrupted step, by kind of request.
+"""How long one request blocks the event loop: CPU time of the longest uninterrupted step, by kind of request.
 
     python -m bench.loop [ENTRIES]
 
-While a step runs, every other reader waits. What is done in threads does not count, and neither does waiting.
-On a busy machine steps take up to three times as long: the best of the rounds says most.
+During a step all other readers wait. Work in threads does not count, and neither does waiting. On a busy machine steps
+take up to three times as long, so the best of the rounds is the most reliable.
 """
 
 import asyncio

@@ -2,8 +2,8 @@
 
     make run & .venv/bin/python -m bench.pages http://127.0.0.1:8000
 
-The processor is slowed down four times by the browser (`Emulation.setCPUThrottlingRate`), on top of whatever else the
-machine does: a busy one makes every figure worse, so its load is printed beside them.
+The browser throttles the CPU fourfold (`Emulation.setCPUThrottlingRate`). Other load on the machine makes every figure
+worse, so the load average is printed as well.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What `jieda run` costs the command that it runs: output at a steady rate to a file, with and without it, in turns.
+"""What `jieda run` costs its command: steady output to a file, alternately with and without it.
 
 python -m bench.passing
 """

@@ -2,8 +2,8 @@
 
     make run & .venv/bin/python -m bench.pictures http://127.0.0.1:8000
 
-Chromium draws each frame as WebP; the frames are put into one animated file here (WebP Container Specification,
-"Animation"), so that nothing has to be installed for it. Beside the recording lies a still of the log and its verdict.
+Chromium captures each frame as WebP; this module joins them into one animated file (WebP Container Specification,
+"Animation"), so nothing needs to be installed. A still shows the log and its verdict.
 """
 
 import argparse

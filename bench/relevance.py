@@ -113,7 +113,8 @@ def words(analyzer: Analyzer, text: str) -> list[str]:
 
 
 def figures(name: str, ranks: Ranks) -> str:
-    """A line of the table. The gain of a query is that of its best right entry, as one is enough for an answer."""
+    """Return a line of the table. The gain of a query is the gain of its best right entry, as one is enough for an
+    answer."""
     first, five = shares(ranks.values())
     gained = sum(1 / math.log2(1 + rank) for rank in ranks.values() if 0 < rank <= IN_TEN) / len(ranks)
     recalled = sum(rank > 0 for rank in ranks.values()) / len(ranks)
@@ -121,19 +122,19 @@ def figures(name: str, ranks: Ranks) -> str:
 
 
 def cell(ranks: Ranks) -> str:
-    """Return what a table shows of the places: right first / in five."""
+    """Return a table cell: right first / in five."""
     first, five = shares(ranks.values())
     return f"{first:.3f} / {five:.3f}"
 
 
 def shares(ranks: Collection[int]) -> tuple[float, float]:
-    """How many of the places are the first, and among the first five: between 0 and 1."""
+    """Return the shares of ranks that are first, and among the first five: between 0 and 1."""
     first, five = (sum(0 < rank <= depth for rank in ranks) / len(ranks) for depth in (1, IN_FIVE))
     return first, five
 
 
 def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: bool) -> Iterator[list[str]]:
-    """Print the figures of a bed; yield rows of a table, for all queries and for those of each language."""
+    """Print the figures of a bed; yield table rows, for all queries and per language."""
     library = load_library([bed.content], languages=bed.languages)
     print(
         f"\n{bed.name}: {len(library.ids)} entries, {len(bed.queries)} queries: first, in five, nDCG@10, recall@{DEPTH}"
@@ -160,7 +161,7 @@ def measure(bed: Bed, folder: Path, dictionary: Dictionary | None, *, peers: boo
 
 
 def cells(ours: Mapping[str, Ranks], theirs: Mapping[str, Ranks], lang: str) -> Iterator[str]:
-    """Yield "right first / in five" of each engine for the queries of a language, behind peers the p beside ours."""
+    """Yield "right first / in five" of each engine for the queries of a language; for peers with the p against ours."""
     for ranks in ours.values():
         yield cell(part_of(ranks, lang))
     for ranks in theirs.values():
@@ -169,7 +170,7 @@ def cells(ours: Mapping[str, Ranks], theirs: Mapping[str, Ranks], lang: str) -> 
 
 
 def part_of(ranks: Ranks, lang: str) -> Ranks:
-    """Return the places for the queries of a language, or all of them for none."""
+    """Return the ranks for the queries of a language, or all for an empty one."""
     return {one: rank for one, rank in ranks.items() if one.startswith(f"{lang} ") or not lang}
 
 

@@ -1,11 +1,11 @@
-"""Search in process: a whole `Searcher.search`, the ranking alone, and Whoosh's own scoring, in one run.
+"""In-process search: a whole `Searcher.search`, the ranking alone, and Whoosh's own scoring, in one run.
 
     python -m bench.search [ENTRIES ...]
 
-The corpora are made from the shipped entries: each made-up entry is a shipped one under another name, its document
-mixed from the terms of several, with the vectors of one. A whole search parses the query, ranks, and makes reasons
-and snippets of ten hits, by words alone and with meaning, for which it embeds the query: the time of the median query.
-Whoosh is asked for the literal words of the query alone. Times are of the processor.
+Corpora are generated from the shipped entries: each entry is a shipped one with a new name, its document mixed from the
+terms of several, with the vectors of one. A whole search parses the query, ranks, and makes reasons and snippets of ten
+hits, by words alone and by meaning, which embeds the query; given is the time of the median query. Whoosh searches the
+literal words only. Times are CPU times.
 """
 
 import os

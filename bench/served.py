@@ -1,13 +1,12 @@
-"""Search, pages and diagnosis over HTTP, beside the empty endpoint of the same server in the same run.
+"""Search, pages and diagnosis over HTTP, compared with the empty endpoint of the same server in the same run.
 
     python -m bench.served [--content DIRECTORY] [--data DIRECTORY] [--seconds N] [--workers 1 2]
 
-A client in a process of its own keeps 16 connections busy over one address after the other. Given are requests a second
-and milliseconds of the servers' processors for one; ratios are to the empty endpoint (`/healthz`), asked just before
-each load, of processor time, since other work on the machine disturbs that less. Distinct queries are asked of a server
-that keeps no answers, except for the rows "repeated" and "other visitors". Of other content than the shipped one titles
-are asked instead of the judged queries, and words from them; `--data` keeps what is built of it. Tables are written to
-`bench/results/served.md`.
+A client in another process keeps 16 connections busy with one load after the other. Results are requests per second and
+CPU milliseconds of the servers per request; ratios are to the empty endpoint (`/healthz`), measured just before each
+load, in CPU time, which other work on the machine affects less. The server caches no responses, except for the rows
+"repeated" and "other visitors". Content other than the shipped one is searched for its titles and words from them
+instead of the judged queries; `--data` keeps its index. Tables are written to `bench/results/`.
 """
 
 import argparse

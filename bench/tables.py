@@ -1,4 +1,4 @@
-"""Tables of measured figures, left in `bench/results/`, which git ignores; `bench.figures` publishes them."""
+"""Tables of measurements in `bench/results/`, which git ignores; `bench.figures` publishes them."""
 
 import datetime
 import json

@@ -1,11 +1,12 @@
-"""Judges `jieda import --issues` by threads whose groups and solutions were named by hand.
+"""Evaluates `jieda import --issues` on threads whose groups and solutions were labeled by hand.
 
     python -m bench.threads THREADS [FACTS]
 
-THREADS is a file as `jieda import --issues` takes it, with the text of threads; FACTS, by default those in
-tests/importing/threads.jsonl, says of the same addresses which belong together and whether one says what helped.
-Only facts and links are kept in the repository: what people wrote is theirs. Of the 60 newest, `before` and `now` are
-the entries that answered them with the first 42 entries and with 81, and `helps` whether a reader agreed with `now`.
+THREADS is a file for `jieda import --issues`, with the text of threads; FACTS, by default
+tests/importing/threads.jsonl, labels the same URLs: which belong together, and whether a thread says what helped. The
+repository holds only facts and links, because the texts belong to their authors. Of the 60 newest, `before` and `now`
+are the entries that answered them with the first 42 entries and with 81, and `helps` whether a reader agreed with
+`now`.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""Made-up short texts in either language, such as tickets and threads of a chat: for measuring very many entries.
+"""Generated short texts in either language, such as tickets and chat threads, for measuring very many entries.
 
     python -c "from bench.tickets import write_tickets; write_tickets('FOLDER', 500_000)"
 
-Each has a title of six words, sixty words of answer and one edition, 4 kB of a file system. Words are drawn from 60,000
-a language, so that few are frequent and most are rare.
+Each has a title of six words, an answer of sixty words and one edition, 4 kB on disk. Words are drawn from 60,000 per
+language, so that few are frequent and most are rare.
 """
 
 import random

@@ -2,9 +2,9 @@
 
     python -m bench.trackers [DIRECTORY ...]
 
-`tests/judged_trackers.jsonl` has 60 threads of the trackers of slime and ROLL (ChatLearn's has none as new): the day
-and address of each, what was asked, in our words or as the line that the log shows, whether an FAQ could answer it
-(`faq`), and the entries that do. DIRECTORY: content directories to compare, by default the shipped one.
+`tests/judged_trackers.jsonl` has 60 threads of the trackers of slime and ROLL (ChatLearn's has none as new): day,
+address and question of each, in our words or as the line in the log, whether an FAQ could answer it (`faq`), and the
+entries that do. DIRECTORY: content directories to compare, by default the shipped one.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""A real OpenSearch cluster of three nodes, laid out of Maven Central's jars, and the tests that need one.
+"""Runs the cluster tests against a real OpenSearch cluster of three nodes, assembled from Maven Central's jars.
 
     python -m tests.support.opensearch
 
-Needs mvn and Java 17 or later; says so and ends well where they are missing. What was fetched is kept in
-`.opensearch/` beside the sources; the nodes listen on this machine alone, in a temporary directory.
+Needs mvn and Java 17 or later; without them it says so and exits with 0. Downloads are kept in `.opensearch/` beside
+the sources; the nodes listen on localhost only, with their data in a temporary directory.
 """
 
 import json

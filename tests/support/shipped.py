@@ -1,4 +1,4 @@
-"""What a build of the shipped content leaves, made once for all tests and copied for each that needs it."""
+"""The index of the shipped content, built once for all tests and copied for each test that needs it."""
 
 import fcntl
 import hashlib

@@ -193,7 +193,10 @@ async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers)
     """Process input lines until their end."""
     server = server_of(lambda _: context)
     introduce(server, context)
-    lines, answers = cast("IO[str]", read), cast("IO[str]", write)  # no more of a file is used
+    lines, answers = (
+        cast("IO[str]", read),
+        cast("IO[str]", write),
+    )  # nothing else of the file interface is used
     async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(answers)) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 

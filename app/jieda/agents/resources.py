@@ -36,7 +36,7 @@ def parse(uri: str) -> Address | None:
     """Parse a resource address; None for any other address."""
     try:
         parts = urlsplit(uri)
-    except ValueError:  # a bracket where a host belongs
+    except ValueError:  # a malformed host, such as a single bracket
         return None
     path = re.fullmatch(r"/([^/]+)/([^/]+)", parts.path)
     if parts.scheme != "jieda" or parts.netloc != "entry" or path is None:

@@ -168,12 +168,12 @@ def _output(target: int) -> Iterator[tuple[int, int]]:
     if not os.isatty(target):
         read, written = os.pipe()
         if PIPE_SIZE is not None:
-            with contextlib.suppress(OSError):  # more than this user may have
+            with contextlib.suppress(OSError):  # beyond the limit of this user
                 fcntl.fcntl(read, PIPE_SIZE, CHUNK)
     else:
         read, written = pty.openpty()
         mode = termios.tcgetattr(written)
-        mode[1] &= ~termios.OPOST  # our own terminal does that
+        mode[1] &= ~termios.OPOST  # our own terminal does this processing
         termios.tcsetattr(written, termios.TCSANOW, mode)
         _fit(target, read)
         signal.signal(signal.SIGWINCH, lambda *_: _fit(target, read))
@@ -244,7 +244,7 @@ def _hang_up(source: int) -> None:
 def _read(source: int) -> bytes:
     try:
         return os.read(source, CHUNK)
-    except OSError:  # of a terminal whose other end is closed
+    except OSError:  # a pseudoterminal whose other end is closed
         return b""
 
 

@@ -120,13 +120,13 @@ def _unpacked(raw: bytes) -> bytes:
 
 
 def _packed() -> Refusal:
-    # A few kilobytes can unpack to gigabytes; a log is sent as it is.
+    # A few kilobytes can unpack to gigabytes, so a log must be sent uncompressed.
     return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
 
 
 def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
     """Parse and validate a JSON body. Raises Refusal with the errors."""
-    if encoding != "utf-8":  # no JSON by the letter, but what a client says it sends
+    if encoding != "utf-8":  # not valid JSON, strictly, but what the client declares
         raw = raw.decode(encoding, "replace").encode()
     try:
         check_structure(raw, STRUCTURE)

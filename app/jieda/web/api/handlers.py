@@ -125,7 +125,7 @@ async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[D
     paste = await read_paste(request, parameters, service)
     lang = asked(request, paste.lang)
     with told_in(lang):
-        if parameters.framework:  # the body may name another, which is the one that counts
+        if parameters.framework:  # a framework in the body takes precedence
             known_tag("framework", parameters.framework, service.current().library.taxonomy)
         return await diagnose_log(service, paste.log, lang, paste.framework, asker_of(request)), lang
 

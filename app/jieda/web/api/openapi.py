@@ -101,9 +101,7 @@ def describe(app: FastAPI, site: Site, snapshot: Snapshot) -> Json:
     ):
         schema = model.model_json_schema(ref_template=REFERENCE, mode="validation")
         for each in schema["properties"].values():
-            each.pop(
-                "default", None
-            )  # of what need not be sent: generators for TypeScript would have it sent
+            each.pop("default", None)  # TypeScript generators would make the field required
         components["schemas"] |= {**schema.pop("$defs", {}), name: schema | {"title": name}}
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
@@ -153,7 +151,7 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
     for status in (*route.refusals, 429, 500):
         responses[str(status)] = refusal(status)
     parameters: list[Json] = operation.get("parameters", [])
-    parameters.sort(key=lambda parameter: parameter["name"] != "q")  # what one looks for comes first
+    parameters.sort(key=lambda parameter: parameter["name"] != "q")  # the query comes first
     for parameter in parameters:
         if parameter["name"] in example.get("parameters", {}):
             parameter["example"] = example["parameters"][parameter["name"]]
@@ -178,7 +176,7 @@ def diagnose_body(example: Json) -> Json:
     as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
     if "body" in example:
         as_json["example"] = example["body"]
-    # Any type but JSON is the log as it is. Generators know this one, and few know text/plain.
+    # Any media type but JSON is a raw log. Generators support this one; few support text/plain.
     raw: Json = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
     return {"required": True, "content": {"application/json": as_json, "application/octet-stream": raw}}
 

@@ -64,7 +64,7 @@ class TooMuchStructure(Exception):
 def check_structure(raw: bytes, most: Structure) -> None:
     """Raise TooMuchStructure for JSON that is more than a few strings and their punctuation: a megabyte of brackets
     keeps the parser, and thus every other request, busy for a second."""
-    # Without escapes every quotation mark begins or ends a string.
+    # Without escaped quotes, every quotation mark begins or ends a string.
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     if plain.count(b'"') > 2 * most.strings or sum(map(len, plain.split(b'"')[::2])) > most.outside:
         raise TooMuchStructure

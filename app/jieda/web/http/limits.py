@@ -194,7 +194,7 @@ class RateLimits:
         seconds = max(1, math.ceil(wait))
         headers = {"Retry-After": str(seconds)}
         if scope["method"] == "GET":
-            headers["Connection"] = "close"  # nothing that is asked behind it is worth reading
+            headers["Connection"] = "close"  # pipelined requests are not worth reading
         problem = HttpProblem(429, "problem.too_many", {"wait": seconds}, headers=headers)
         answer = await render(Request(scope), problem)
         await answer(scope, receive, send)

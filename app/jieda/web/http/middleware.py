@@ -265,7 +265,7 @@ class HeadAsGet:
             scope["method"] = "HEAD"
             await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
 
-        # In place: routing writes into the scope what `Observe` reads from it.
+        # Modify the scope in place: routing adds to it what `Observe` reads.
         scope["method"] = "GET"
         await self.app(scope, receive, without_body)
 
