@@ -1,4 +1,4 @@
-"""The fifth stage: the lines of an answer to the body of an edition."""
+"""The fifth stage: converts the lines of an answer into the body of an edition."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A piece of an answer that says which section it belongs in; `key` is empty for what comes first."""
+    """A part of an answer and the `key` of its section."""
 
     key: str
     text: str
@@ -32,7 +32,7 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """An answer as Markdown that may stand in an entry, whole and by its parts, and what was met on the way."""
+    """An answer as Markdown that is valid in an entry, whole and in parts, with its lost links and its images."""
 
     text: str
     parts: tuple[AnswerPart, ...]
@@ -42,14 +42,14 @@ class PageAnswer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The sections that its parts name, in order."""
+        """Section keys of the parts, in order."""
         return tuple(part.key for part in self.parts)
 
 
 def read_answer(
     page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str, wording: Wording
 ) -> PageAnswer:
-    """The answer of one question, fit for the entry `entry_slug`."""
+    """Read the answer to a question and convert it for the entry `entry_slug`."""
     raw = "\n".join(source_lines(page, question, wording))
     text, anchors = _shift_headings(tidy(raw))
     relinked: Relinked = relink(text, targets, entry_slug, anchors)
@@ -58,13 +58,13 @@ def read_answer(
 
 
 def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:
-    """The lines of the answer as the page has them, without what marks them off from the question."""
+    """Return the lines of the answer as on the page, without the marks that separate it from the question."""
     lines = dedent(trim(page.lines[question.body : question.end]))
     if question.lead.strip(" \t*_:："):
         lines = [question.lead.strip().removeprefix(":").removeprefix("：").strip(), *lines]
     lines = trim(lines)
     if page.origin and lines and all(line.startswith(">") for line in lines):
-        # An answer that is set in from its question is no quotation.
+        # An answer that is only indented below its question is not a quotation.
         lines = trim([line.removeprefix(">").removeprefix(" ") for line in lines])
     if lines and question.style == "definition":
         lines[0] = re.sub(r"^\s*:\s+", "", lines[0])
@@ -74,7 +74,7 @@ def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -
 
 
 def _without_mark(line: str, end: int) -> str:
-    """Without `A:`; where the mark was the start of bold text, the rest of it stays bold."""
+    """Remove `A:`; if the mark was the start of bold text, the rest of it stays bold."""
     rest, mark = line[end:].lstrip(), line[:end]
     if mark.count("**") % 2 and rest.count("**") % 2:
         return f"**{rest}"
@@ -82,7 +82,7 @@ def _without_mark(line: str, end: int) -> str:
 
 
 def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) -> str:
-    """The body: the sections that the parts name where `divided`, otherwise all in the section of its kind."""
+    """Return the body: one section per part if `divided`, otherwise everything in the main section of its kind."""
     titles = {row.key: row.title(lang) for row in SECTIONS}
     text = answer.text or EMPTY[lang]
     parts = answer.parts if divided else (AnswerPart(MAIN_SECTION[kind], text),)
@@ -90,14 +90,14 @@ def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) ->
 
 
 def divides(answers: Sequence[PageAnswer], kind: Kind) -> bool:
-    """Whether all editions name the same sections, and those that an error must have."""
+    """Whether all editions have the same sections, each once, including those required for an error."""
     keys = {answer.keys for answer in answers}
     first = next(iter(keys))
     return kind is Kind.ERROR and len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
 def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
-    """Cut at headings and bold labels that name a section; what precedes the first is the symptom."""
+    """Split at headings and bold labels that name a section; text before the first is the symptom."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     starts = {block.first: block for block in parse_page(text).blocks}
     for number, line in enumerate(text.split("\n")):
@@ -114,7 +114,7 @@ def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
 
 
 def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] | None:
-    """The section that a block names, and the rest of its line."""
+    """Return the section that a block names, and the rest of its line; None if it names none."""
     if block.kind == "heading":
         key = wording.part(plain(block.content))
         return (key, "") if key else None
@@ -124,7 +124,7 @@ def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] |
 
 
 def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
-    """Headings start at H3, below the sections; and the anchors they had, with those they will have."""
+    """Shift headings so that they start at H3, below the sections; also return old anchors with the new ones."""
     lines = text.split("\n")
     headings = list(_headings(parse_page(text).blocks))
     if not headings:

@@ -1,5 +1,5 @@
-"""What Markdown lacks and pages write all the same: headings as HTML, and boxes that fold, as site generators have them
-(`::: details`, `??? question`, `<Accordion title=…>`, a question with `:` below it)."""
+"""Converts extensions of Markdown: headings as HTML, and collapsible boxes of site generators (`::: details`,
+`??? question`, `<Accordion title=…>`, a question with `:` below it)."""
 
 import re
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ CLOSED = re.compile(
     r"|^\s*<(?P<tag>(?:Accordion|Details|Collaps|Expand)\w*)\s(?:.*\s)?(?:title|summary)="
     r"(?:\"(?P<double>[^\"]+)\"|'(?P<single>[^']+)').*>\s*$"
 )
-"""The line that opens a box which another closes: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
+"""Opening line of a box with a closing line: VitePress, VuePress, PyMdown, MyST, Hugo, components of MDX."""
 SET_IN = re.compile(r"^(?:\?\?\?\+?|!!!)\s+(?:question|faq|help)\b[^\"]*\"(?P<title>.+)\"\s*$")
-"""The line that opens a box whose text is set in: MkDocs."""
+"""Opening line of a box whose text is indented: MkDocs."""
 _COMPONENT = re.compile(r"^\s*</?[A-Z]\w*>\s*$")
-"""A line that is a tag of MDX: Markdown would take what stands right below it for HTML."""
+"""A line with only an MDX tag, which would make Markdown read the lines below it as HTML."""
 _OPTION = re.compile(r"^ {4}[a-z][\w-]*: ")
 _TERM = re.compile(r"^\S.*[?？]\s*$")
 _DEFINED = re.compile(r"^:[ \t]+(?=\S)")
@@ -27,17 +27,17 @@ _HEADING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 MOST_HEADING_LINES = 8
-"""The longest heading written as HTML that is looked for."""
+"""Maximum of lines of a heading written as HTML."""
 _INDENT = re.compile(r"^(?: {4}|\t)")
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}(?!\{(?:dropdown|rubric)\})|~{3,})")
 
 Line = tuple[str, int]
-"""A line of Markdown, and the line of the file that it is from."""
+"""A line of Markdown, and its line in the file."""
 
 
 def open_boxes(text: str) -> tuple[str, tuple[int, ...]]:
-    """The page with each box as `<details>` and each heading as Markdown, and for each line that of the file; none
-    where no line changed."""
+    """Return the page with each box as `<details>` and each heading as Markdown, and for each line that of the file; an
+    empty tuple if nothing changed."""
     lines = text.split("\n")
     found = list(_opened(lines))
     if [line for line, _ in found] == lines:
@@ -67,7 +67,7 @@ def _opened(lines: list[str]) -> Iterator[Line]:
 
 
 def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
-    """A heading that is written as HTML from the start of a line on, as Markdown, and how many lines it takes."""
+    """Convert an HTML heading at the start of a line to Markdown; also return how many lines it takes."""
     if lines[at][:2].casefold() != "<h":
         return None
     match = _HEADING.match("\n".join(lines[at : at + MOST_HEADING_LINES]))
@@ -79,8 +79,8 @@ def _heading(lines: list[str], at: int) -> tuple[str, int] | None:
 
 
 def _box(lines: list[str], at: int) -> tuple[str, int, int, int]:
-    """Title of a box that opens on a line, first line and end of its text, and what is behind it; without a title
-    where none does."""
+    """Return title of the box that opens on a line, first line and end of its text, and the line after it; an empty
+    title if there is no box."""
     line = lines[at]
     if match := CLOSED.match(line):
         closing = match["fence"] or match["myst"] or f"/{match['tag'] or 'details'}"

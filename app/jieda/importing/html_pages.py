@@ -1,29 +1,29 @@
-"""HTML to Markdown, line by line with its origin: headings, paragraphs, lists, code, tables, `<details>` and links."""
+"""Converts HTML to Markdown with line origins: headings, paragraphs, lists, code, tables, `<details>` and links."""
 
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
 
 SILENT = frozenset("head title script style nav header footer aside form noscript svg template".split())
-"""Elements whose text is not the page's."""
+"""Elements whose text is not part of the page's content."""
 INLINE = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "tt": "`"}
 BREAKS = frozenset(
     "p div section article main body ul ol table tr blockquote hr figure dl details pre li dt dd button".split()
 )
 """Elements that begin a block."""
 QUESTION = "#### "
-"""What a term and an element of a class such as `faq-question` begin with; the definition or answer stands below."""
+"""Prefix of a term, and of an element with a class such as `faq-question`; the definition or answer follows below."""
 HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
 MARKS = HEADINGS | {"dt": QUESTION}
-"""What a block begins with."""
+"""Prefixes of blocks."""
 ONLY_LINK = re.compile(r"[\d.\s]*\[[^\]]*\]\([^)]*\)")
 ICON = re.compile(r"<(?P<tag>b|em|i|strong)\b[^>]*></(?P=tag)>")
-"""An element that sets nothing off, often drawn by a style sheet."""
+"""An empty inline element, often an icon drawn by a style sheet."""
 Lines = list[tuple[str, int]]
 
 
 class PageWriter(HTMLParser):
-    """Collects the lines of a page; each has the line of the source that its block begins on, counted from 0."""
+    """Collects the lines of a page, each with the source line on which its block begins, counted from 0."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -38,9 +38,9 @@ class PageWriter(HTMLParser):
         self._links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begins a block, an emphasis or a link."""
+        """Begin a block, an emphasis or a link."""
         if tag in {"article", "section"} and not self._silent:
-            # From here on a header is that of a part of the page.
+            # From here on, a header belongs to a part of the page.
             self._silences = SILENT - {"header"}
         self._silent += tag in self._silences
         if self._silent:
@@ -73,7 +73,7 @@ class PageWriter(HTMLParser):
                 self._mark = "1. " if in_numbers else "- "
                 self._begin()
             case "a":
-                # One within the page is an anchor or a heading's own.
+                # A link within the page is an anchor, such as that of a heading.
                 address = given.get("href", "")
                 self._links.append("" if address.startswith("#") else address)
                 self._write("[" if self._links[-1] else "")
@@ -85,7 +85,7 @@ class PageWriter(HTMLParser):
                 self.handle_data("<summary>")
 
     def handle_endtag(self, tag: str) -> None:
-        """Ends what it began."""
+        """End a block, an emphasis or a link."""
         if tag in self._silences:
             self._silent = max(self._silent - 1, 0)
         elif self._silent:
@@ -108,12 +108,12 @@ class PageWriter(HTMLParser):
                 self._write_lines("</details>", "")
 
     def handle_data(self, data: str) -> None:
-        """Takes text, its white space folded outside of code."""
+        """Collect text, with white space collapsed outside code."""
         if not self._silent:
             self._write(data if self._pre else re.sub(r"\s+", " ", data))
 
     def end_block(self, behind: str = "") -> None:
-        """Writes what was collected, as a block of its own."""
+        """Write the collected text as a block."""
         text, self._text = self._text if self._pre else self._text.strip(), ""
         if not text.strip():
             return
@@ -141,7 +141,7 @@ class PageWriter(HTMLParser):
 
 
 def html_to_markdown(text: str) -> tuple[str, tuple[int, ...]]:
-    """The page as Markdown, and for each of its lines the line of `text` it comes from."""
+    """Return the page as Markdown, and for each of its lines the line of `text` that it is from."""
     writer = PageWriter()
     writer.feed(ICON.sub("", text))
     writer.close()

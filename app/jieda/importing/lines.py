@@ -1,4 +1,4 @@
-"""Lines of a stream, one at a time, and each as the JSON object that it has to be."""
+"""Reads a stream of JSON lines, one at a time, and converts each object to an edition."""
 
 import json
 import re
@@ -13,14 +13,14 @@ from jieda.errors import LoadingError
 from jieda.taxonomy import Taxonomy
 
 MAX_LINE_BYTES = 4 << 20
-"""An edition has at most 128 KiB; in an answer of the API its HTML and its fix stand beside it."""
+"""Maximum line length. An edition has at most 128 KiB; an answer of the API also contains its HTML and its fix."""
 _MARK = b"\xef\xbb\xbf"
 
 Object = dict[str, Any]
 
 
 class RefusedLine(ValueError):
-    """What is wrong with a line: pairs of a field and what to do about it. The field is empty for all of the line."""
+    """A line cannot be loaded. `faults`: pairs of a field and what to do; the field is empty for the whole line."""
 
     def __init__(self, *faults: tuple[str, str]) -> None:
         super().__init__(faults)
@@ -28,8 +28,8 @@ class RefusedLine(ValueError):
 
 
 def read_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Lines with their numbers, from 1, blank ones left out; None for one that is too long, which is never held
-    whole. Raises LoadingError."""
+    """Yield non-blank lines with their numbers, from 1; None for a line that is too long, which is never held in memory
+    as a whole. Raises LoadingError."""
     number = 0
     while line := _next(stream, number, MAX_LINE_BYTES + 1):
         number += 1
@@ -51,7 +51,7 @@ def _next(stream: BinaryIO, number: int, most: int) -> bytes:
 
 
 def read_object(line: bytes | None) -> Object:
-    """The object that a line holds. Raises RefusedLine."""
+    """Parse a line as a JSON object. Raises RefusedLine."""
     if line is None:
         raise RefusedLine(
             ("", f"is longer than {MAX_LINE_BYTES} bytes: leave `html` out, or split the entry")
@@ -79,13 +79,13 @@ def _object(pairs: list[tuple[str, Any]]) -> Object:
 
 
 OWN = ("id", "lang", "framework", "markdown")
-"""Fields of the API's entries that say where an edition goes, and its body."""
+"""Fields of the API's entries that determine an edition's path, and its body."""
 PASSED_OVER = ("editions", "html", "fix", "headings", "stale", "url", "api_url", "generation")
-"""What the API says as well and a file does not need."""
+"""Further fields of the API's entries, which are ignored."""
 _RELATED = ("id", "lang", "title", "applies_to", "url", "api_url", "named")
 _LANGUAGES = " or ".join(Language)
 _BREAK = re.compile("[\r\n\x85\u2028\u2029]")
-"""What ends a line in YAML."""
+"""Line ends of YAML."""
 _NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _NO_FIELD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Match control characters, lone surrogates and noncharacters, which neither a body nor a field can hold."""
@@ -95,7 +95,7 @@ _NAME = re.compile("`([^`]+)` ")
 
 @dataclass(frozen=True, slots=True)
 class GivenEdition:
-    """An edition as the input has it. `where` is the path of its file below the content directory."""
+    """An edition from the input."""
 
     id: str
     lang: Language
@@ -104,17 +104,17 @@ class GivenEdition:
 
     @property
     def where(self) -> str:
-        """Where its file belongs."""
+        """Path of its file below the content directory."""
         return where_of(self.id, self.lang)
 
 
 def where_of(entry_id: str, lang: Language) -> str:
-    """The path of an edition below the content directory."""
+    """Return the path of an edition below the content directory."""
     return f"{lang}/{entry_id}.md"
 
 
 def place_of(found: Object) -> tuple[str, Language]:
-    """Id and language, checked before any path is made of them. Raises RefusedLine."""
+    """Return id and language, checked because a path is made from them. Raises RefusedLine."""
     entry_id, lang = found.get("id"), found.get("lang")
     if not isinstance(entry_id, str) or not ENTRY_ID.fullmatch(entry_id):
         said = "is missing: say" if entry_id is None else f"is {str(entry_id)[:100]!r}, but must be"
@@ -128,7 +128,7 @@ def place_of(found: Object) -> tuple[str, Language]:
 
 
 def read_given(found: Object, taxonomy: Taxonomy) -> GivenEdition:
-    """The edition. Raises RefusedLine with everything that is wrong with it."""
+    """Convert an object to an edition. Raises RefusedLine with all its faults."""
     entry_id, lang = place_of(found)
     said = {
         name: value for name, value in found.items() if value not in (None, "") and name not in PASSED_OVER
@@ -161,7 +161,7 @@ def _character_fault(found: re.Match[str] | None) -> str:
 
 
 def _unwritable(value: object, depth: int = 0) -> str:
-    """What no front matter could hold of a value, in words; empty where there is nothing."""
+    """Describe why a value cannot be written in front matter; empty if it can."""
     if depth > _DEEPEST:
         return "is nested too deep"
     if isinstance(value, str):
@@ -173,7 +173,7 @@ def _unwritable(value: object, depth: int = 0) -> str:
 
 
 def _related(value: Any) -> Any:
-    """The ids that an entry names: written as in files, or as the API does, which adds neighbors of its own."""
+    """Return the related ids, written as in files, or as in the API, whose additional neighbors are left out."""
     if not isinstance(value, list):
         return value
     for each in value:
@@ -193,7 +193,7 @@ def _fields(values: Mapping[str, Any]) -> Fields:
 
 
 def _node(value: Any) -> Node:
-    """What would have been read of YAML that says this."""
+    """Return the YAML node for a value."""
     if isinstance(value, dict):
         return _fields(value)
     if isinstance(value, list):

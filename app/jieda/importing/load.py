@@ -1,8 +1,7 @@
-"""Which files of a content directory `jieda load` wrote, and what it wrote: all others it leaves alone.
+"""Loads editions into a content directory, with a record of the files that `jieda load` wrote: it changes no others.
 
-The record lies beside the content, `imports/load.jsonl`, and belongs with it wherever it is kept. A line is added
-before its file is written, and all are put in order at the end: where a load was killed between the two, a file has one
-of the digests that the record knows of it.
+The record, `imports/load.jsonl`, is kept with the content. A line is appended before its file is written, and the
+record is rewritten at the end: if a load was killed in between, a file has one of its recorded digests.
 """
 
 import fcntl
@@ -40,14 +39,14 @@ _FRONT = re.compile(rb"---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def loaded_digest(content: bytes) -> str:
-    """What tells one content of an edition from another. `synced_with` is left out: `jieda sync` writes it."""
+    """Return the digest of an edition's content without `synced_with`, which `jieda sync` writes."""
     front = _FRONT.match(content)
     end = front.end() if front else 0
     return digest_of(_STAMP.sub(b"", content[:end], count=1) + content[end:])[:32]
 
 
 class LoadRecord:
-    """The digests that the file of each path may have, the last one written last."""
+    """The digests that each file may have by path, the most recent last."""
 
     def __init__(self, path: Path, digests: dict[str, tuple[str, ...]]) -> None:
         self._path = path
@@ -59,15 +58,15 @@ class LoadRecord:
         return where in self._digests
 
     def wheres(self) -> list[str]:
-        """The paths that it has, sorted."""
+        """Return all recorded paths, sorted."""
         return sorted(self._digests)
 
     def has(self, where: str, found: str) -> bool:
-        """Whether a load has written a file of this digest there."""
+        """Whether a load wrote a file with this digest to a path."""
         return found in self._digests.get(where, ())
 
     def announce(self, where: str, wanted: str) -> None:
-        """Says what is about to be written, on disk. Raises OSError."""
+        """Record on disk a file that is about to be written. Raises OSError."""
         if self._journal is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._journal = self._path.open("ab")
@@ -76,16 +75,16 @@ class LoadRecord:
         self._digests[where] = (*self._digests.get(where, ()), wanted)
 
     def settle(self, where: str, wanted: str) -> None:
-        """Says what is there now."""
+        """Record the current digest of a file as its only one."""
         if self._digests.get(where) != (wanted,):
             self._digests[where], self._changed = (wanted,), True
 
     def forget(self, where: str) -> None:
-        """Says that nothing of ours is there any more."""
+        """Remove a path from the record."""
         self._changed |= self._digests.pop(where, None) is not None
 
     def close(self) -> None:
-        """Puts the record in order on disk, unless nothing has changed. Raises OSError."""
+        """Rewrite the record on disk if it changed. Raises OSError."""
         if self._journal is not None:
             self._journal.close()
         if self._changed:
@@ -96,7 +95,7 @@ class LoadRecord:
 
 @contextmanager
 def recorded(directory: Path, *, dry_run: bool) -> Iterator[LoadRecord]:
-    """The record of a content directory, put in order at the end; no other load comes in between. With `dry_run`
+    """Open the record of a content directory, locked against other loads, and rewrite it at the end. With `dry_run`,
     nothing is written. Raises LoadingError, OSError."""
     path = directory / "imports" / NAME
     if dry_run:
@@ -126,7 +125,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> tuple[dict[str, tuple[str, ...]], int]:
-    """Digests by path, and how many bytes say so: what follows is a line that a killed load had not finished."""
+    """Return digests by path, and the number of valid bytes: a line that a killed load left unfinished may follow."""
     digests: dict[str, tuple[str, ...]] = {}
     end = 0
     if not path.exists():
@@ -157,7 +156,7 @@ def _record_line(where: str, found: str) -> bytes:
 
 
 class LoadOutcome(StrEnum):
-    """What became of a line, or of a file that no line names."""
+    """Result for a line, or for a file that no line names."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -168,8 +167,8 @@ class LoadOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadEvent:
-    """`number` is that of the line, 0 for a file that none names; `where` is empty where no line says it. `faults` are
-    pairs of a field and what to do."""
+    """Result of one line or file. `number`: of the line, 0 for a file that no line names; `where`: the path, empty if
+    the line does not give it; `faults`: pairs of a field and what to do."""
 
     outcome: LoadOutcome
     where: str = ""
@@ -179,25 +178,25 @@ class LoadEvent:
 
 @dataclass(slots=True)
 class Loader:
-    """A load into one content directory, a line at a time; what it holds of each is a path and a digest."""
+    """A load into one content directory, line by line; only a path and a digest per line are held in memory."""
 
     directory: Path
     taxonomy: Taxonomy
     record: LoadRecord
     dry_run: bool
     _seen: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """By path the line that it was first named in, and the digest of what that said; empty where it was refused."""
+    """By path: number of its first line, and the digest of that line's edition; empty if it was refused."""
     _loaded: int = 0
     _unnamed: int = 0
 
     def load(self, stream: BinaryIO) -> Iterator[LoadEvent]:
-        """Loads all lines. Raises LoadingError where they cannot be read, or files not be written; OSError where the
-        record cannot."""
+        """Load all lines. Raises LoadingError if they cannot be read or files cannot be written, OSError if the record
+        cannot be written."""
         for number, line in read_lines(stream):
             yield self._line(number, line)
 
     def why_not_prune(self) -> str:
-        """What speaks against removing what no line named; empty where nothing does."""
+        """Return why files that no line named must not be removed; empty if they may be."""
         if not self._loaded:
             return "no line was loaded"
         if self._unnamed:
@@ -205,7 +204,7 @@ class Loader:
         return ""
 
     def prune(self) -> Iterator[LoadEvent]:
-        """Removes what earlier loads wrote and no line named."""
+        """Remove files that earlier loads wrote and no line named."""
         for where in self.record.wheres():
             if where not in self._seen and (event := self._remove(where)):
                 yield event
@@ -256,7 +255,7 @@ class Loader:
             ) from error
 
     def _outcome(self, given: GivenEdition, text: bytes, present: bytes | None) -> LoadOutcome:
-        """What is to become of a file. Raises RefusedLine where it is not the load's to write."""
+        """Return what to do with a file. Raises RefusedLine if the load must not write it."""
         if present is None:
             return LoadOutcome.NEW
         there, where = loaded_digest(present), given.where
@@ -294,8 +293,7 @@ class Loader:
 
 
 def _with_stamp(front: FrontMatter, present: bytes) -> FrontMatter:
-    """With what `jieda sync` has written since, where the line says nothing of it: the text of the twin that this one
-    agrees with."""
+    """Keep the `synced_with` that `jieda sync` has written since, unless the line gives one."""
     if front.synced_with:
         return front
     stamps = values_of(present.decode("utf-8", "replace"), "synced_with")
@@ -310,7 +308,7 @@ def _present(place: ContentFolder, where: str) -> bytes | None:
 
 
 def _checked(where: str, front: FrontMatter, body: str) -> bytes:
-    """The file, once it has been read the way it will be served from. Raises RefusedLine."""
+    """Return the content of the file after checking that it parses to the same edition. Raises RefusedLine."""
     content = edition_text(front, body).encode()
     parsed, problems = parse_file(SourceFile(where, Path(where), content, 0.0))
     if parsed is None:

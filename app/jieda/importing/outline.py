@@ -1,4 +1,4 @@
-"""The second stage: the blocks of a page under their headings, as a tree."""
+"""The second stage: arranges the blocks of a page in a tree of headings."""
 
 import re
 from collections import defaultdict
@@ -10,7 +10,7 @@ from jieda.content.markdown.body import SourceBlock
 from jieda.importing.wording import Wording
 
 NOISE = frozenset({"hr"})
-"""Blocks that say nothing."""
+"""Kinds of blocks without content."""
 
 MAX_UNDERLINED = 200
 
@@ -22,13 +22,13 @@ TAG = re.compile(
     re.IGNORECASE,
 )
 PICTURES = re.compile(r"^(?:[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\s]+|:[a-z][a-z0-9_+-]*:\s+)*")
-"""Emoji in front of a title."""
+"""Emoji before a title."""
 _EMPTY_HTML = re.compile(r"(?:\s|</?(?:br|p|div|center|hr|section|details)\b[^>]*>)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class HeadingRank:
-    """Where a heading stands in the order of headings: those of the page before those of list items."""
+    """Rank in the hierarchy of headings: those of the page are above those in list items."""
 
     nested: int
     level: int
@@ -36,7 +36,7 @@ class HeadingRank:
 
 @dataclass(frozen=True, slots=True)
 class HeadedSection:
-    """A heading with what stands under it: lines `first` up to `end`, `own` blocks, and smaller sections.
+    """A heading and its content: lines `first` up to `end`, `own` blocks, and subsections.
 
     The whole page is a section, too, without title or rank.
     """
@@ -51,11 +51,11 @@ class HeadedSection:
 
     @property
     def leaf(self) -> bool:
-        """Whether no smaller heading stands under it."""
+        """Whether it has no subsections."""
         return not self.children
 
     def walk(self) -> Iterator["HeadedSection"]:
-        """This section and all below it, in the order of the page."""
+        """Yield this section and all below it, in the order of the page."""
         yield self
         for child in self.children:
             yield from child.walk()
@@ -72,7 +72,7 @@ class _Opening:
 
 
 def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
-    """The tree of a page of `line_count` lines."""
+    """Return the tree of a page of `line_count` lines."""
     preface: list[SourceBlock] = []
     openings: list[_Opening] = []
     for block, rank, first in _flat(blocks):
@@ -87,7 +87,7 @@ def outline(blocks: Sequence[SourceBlock], line_count: int) -> HeadedSection:
 
 
 def plain(text: str) -> str:
-    """A heading or the start of a paragraph as it reads: without anchors, tags, links and emphasis."""
+    """Return the plain text of a heading or the start of a paragraph: no anchors, tags, links or emphasis."""
     text = _ANCHOR.sub(" ", text)
     text = TAG.sub(" ", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -97,20 +97,20 @@ def plain(text: str) -> str:
 
 
 def anchor_of(text: str) -> str:
-    """The anchor that a heading gives itself, or nothing."""
+    """Return the explicit anchor of a heading, or an empty text."""
     match = _ANCHOR.search(text)
     return (match[1] or match[2]) if match else ""
 
 
 def is_noise(block: SourceBlock) -> bool:
-    """Whether a block says nothing: a rule, or tags without text."""
+    """Whether a block has no content: a rule, or tags without text."""
     if block.kind == "html_block":
         return _EMPTY_HTML.fullmatch(block.content) is not None
     return block.kind in NOISE or (block.kind == "paragraph" and not block.content.strip("\u200b \n"))
 
 
 def _is_heading(block: SourceBlock) -> bool:
-    """A long paragraph above a line of dashes was meant as a paragraph above a rule."""
+    """Whether a block is a real heading; a long paragraph above a line of dashes was meant as one above a rule."""
     if block.kind != "heading" or not plain(block.content):
         return False
     underlined = block.markup in {"-", "="}
@@ -118,7 +118,7 @@ def _is_heading(block: SourceBlock) -> bool:
 
 
 def _flat(blocks: Sequence[SourceBlock]) -> Iterator[tuple[SourceBlock, HeadingRank | None, int]]:
-    """Blocks in order, headings with their rank; a list whose items are headed comes item by item."""
+    """Yield blocks in order, headings with their rank; a list whose items have headings is split into items."""
     for block in blocks:
         if _is_heading(block):
             yield block, HeadingRank(0, block.level), block.first
@@ -144,7 +144,7 @@ def _is_headed(item: SourceBlock) -> bool:
 
 
 def _sections(openings: Sequence[_Opening], end: int) -> Iterator[HeadedSection]:
-    """Sections of openings that stand side by side under one parent, each with those that belong below it."""
+    """Yield the sibling sections of openings under one parent, each with its subsections."""
     start = 0
     while start < len(openings):
         opening = openings[start]
@@ -166,14 +166,14 @@ def _sections(openings: Sequence[_Opening], end: int) -> Iterator[HeadedSection]
 
 
 ASKING = 0.75
-"""From this likeness on a title is taken for a question or an error by itself."""
+"""Minimum likeness of a title that is a question or an error by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A section that may have questions in its text, and the headings above and at it.
+    """A section whose text may contain questions. `path`: titles of the headings above it and its own.
 
-    `among_categories`: headings of its rank are what questions are sorted under.
+    `among_categories`: headings of its rank are categories of questions.
     """
 
     section: HeadedSection
@@ -185,7 +185,7 @@ class Host:
 def find_hosts(
     section: HeadedSection, path: tuple[str, ...], divided: Mapping[HeadingRank, float], wording: Wording
 ) -> Iterator[Host]:
-    """Sections that are questions or hold some: leaves, questions with parts, and what precedes the first heading."""
+    """Yield sections that are or contain questions: leaves, questions with parts, and text before the first heading."""
     here = (*path, section.title) if section.title else path
     if section.leaf or (section.rank and not _is_category(section, divided, wording)):
         yield Host(section, here, section.end, section.rank is not None and divided[section.rank] > 0)
@@ -196,7 +196,7 @@ def find_hosts(
 
 
 def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], wording: Wording) -> bool:
-    """Whether what stands below the section are questions rather than parts of its answer."""
+    """Whether the subsections are questions rather than parts of an answer."""
     usual = divided[section.rank] if section.rank else 0.0
     if all(_has_parts(child, wording) for child in section.children):
         return True
@@ -204,7 +204,7 @@ def _is_category(section: HeadedSection, divided: Mapping[HeadingRank, float], w
 
 
 def divided_ranks(root: HeadedSection, wording: Wording) -> dict[HeadingRank, float]:
-    """For every rank of headings how much they look like categories, above 0, or like questions."""
+    """Return a score per rank of headings: above 0 if they look like categories, otherwise like questions."""
     ranks: dict[HeadingRank, list[HeadedSection]] = defaultdict(list)
     for section in root.walk():
         if section.rank:
@@ -225,7 +225,7 @@ def _rank_divides(sections: Sequence[HeadedSection], root: HeadedSection, wordin
 
 
 def _divides(section: HeadedSection, wording: Wording) -> float:
-    """How much one section with parts looks like a category: what its parts, its text and its title say."""
+    """Score how much a section with subsections looks like a category, by these, its text and its title."""
     if _has_parts(section, wording):
         return -4.0
     titles = [child.title for child in section.children]
@@ -238,14 +238,14 @@ def _divides(section: HeadedSection, wording: Wording) -> float:
 
 
 def _has_parts(section: HeadedSection, wording: Wording) -> bool:
-    """Whether most of what stands below a heading are parts of an answer, so that it is a question."""
+    """Whether most subsections are parts of an answer, so that the heading is a question."""
     titles = [child.title for child in section.children]
     named = sum(wording.is_part(title) for title in titles)
     return bool(titles) and named * 2 >= len(titles) and not any(map(wording.marked, titles))
 
 
 def weight(blocks: Sequence[SourceBlock]) -> int:
-    """Characters of text below a heading; code counts as a lot."""
+    """Count the characters of text below a heading; a code block or table counts as 400."""
     return sum(
         400 if block.kind in {"fence", "code_block", "table"} else len(block.content) + weight(block.children)
         for block in blocks

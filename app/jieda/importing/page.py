@@ -1,4 +1,4 @@
-"""The first stage: a file to a page of Markdown, whatever it was written in, line for line the same where it can be."""
+"""The first stage: converts a file of any supported markup into a Markdown page, line by line where possible."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,14 +21,14 @@ TO_MARKDOWN: Mapping[str, Callable[[str, str], tuple[str, tuple[int, ...]]]] = {
     ".html": lambda text, _name: html_to_markdown(text),
     ".htm": lambda text, _name: html_to_markdown(text),
 } | dict.fromkeys(MARKDOWN, lambda text, _name: open_boxes(text))
-"""By the ending of the file: the page as plain Markdown, and the line of the file that each line is from."""
+"""By file suffix: converts a text to plain Markdown, and returns the line of the file that each line is from."""
 SUFFIXES = frozenset(TO_MARKDOWN)
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})")
 _FRONT = re.compile(
     r"\A(?:---[ \t]*\n(.*?)^(?:---|\.\.\.)|((?:[a-z_]+:[^\n]*\n)+)---)[ \t]*$", re.DOTALL | re.MULTILINE
 )
-"""Hexo's begins without a line of its own."""
+"""Front matter; that of Hexo has no opening line."""
 _COMMENT = re.compile(r"<!--.*?-->|\{/\*.*?\*/\}", re.DOTALL)
 _MODULE = re.compile(r"^(?:import\s+(?:[\w*{].*?\bfrom\b\s*)?['\"]|export\s+(?:const|default|function|\{))")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -38,12 +38,12 @@ _DATED = ("updated", "last_updated", "lastUpdated", "lastmod", "last_modified", 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownPage:
-    """A page ready to be taken apart.
+    """A page of Markdown.
 
-    `titled`: the title stands in front matter.
-    `updated` is the day the page says, or that of its file where it is not `dated`.
-    `lines` are those of the file, those that are not text (front matter, comments, imports of MDX) left empty.
-    Where they had to be made from another markup, `origin` has for each the line of the file, counted from 0.
+    `titled`: the title is from front matter.
+    `updated`: the date in the page if it is `dated`, otherwise that of its file.
+    `lines` are those of the file, with non-text lines (front matter, comments, imports of MDX) left empty.
+    If they were converted from another markup, `origin` has the line of the file for each, counted from 0.
     """
 
     path: Path
@@ -57,19 +57,19 @@ class MarkdownPage:
 
     @property
     def text(self) -> str:
-        """All of it, as Markdown."""
+        """The whole page as Markdown."""
         return "\n".join(self.lines)
 
     def line_of(self, number: int) -> int:
-        """The line of the file that line `number` of the page comes from, both counted from 0."""
+        """Return the line of the file that line `number` of the page is from, both counted from 0."""
         return self.origin[min(number, len(self.origin) - 1)] if self.origin else number
 
 
 @dataclass(frozen=True, slots=True)
 class PagePair:
-    """A page in one or both languages. `key`, the end of its path, names it in the records.
+    """A page in one or both languages. `key`, the end of its path, identifies it in the records.
 
-    `addresses` has the page's address on the web for each language it was given for.
+    `addresses`: web address of the page in each language, if given.
     """
 
     key: str
@@ -78,12 +78,12 @@ class PagePair:
 
 
 def read_page(path: Path, lang: Language | None = None) -> MarkdownPage:
-    """The page in a file; without `lang` its characters tell the language. Raises ImportingError."""
+    """Read a page from a file; without `lang`, the language is detected from its characters. Raises ImportingError."""
     return page_of(path, read_text(path), lang)
 
 
 def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
-    """The page that the text of a file holds, whatever it is written in. Raises ImportingError."""
+    """Make a page from the text of a file in any supported markup. Raises ImportingError."""
     markdown, origin = TO_MARKDOWN[path.suffix](raw, str(path))
     return make_page(path, markdown, lang, origin)
 
@@ -91,7 +91,7 @@ def page_of(path: Path, raw: str, lang: Language | None) -> MarkdownPage:
 def make_page(
     path: Path, raw: str, lang: Language | None = None, origin: tuple[int, ...] = ()
 ) -> MarkdownPage:
-    """The page that `raw`, Markdown or MDX, holds; `path` names it and tells the day it was last changed."""
+    """Make a page from `raw`, Markdown or MDX; the default title and date are those of the file at `path`."""
     front = _FRONT.match(raw)
     said = _front_matter(front[1] or front[2] or "") if front else {}
     day = _said_day(said)
@@ -110,9 +110,9 @@ def make_page(
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, line ends LF, control characters left out.
+    """Read the text of a file, with line ends LF and without control characters.
 
-    Raises ImportingError for one that cannot be read, is too large or is not UTF-8.
+    Raises ImportingError for a file that cannot be read, is too large or is not UTF-8.
     """
     try:
         content = path.read_bytes()
@@ -129,13 +129,13 @@ def read_text(path: Path) -> str:
 
 
 def language_of(text: str) -> Language:
-    """Chinese where at least one letter in twenty is a Han character: code and names are Latin on any page."""
+    """Detect the language: Chinese if at least one letter in twenty is Han, as code and names are Latin on any page."""
     han, letters = len(_HAN.findall(text)), sum(map(str.isalpha, text))
     return Language.ZH if han * 20 > letters else Language.EN
 
 
 def code_lines(lines: Sequence[str]) -> frozenset[int]:
-    """Numbers of the lines that belong to fenced code, fences included."""
+    """Return the numbers of lines in fenced code, fences included."""
     inside: set[int] = set()
     fence = ""
     for number, line in enumerate(lines):
@@ -151,7 +151,7 @@ def code_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _front_matter(text: str) -> Mapping[str, str]:
-    """Its plain values; front matter that cannot be read says nothing."""
+    """Return the plain values of front matter; none if it cannot be read."""
     try:
         fields: Fields = read_fields(text)
     except YamlError:
@@ -197,7 +197,7 @@ def _without_comments(text: str) -> str:
 
 
 def _without_modules(text: str) -> str:
-    """Without the imports and exports of MDX, which stand at the start of a line outside code."""
+    """Blank out the imports and exports of MDX, which are at the start of a line outside code."""
     lines = text.split("\n")
     code = code_lines(lines)
     return "\n".join(

@@ -1,4 +1,4 @@
-"""What a question and its answer share with their translation: code, names, numbers, addresses, and its build."""
+"""Pairs questions with their translations, by shared code, names, numbers, addresses and structure."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.wording import Wording
 
 MAX_TEXT_CHARS = 6000
-"""Of an answer, that are read for pairing it."""
+"""Maximum of characters of an answer that are used for pairing."""
 
 _TOKEN = re.compile(r"[A-Za-z_][\w.+-]*\w|\d+(?:\.\d+)*|[A-Za-z]")
 _ADDRESS = re.compile(r"https?://[^\s)>\"'`，。）]+|\]\(([^)\s]+)")
@@ -27,7 +27,7 @@ _HAN = re.compile(f"[{HAN}]")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`title` and `body` count words that both languages may have. `build`: fences, items, images, links, length."""
+    """Features for pairing. `title`, `body`: counts of shared tokens; `build`: fences, items, images, links, length."""
 
     title: Mapping[str, int]
     body: Mapping[str, int]
@@ -37,7 +37,7 @@ class Features:
 
 
 class Extractor:
-    """Takes the features of questions, with the words that the glossary and the general wording pair up."""
+    """Extracts features of questions, including words that the glossary and the general wording pair up."""
 
     def __init__(self, wording: Wording, analyzer: Analyzer, glossary: Glossary) -> None:
         self._wording = wording
@@ -45,7 +45,7 @@ class Extractor:
         self._glossary = glossary
 
     def features(self, page: MarkdownPage, question: PageQuestion) -> Features:
-        """The features of one question of a page."""
+        """Return the features of one question of a page."""
         lines = page.lines[question.body : question.end]
         text = "\n".join((question.lead, *lines))
         title = Counter(_tokens(question.title))
@@ -56,7 +56,7 @@ class Extractor:
         return Features(title, body, _build(lines), question.anchor, question.categories)
 
     def _concepts(self, text: str) -> list[str]:
-        """The groups of the glossary that stand in a text."""
+        """Return the glossary groups that a text mentions."""
         analysis = self._analyzer.analyze(text)
         return [f"group:{mention.group}" for mention in self._glossary.mentions(analysis)]
 
@@ -66,7 +66,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _addresses(text: str) -> list[str]:
-    """The last part of every address, without what marks the language in it."""
+    """Return the last part of every address, which usually does not depend on the language."""
     found = (match[1] or match[0] for match in _ADDRESS.finditer(text))
     return [each.rstrip("/").rpartition("/")[2].casefold() for each in found]
 
@@ -90,21 +90,20 @@ def _build(lines: Sequence[str]) -> tuple[float, ...]:
 
 BUILD_WEIGHT = 0.22
 THRESHOLD = 0.12
-"""A pair is worth what it shares less this; so what is built alike and stands in order is a pair by that alone."""
+"""Subtracted from the worth of a pair. It is low enough that equal structure and order alone can make a pair."""
 USUAL_WEIGHT = 0.3
-"""Where pairs of a page usually share much, one that shares little is none: so much of the median is taken off."""
+"""Share of the page's median that is also subtracted: if pairs usually share much, one that shares little is none."""
 MOVE_MARGIN = 0.12
-"""By how much more two questions must share to be a pair against the order."""
+"""Minimum gain in worth for a pair that breaks the order of the pages."""
 SURE = 0.2
 TITLE, BODY, ALONE = 0.5, 0.5, 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Indexes into the questions of either language, one of them None where a language lacks the question.
+    """Indices into the questions of both languages; one is None if that language lacks the question.
 
-    `shared`, 0 to 1, is how much of what they say in code, names and general words is the same. `sure`: no other
-    pairing comes near.
+    `shared`, 0 to 1: similarity of their code, names and general words. `sure`: no other pairing is nearly as similar.
     """
 
     en: int | None
@@ -114,7 +113,7 @@ class Pair:
 
 
 def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[Pair, ...]:
-    """Every question of both languages, once, in the order of the English page, then what only Chinese has."""
+    """Pair the questions of both languages, each once, in the order of the English page; Chinese-only ones last."""
     shared = _shared(en, zh)
     worth = [
         [
@@ -135,7 +134,7 @@ def pair_up(en: Sequence[Features], zh: Sequence[Features]) -> tuple[Pair, ...]:
 def _between(
     matched: Mapping[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
 ) -> Iterator[tuple[int, int]]:
-    """Where as many questions are left on either page between the same two neighbors, they are pairs by order."""
+    """Yield pairs by order where both pages have the same number of unmatched questions between two matched ones."""
     neighbors = [(-1, -1), *sorted(matched.items()), (rows, columns)]
     for (i, j), (next_i, next_j) in pairwise(neighbors):
         left, right = range(i + 1, next_i), range(j + 1, next_j)
@@ -153,7 +152,7 @@ def _certainty(i: int, j: int | None, shared: Sequence[Sequence[float]]) -> tupl
 
 
 def _shared(en: Sequence[Features], zh: Sequence[Features]) -> list[list[float]]:
-    """For every two questions the cosine of what they share, titles and answers apart, rare words counting more."""
+    """Return the similarity of every two questions, from the tf-idf cosines of their titles and of their answers."""
     titles = _cosines([each.title for each in en], [each.title for each in zh])
     bodies = _cosines([each.body for each in en], [each.body for each in zh])
     return [
@@ -163,7 +162,7 @@ def _shared(en: Sequence[Features], zh: Sequence[Features]) -> list[list[float]]
 
 
 def _together(title: float | None, body: float | None, one: Features, other: Features) -> float:
-    """What is shared in all; where a title or an answer has no words that could be shared, the other has to do."""
+    """Combine the similarities of title and answer; if one is None, the other is used alone."""
     if one.anchor and one.anchor == other.anchor:
         return 1.0
     if title is None or body is None:
@@ -172,7 +171,7 @@ def _together(title: float | None, body: float | None, one: Features, other: Fea
 
 
 def _cosines(en: Sequence[Mapping[str, int]], zh: Sequence[Mapping[str, int]]) -> list[list[float | None]]:
-    """Cosine of tf-idf vectors over the words that both languages use at all; None where one has no such word."""
+    """Return cosines of tf-idf vectors over words that occur in both languages; None if one side has no such word."""
     common = set().union(*en) & set().union(*zh)
     frequency = Counter(word for each in (*en, *zh) for word in each if word in common)
     total = len(en) + len(zh)
@@ -189,18 +188,18 @@ def _vector(counts: Mapping[str, int], weights: Mapping[str, float]) -> dict[str
     vector = {
         word: (1 + math.log(count)) * weights[word] for word, count in counts.items() if word in weights
     }
-    # A vector of one weak word would be as long as any other.
+    # The constant keeps a vector of one weak word shorter than others.
     norm = math.sqrt(sum(value * value for value in vector.values()) + 4.0)
     return {word: value / norm for word, value in vector.items()}
 
 
 def _built_alike(one: Sequence[float], other: Sequence[float]) -> float:
-    """How alike two answers are built, 0 to 1."""
+    """Return the similarity of the structure of two answers, 0 to 1."""
     return math.exp(-0.5 * sum(abs(a - b) for a, b in zip(one, other, strict=True)))
 
 
 def _aligned(worth: Sequence[Sequence[float]], rows: int, columns: int) -> dict[int, int]:
-    """The pairs, in order on both pages, whose worth adds up to most."""
+    """Return the pairs, in the same order on both pages, with the maximum total worth."""
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
         for j in range(columns - 1, -1, -1):
@@ -221,7 +220,7 @@ def _aligned(worth: Sequence[Sequence[float]], rows: int, columns: int) -> dict[
 def _exchanged(
     matched: dict[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
 ) -> dict[int, int]:
-    """`matched` after every exchange that raises the worth of all pairs by the margin, largest first."""
+    """Apply to `matched` every exchange that raises the total worth by more than the margin, largest first."""
     for _ in range(rows + columns):
         gain, changed = max(
             _exchanges(matched, worth, rows, columns), key=lambda one: one[0], default=(0.0, {})
@@ -236,7 +235,7 @@ def _exchanged(
 def _exchanges(
     matched: Mapping[int, int], worth: Sequence[Sequence[float]], rows: int, columns: int
 ) -> Iterator[tuple[float, dict[int, int | None]]]:
-    """For every two questions that are not a pair: what making them one gains, and which pairs that changes."""
+    """For every two unpaired questions, yield the gain of pairing them, and the pairs that it changes."""
     holder = {j: i for i, j in matched.items()}
     for i in range(rows):
         mine = matched.get(i)
@@ -257,7 +256,7 @@ def _exchanges(
 
 @dataclass(frozen=True, slots=True)
 class BilingualQuestion:
-    """A question in one or both languages. `shared` and `sure`: see `Pair`."""
+    """A question in one or both languages. `shared` and `sure` as in `Pair`."""
 
     pair: PagePair
     found: Mapping[Language, PageQuestion]
@@ -266,12 +265,12 @@ class BilingualQuestion:
 
     @property
     def titles(self) -> dict[Language, str]:
-        """The question in each language it has."""
+        """Title in each language that has the question."""
         return {lang: question.title for lang, question in self.found.items()}
 
 
 def find_candidates(pair: PagePair, wording: Wording, extractor: Extractor) -> tuple[BilingualQuestion, ...]:
-    """The questions of a page in both languages, paired; those that stand there twice are left out."""
+    """Find the questions of a page in both languages and pair them; repeated ones are left out."""
     questions = {
         lang: unrepeated(page, find_questions(page, wording))[0] for lang, page in pair.pages.items()
     }
@@ -302,7 +301,7 @@ def _both(en: Sequence[PageQuestion], zh: Sequence[PageQuestion], pair: Pair) ->
 def unrepeated(
     page: MarkdownPage, questions: Sequence[PageQuestion]
 ) -> tuple[tuple[PageQuestion, ...], tuple[PageQuestion, ...]]:
-    """Questions, and apart from them those that stand on the page before, word for word."""
+    """Split questions into first occurrences and verbatim repetitions of earlier ones."""
     seen: set[tuple[str, ...]] = set()
     kept: list[PageQuestion] = []
     repeated: list[PageQuestion] = []

@@ -1,4 +1,4 @@
-"""What an import does about the questions of all pages: ids, links between them, proposals, and what changed since."""
+"""Plans an import of the questions of all pages: ids, links between them, proposals, and changes since the last one."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ MOST_NAMED = 3
 
 
 def with_shared_signatures_named(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
-    """The proposals, in order, each with a doubt where another of them or an entry has one of its signatures too."""
+    """Return the proposals, in order, with a doubt added to each that shares a signature with another or an entry."""
     holders: dict[str, set[str]] = defaultdict(set)
     for file in corpus.files:
         for signature in file.front.signatures:
@@ -66,15 +66,15 @@ def _named(proposal: Proposal, holders: dict[str, set[str]]) -> Proposal:
 
 
 Watch = Callable[[Iterable[int], int], Iterable[int]]
-"""Hands on the numbers it is given, so many as it is told, and shows how far it has come."""
+"""Yields the given numbers and shows progress; its second argument is their count."""
 
 Ids = Mapping[int, tuple[str, bool]]
-"""By the number of the candidate: its id, and whether that says what it is about."""
+"""By number of the candidate: its id, and whether the id is descriptive."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One question of an import. One that is on the page no more has no proposal."""
+    """One question of an import. A question that is no longer on the page has no proposal."""
 
     id: str
     status: Status
@@ -86,18 +86,18 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The rows in the order of the pages, and the record as it will be once the new ones are written."""
+    """Rows in the order of the pages, and the record as it will be after the new entries are written."""
 
     rows: tuple[PlanRow, ...]
     record: tuple[Imported, ...]
 
     @property
     def new(self) -> tuple[Proposal, ...]:
-        """What there is to write."""
+        """Proposals to be written."""
         return tuple(row.proposal for row in self.rows if row.proposal and row.status is Status.NEW)
 
 
-def make_plan(  # noqa: PLR0913 - what an import needs to know, each from another place
+def make_plan(  # noqa: PLR0913 - inputs from different places
     candidates: Sequence[BilingualQuestion],
     record: Sequence[Imported],
     content: Loaded,
@@ -106,9 +106,9 @@ def make_plan(  # noqa: PLR0913 - what an import needs to know, each from anothe
     *,
     accept: bool = False,
 ) -> Plan:
-    """What to do about the candidates of all pages.
+    """Plan what to do with the candidates of all pages.
 
-    With `accept` the pages as they are now count as dealt with, so that a later import compares with them.
+    With `accept`, the pages as they are now are recorded as handled, so that a later import compares with them.
     """
     candidates = under_recorded_pages(candidates, record)
     known = recognize(candidates, record)
@@ -135,7 +135,7 @@ def make_plan(  # noqa: PLR0913 - what an import needs to know, each from anothe
 
 
 def _titles(candidates: Sequence[BilingualQuestion], ids: Ids, taken: Mapping[str, str]) -> dict[str, str]:
-    """Folded titles that the import brings, each with the first entry that has it."""
+    """Map each folded title that the import adds to the first entry that has it."""
     titles: dict[str, str] = {}
     for number, candidate in enumerate(candidates):
         for title in candidate.titles.values():
@@ -202,7 +202,7 @@ def _ids(
 def _unrecorded(
     candidates: Sequence[BilingualQuestion], known: Mapping[int, str], corpus: Corpus, framework: str
 ) -> dict[int, str]:
-    """Candidates whose draft is there though the record does not say so: an import was interrupted."""
+    """Return the ids of candidates whose draft exists but is not in the record, because an import was interrupted."""
     drafts = {
         (file.lang, file.front.title): file.id
         for file in corpus.files
@@ -220,7 +220,7 @@ def _unrecorded(
 def _all_targets(
     candidates: Sequence[BilingualQuestion], ids: Ids, framework: str
 ) -> dict[tuple[str, Language], Targets]:
-    """For every page what its links lead to; the anchors of all pages are known to each."""
+    """Return the link targets of every page; each knows the anchors of all pages."""
     pairs = {candidate.pair.key: candidate.pair for candidate in candidates}
     entries: dict[Path, dict[str, str]] = defaultdict(dict)
     for number, candidate in enumerate(candidates):
@@ -251,12 +251,12 @@ def _targets(
 
 
 LEAST_ASKING = 0.5
-"""Of the titles of a page whose name says nothing, so many must read like questions, and at least two."""
+"""Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What to import, and what is said about all of it. The last of `directories` is written to."""
+    """What to import, with metadata for all of it. The last of `directories` is written to."""
 
     given: ImportSources
     directories: tuple[Path, ...]
@@ -268,8 +268,8 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The plan, the pages that were passed over because they are about something else, and those that were named and
-    hold no questions."""
+    """A plan. `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no
+    questions."""
 
     plan: Plan
     framework: Tag
@@ -277,7 +277,7 @@ class Import:
     empty: tuple[str, ...]
 
     def write(self, directory: Path) -> list[Path]:
-        """Writes what is new into a content directory, and the record of it; returns the files of entries."""
+        """Write new entries into a content directory, and the record; return the files of entries."""
         written = list(write_drafts(directory, self.plan.new, self.framework))
         if self.plan.record != read_record(directory, self.framework.id):
             write_record(directory, self.framework.id, self.plan.record)
@@ -285,7 +285,7 @@ class Import:
 
 
 def plan_import(request: ImportRequest, watch: Watch) -> Import:
-    """Reads everything and writes nothing. Raises ImportingError and what loading the content raises."""
+    """Plan an import without writing anything. Raises ImportingError and what loading the content raises."""
     content = Loaded(request.directories, frozenset(Language))
     known = content.vocabulary.taxonomy.framework
     framework = known.get(request.framework)
@@ -317,7 +317,7 @@ def plan_import(request: ImportRequest, watch: Watch) -> Import:
 def _holds_questions(
     files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion], wording: Wording
 ) -> bool:
-    """Whether a page was meant: it was given by itself, or its name or its titles say so."""
+    """Whether a page is about questions: it was given explicitly, or its name or its titles show it."""
     if any(is_named_for_questions(file, wording) for file in files.values()):
         return True
     questions = [question for each in found for question in each.found.values()]

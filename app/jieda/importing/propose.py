@@ -1,4 +1,4 @@
-"""What passes between the later stages of an import."""
+"""Makes proposals of entries from imported questions, and writes them as drafts."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,20 +23,20 @@ from jieda.taxonomy import Tag
 
 
 class Status(StrEnum):
-    """What a second look at a page finds about a question."""
+    """Status of a question in a repeated import of its page."""
 
     NEW = "new"
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     REMOVED = "removed"
-    """Was imported, and its entry has been deleted since: it is not written again."""
+    """It was imported, and its entry was deleted since: it is not written again."""
     GONE = "gone"
-    """Was imported, and is on the page no more."""
+    """It was imported, and is no longer on the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditionDraft:
-    """One edition, ready to be written."""
+    """The data of one edition, ready to be written."""
 
     lang: Language
     title: str
@@ -61,13 +61,13 @@ class Proposal:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """Those of both editions, each once."""
+        """Doubts of both editions, each once."""
         return tuple(dict.fromkeys(each for edition in self.editions.values() for each in edition.doubts))
 
 
 NO_LICENSE = "TODO"
 MAX_NAMED = 5
-"""Identifiers that a doubt names."""
+"""Maximum of identifiers named in a doubt."""
 
 _NAMES = {
     Language.EN: {Language.EN: "English", Language.ZH: "Chinese"},
@@ -80,9 +80,9 @@ _CONCEPTS = frozenset({"what", "why", "where", "can", "difference"})
 
 @dataclass(frozen=True, slots=True)
 class Proposer:
-    """Makes proposals for one framework. `titles`: folded titles of the content, with the entry that has each.
+    """Makes proposals for one framework. `titles`: folded titles of the content to entry ids.
 
-    `license` and `updated` are what the pages are said to have, empty or None where nobody said.
+    `license` and `updated`: those stated for all pages, empty or None if not stated.
     """
 
     framework: Tag
@@ -97,7 +97,7 @@ class Proposer:
     def propose(
         self, candidate: BilingualQuestion, entry_id: str, targets: Mapping[Language, Targets], *, named: bool
     ) -> Proposal:
-        """The entry for one candidate; `named`: its slug says what it is about."""
+        """Return the proposal for one candidate; `named`: its slug is descriptive."""
         slug = entry_id.partition("/")[2]
         answers = {
             lang: read_answer(candidate.pair.pages[lang], question, targets[lang], slug, self.wording)
@@ -140,7 +140,7 @@ class Proposer:
         common: Iterable[Doubt],
         answer: PageAnswer,
     ) -> tuple[Doubt, ...]:
-        """What is doubtful about an edition, each once; `common` is what is about the whole entry."""
+        """Return the doubts about an edition, each once, including the `common` ones about the whole entry."""
         found = chain(
             _pair_doubts(lang, candidate),
             common,
@@ -151,7 +151,7 @@ class Proposer:
         return tuple(dict.fromkeys(found))
 
     def _kind(self, candidate: BilingualQuestion, quoted: Sequence[str]) -> tuple[Kind, bool]:
-        """The kind, and whether the question makes it clear."""
+        """Return the kind, and whether the question makes it clear."""
         titles = list(candidate.titles.values())
         sorts = frozenset(name for title in titles for name in self.wording.sorts_of(title))
         names_error = any(self.wording.names_error(title) for title in titles)
@@ -220,7 +220,7 @@ def _pair_doubts(lang: Language, candidate: BilingualQuestion) -> Iterator[Doubt
 
 
 def _differing_code(bodies: Mapping[Language, str], framework: str) -> Iterator[Doubt]:
-    """What stands in backticks in one edition and in no code of the other, as `jieda check` will find."""
+    """Yield a doubt about code spans of one edition that are in no code of the other, which `jieda check` reports."""
     if len(bodies) < 2:
         return
     read = [parse_body(body, lang, framework, 1) for lang, body in bodies.items()]
@@ -234,7 +234,7 @@ def _differing_code(bodies: Mapping[Language, str], framework: str) -> Iterator[
 
 
 def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
-    """The file of one edition."""
+    """Return the text of one edition's file."""
     edition = proposal.editions[lang]
     twin = proposal.editions.get(lang.other)
     source = edition.source
@@ -257,9 +257,9 @@ def draft_text(proposal: Proposal, lang: Language, framework: Tag) -> str:
 
 
 def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag) -> Iterator[Path]:
-    """Writes the editions and copies their images into a content directory; yields what was written.
+    """Write the editions and copy their images into a content directory; yield the files written.
 
-    A file that is there already is left alone.
+    Existing files are left alone.
     """
     for proposal in proposals:
         slug = proposal.id.partition("/")[2]
@@ -274,7 +274,7 @@ def write_drafts(directory: Path, proposals: Iterable[Proposal], framework: Tag)
 
 def _write_new(path: Path, text: str) -> bool:
     try:
-        # "x": a file that came up in between is not overwritten either.
+        # "x": a file that was created in the meantime is not overwritten either.
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""The third stage: the questions of a page, from its headings and the styles of writing that it really uses."""
+"""The third stage: finds the questions of a page, from its headings and the question styles that it really uses."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -22,18 +22,18 @@ from jieda.importing.styles import STYLES, Unit
 from jieda.importing.wording import Wording, fold_title
 
 CERTAIN = frozenset({"marked", "table"})
-"""Styles that say of themselves that they are questions."""
+"""Styles that are explicitly marked as questions."""
 BOXED = frozenset({"marked", "details"})
-"""Styles that no heading above makes what surrounds the questions of a page."""
+"""Styles that are also accepted under headings of surrounding material."""
 
 Written = tuple[str, tuple[Unit, ...]]
-"""The style that the questions of a host are written in, and the questions."""
+"""The question style of a host, and its questions."""
 Inner = Mapping[int, Written]
-"""By the number of the host."""
+"""Style and questions by the number of the host."""
 
 
 def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
-    """For the hosts that are made of questions: the style and the questions."""
+    """Return style and questions of the hosts that consist of questions."""
     chosen: dict[int, Written] = {}
     asking = _asking_ranks(hosts, wording)
     marking = any(host.section.rank in asking and wording.marked(host.section.title) for host in hosts)
@@ -57,7 +57,7 @@ def inner_units(hosts: Sequence[Host], wording: Wording) -> Inner:
 
 
 def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingRank]:
-    """Ranks of headings that are questions themselves, most of them: bold text below them divides answers."""
+    """Return ranks whose headings are mostly questions themselves, so that bold text below them divides answers."""
     titles: dict[HeadingRank, list[str]] = defaultdict(list)
     for host in hosts:
         if host.section.rank and host.end == host.section.end:
@@ -70,7 +70,7 @@ def _asking_ranks(hosts: Sequence[Host], wording: Wording) -> frozenset[HeadingR
 
 
 def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], wording: Wording) -> bool:
-    """Whether what a style finds are questions, judged by all it finds on the page."""
+    """Whether the units of a style are really questions, judged by all of them on the page."""
     units = [unit for _, each in found for unit in each]
     titles = [unit.title for unit in units]
     if sum(wording.is_part(title) or _leads_in(style, title) for title in titles) * 2 >= len(titles):
@@ -92,12 +92,12 @@ def _believable(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], word
 
 
 def _leads_in(style: str, title: str) -> bool:
-    """Whether a bold line only says what comes below it."""
+    """Whether a bold line only introduces what follows."""
     return style == "strong" and title.endswith((":", "："))
 
 
 def _replaces_no_question(host: Host, wording: Wording) -> bool:
-    """Whether even one box is a question: above the headings of a section, or where its own title asks nothing."""
+    """Whether a single box may be a question: above a section's headings, or if its title is empty or such as FAQ."""
     return host.end < host.section.end or not _title(host) or _title(host) in wording.sections
 
 
@@ -106,7 +106,7 @@ def _title(host: Host) -> str:
 
 
 def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], hosted: float) -> bool:
-    """Whether sections are made of units of one style, so that these are questions however they read."""
+    """Whether sections consist of units of one style, which are then questions however they are worded."""
     if style == "item":
         return hosted < 0.3 and all(_is_whole_list(host) for host, _ in found)
     many = sum(len(each) for _, each in found) >= 2 * len(found)
@@ -114,7 +114,7 @@ def _is_made_of(style: str, found: Sequence[tuple[Host, tuple[Unit, ...]]], host
 
 
 def _is_whole_list(host: Host) -> bool:
-    """Whether a section among categories is one list, every item a line and what is said about it."""
+    """Whether a section among categories is a single list whose items each have a line and further blocks."""
     blocks = [block for block in host.section.own if not is_noise(block)]
     items = blocks[0].children if len(blocks) == 1 and blocks[0].kind.endswith("_list") else ()
     return host.among_categories and len(items) > 1 and all(len(item.children) > 1 for item in items)
@@ -122,9 +122,9 @@ def _is_whole_list(host: Host) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """A question of a page. Lines count from 0: the question stands on `first`, the answer from `body` up to
-    `end`, which is where the next question or heading starts. `lead` is what the answer starts with on the
-    line of the question, `written` the question with its mark and number."""
+    """A question of a page. Lines count from 0: the question is on `first`, the answer from `body` up to `end`, where
+    the next question or heading starts. `lead`: start of the answer on the question's own line; `written`: the
+    question with its mark and number."""
 
     title: str
     anchor: str
@@ -138,7 +138,7 @@ class PageQuestion:
 
 
 def find_questions(page: MarkdownPage, wording: Wording) -> tuple[PageQuestion, ...]:
-    """The questions of a page, in order."""
+    """Find the questions of a page, in order."""
     parsed = parse_page(page.text)
     root = outline(parsed.blocks, len(page.lines))
     parts = _asking_parts(page, root, wording)
@@ -156,7 +156,7 @@ def _questions_of(root: HeadedSection, wording: Wording) -> tuple[PageQuestion, 
 
 
 def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> PageQuestion | None:
-    """The one question that a page is, with the parts of its answer below it; its title may stand in front matter."""
+    """Return the question if the page is a single one with a divided answer; its title may be in front matter."""
     top = root.children[0] if len(root.children) == 1 else None
     if page.titled and any(wording.is_part(each.title) for each in root.children):
         top = replace(root, title=page.title, first=-1)
@@ -173,7 +173,7 @@ def _whole_page(page: MarkdownPage, root: HeadedSection, wording: Wording) -> Pa
 
 
 def _asking_parts(page: MarkdownPage, root: HeadedSection, wording: Wording) -> tuple[HeadedSection, ...]:
-    """The sections of questions of a page that is about something else, otherwise the page."""
+    """Return the FAQ sections of a page about something else; otherwise the whole page."""
     names = [page.title, page.path.stem, *(each.title for each in root.children if len(root.children) == 1)]
     found = [each for each in root.walk() if each.rank and wording.holds_questions(each.title)]
     if not found or any(map(wording.holds_questions, names)):
@@ -224,7 +224,7 @@ def _headed(host: Host, wording: Wording) -> PageQuestion:
 def _without_strays(
     found: Sequence[PageQuestion], hosts: Sequence[Host], wording: Wording
 ) -> Iterator[PageQuestion]:
-    """Leaves out what surrounds the questions: links, introductions, and what does not fit a page that marks them."""
+    """Skip surrounding material: links, introductions, and unmarked headings on a page that marks its questions."""
     headed = {host.section.first: host.section for host in hosts}
     marked = [each for each in found if _is_marked(each, headed, wording)]
     ranks = {(section.rank, each.categories) for each in marked if (section := headed.get(each.first))}
@@ -246,8 +246,8 @@ def _without_strays(
 def _with_parts(
     found: Sequence[PageQuestion], counted: Set[int] | None, wording: Wording
 ) -> Sequence[PageQuestion]:
-    """The questions, with what has the level of one but is titled as a part of an answer put to the one above it; so
-    is a bold line that ends with a colon, and all else in its section where questions are counted, on `counted`."""
+    """Merge into the question above: headings titled like a part of an answer, bold lines that end with a colon and,
+    if questions are numbered (on lines `counted`), everything else in the same section."""
     kept: list[PageQuestion] = []
     for question in found:
         part = wording.is_part(question.title) and not wording.surrounds(question.title)

@@ -1,7 +1,7 @@
-"""What was imported from which page, so that a second import knows what it has seen.
+"""Records of what was imported from which page, so that a repeated import recognizes it.
 
-A record lies beside the content, `imports/<framework>.json`, and belongs into git with it. It keeps the body of
-every edition as it was written: between that, the page as it is now and the entry as it is now a change is judged.
+A record, `imports/<framework>.json`, is kept with the content and belongs in git. It has the body of every edition as
+it was imported: a change is judged by comparing that with the current page and the current entry.
 """
 
 import json
@@ -27,7 +27,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An entry as it was imported: the page it came from, and title and body of its editions."""
+    """An entry as it was imported: its page, and title and body of its editions."""
 
     id: str
     page: str
@@ -36,12 +36,12 @@ class Imported:
 
 
 def record_path(directory: Path, framework: str) -> Path:
-    """Where the record of a framework lies in a content directory."""
+    """Return the path of a framework's record in a content directory."""
     return directory / "imports" / f"{framework}.json"
 
 
 def read_record(directory: Path, framework: str) -> tuple[Imported, ...]:
-    """What was imported before, in order; nothing where there is no record. Raises ImportingError."""
+    """Read what was imported before, in order; nothing if there is no record. Raises ImportingError."""
     path = record_path(directory, framework)
     if not path.is_file():
         return ()
@@ -57,7 +57,7 @@ def read_record(directory: Path, framework: str) -> tuple[Imported, ...]:
 
 
 def write_record(directory: Path, framework: str, entries: tuple[Imported, ...]) -> None:
-    """Replaces the record, written aside and renamed."""
+    """Replace the record atomically."""
     path = record_path(directory, framework)
     path.parent.mkdir(parents=True, exist_ok=True)
     raw = {"format": FORMAT, "entries": [_raw(each) for each in entries]}
@@ -86,11 +86,11 @@ def _raw(imported: Imported) -> dict[str, Any]:
 
 
 SAME_QUESTION = 0.6
-"""From this likeness of title and answer on, a question that was reworded is still the one imported before."""
+"""Minimum likeness of title and answer for a reworded question to count as the one imported before."""
 
 
 def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[Imported]) -> dict[int, Imported]:
-    """By the number of the candidate: what it was imported as. Same titles count first, then likeness."""
+    """Map the numbers of candidates to their records, first by equal titles, then by likeness."""
     known: dict[int, Imported] = {}
     used: set[int] = set()
     by_title = _by_title(record)
@@ -114,7 +114,7 @@ def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[Imported
 def under_recorded_pages(
     candidates: Sequence[BilingualQuestion], record: Sequence[Imported]
 ) -> tuple[BilingualQuestion, ...]:
-    """The candidates of a page that has moved, under the name that it was recorded by: most titles are the same."""
+    """Return the candidates, with the recorded key for a page that was moved, if most of its titles are the same."""
     recorded: dict[str, set[str]] = defaultdict(set)
     for imported in record:
         recorded[imported.page] |= set(imported.titles.values())
@@ -131,7 +131,7 @@ def under_recorded_pages(
 
 
 def present_id(imported: Imported, corpus: Corpus) -> str:
-    """The id of the entry today, for it may have been renamed."""
+    """Return the current id of an imported entry, which may have been renamed."""
     if imported.id in corpus.by_id:
         return imported.id
     renamed = (file.id for file in corpus.files if imported.id in file.front.formerly)
@@ -152,7 +152,7 @@ def _alike(
     known: Mapping[int, Imported],
     used: set[int],
 ) -> Iterator[tuple[float, int, int]]:
-    """Likeness of every candidate and every record of one page that are still without each other."""
+    """Yield the likeness of every unmatched candidate to every unused record of the same page."""
     for number, candidate in enumerate(candidates):
         if number in known:
             continue
@@ -162,37 +162,37 @@ def _alike(
 
 
 def _likeness(candidate: BilingualQuestion, imported: Imported, lang: Language) -> float:
-    """0 to 1, half of it the title's, half the answer's."""
+    """Return the likeness, 0 to 1: half of it for the title, half for the answer."""
     if lang not in imported.titles:
         return 0.0
     question, page = candidate.found[lang], candidate.pair.pages[lang]
     words = _words("\n".join((question.lead, *page.lines[question.body : question.end])))
     named = SequenceMatcher(None, question.title, imported.titles[lang]).ratio()
-    # Whatever their order: links and headings were rewritten, and all of a large page may have to be compared.
+    # The order of words is ignored: links and headings were rewritten, and a large page needs many comparisons.
     said = SequenceMatcher(None, words, _words(imported.bodies[lang])).quick_ratio()
     return 0.5 * named + 0.5 * said
 
 
 def _words(text: str) -> list[str]:
-    """Words and single Han characters, without the titles of sections."""
+    """Return words and single Han characters, without section titles."""
     prose = re.sub(r"^## .*$", "", text, flags=re.MULTILINE)
     return re.findall(rf"[{HAN}]|[^\W{HAN}]+", prose)
 
 
 class Standing(StrEnum):
-    """How the entry stands to a change of its source."""
+    """State of an entry with respect to a change of its page."""
 
     OPEN = "open"
-    """It still says what the page said: the change can be carried over as it is."""
+    """It has the old text of the page: the change can be applied as it is."""
     DONE = "done"
-    """It says what the page says now."""
+    """It has the new text of the page."""
     CONFLICT = "conflict"
-    """It says something else: somebody has to look at both."""
+    """It has neither: somebody has to compare both."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """Lines of the page then and now; either may be none. `line` is where in the entry's body, from 1, or 0."""
+    """Lines of the page then and now; either may be empty. `line`: their line in the entry's body, from 1, or 0."""
 
     lang: Language
     then: tuple[str, ...]
@@ -203,7 +203,7 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What an edition says now; `body` is Markdown."""
+    """Current title and Markdown body of an edition."""
 
     title: str
     body: str
@@ -212,9 +212,9 @@ class Present:
 def changes_of(
     imported: Imported, proposal: Proposal, current: Mapping[Language, Present]
 ) -> tuple[PageChange, ...]:
-    """Every change of the page since `imported`; `current` are the editions as they are now.
+    """Return every change of the page since `imported`; `current`: the editions as they are now.
 
-    An edition that was deleted since is left alone.
+    An edition that was deleted since is ignored.
     """
     found: list[PageChange] = []
     for lang, edition in proposal.editions.items():
@@ -238,7 +238,7 @@ def _between(
     for tag, a, b, c, d in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         if tag != "equal":
             old, new = then[a:b], now[c:d]
-            # A line of context, for an addition has no old text to be looked for.
+            # A line of context, because an addition has no old text to search for.
             around = list(then[max(a - 1, 0) : a]) + list(old) + list(then[b : b + 1])
             standing = _stands(old or around, new, entry)
             yield PageChange(lang, tuple(old), tuple(new), standing, _find(old or around, entry))
@@ -253,7 +253,7 @@ def _stands(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> Sta
 
 
 def _find(wanted: Sequence[str], lines: Sequence[str]) -> int:
-    """The line, from 1, on which `wanted` starts, blank lines aside; 0 where it does not occur."""
+    """Return the line, from 1, on which `wanted` starts, ignoring blank lines; 0 if it does not occur."""
     needle = _filled(wanted)
     places = [number for number, line in enumerate(lines, 1) if line.strip()]
     hay = _filled(lines)

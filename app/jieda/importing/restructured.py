@@ -1,6 +1,6 @@
-"""The one door to docutils: reStructuredText to Markdown, with the line each line comes from.
+"""Converts reStructuredText to Markdown with the origin of each line; no other module uses docutils.
 
-docutils is an optional extra. Roles and directives that only Sphinx knows are read for the text in them.
+docutils is an optional extra. Roles and directives of Sphinx, which it does not know, are reduced to their text.
 """
 
 import re
@@ -33,12 +33,12 @@ SETTINGS = {
     "line_length_limit": sys.maxsize,
     "_disable_config": True,
 }
-"""Nothing is included from elsewhere, nothing is printed, and every title stays a section."""
+"""Settings of docutils: no inclusion of other files, no output, and every title stays a section."""
 
 SILENT = frozenset({"toctree", "contents", "index", "only", "meta", "raw", "include", "highlight", "sectnum"})
 """Directives whose content is not text."""
 FOLDED = frozenset({"dropdown", "collapse", "details", "toggle"})
-"""Directives that fold their content away below their title, as `<details>` does."""
+"""Directives that make their content collapsible, as `<details>` does."""
 
 _DIRECTIVE = re.compile(
     r"\.\.\s+(?P<name>[\w:.+-]+)::[ \t]*(?P<argument>[^\n]*)\n?(?P<content>.*)", re.DOTALL
@@ -48,21 +48,21 @@ _OPTION = re.compile(r"^\s*:[\w-]+:.*\n?", re.MULTILINE)
 _ROLE = re.compile(r":(?:[\w.+-]+:)*(?P<role>[\w.+-]+):`(?P<text>[^`]+)`")
 _TITLED = re.compile(r"(?P<title>.+?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 _LOST = "\0"
-"""Stands for a line end inside a role, until the lines of the source have been counted."""
+"""Placeholder for a line end inside a role, until the lines of the source have been counted."""
 _PROSE_ROLES = frozenset({"ref", "doc", "term", "numref", "abbr", "guilabel", "menuselection", "any"})
 
 Lines = list[tuple[str, int]]
-"""Lines of Markdown, each with the line of the source, counted from 0."""
+"""Lines of Markdown, each with its line in the source, counted from 0."""
 
 
 class Writer:
-    """Writes the nodes of a tree. `origin` has the line of the source for each line that docutils was given."""
+    """Writes the nodes of a tree as Markdown. `origin`: source line of each line that was passed to docutils."""
 
     def __init__(self, origin: Sequence[int]) -> None:
         self._origin = origin
 
     def blocks(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """The lines of all blocks in a node, a blank one behind each."""
+        """Yield the lines of all blocks in a node, with a blank line after each."""
         for child in node.children:
             yield from self._block(child, level)
 
@@ -70,7 +70,7 @@ class Writer:
         return BLOCKS.get(type(node).__name__, Writer.plain)(self, node, level)
 
     def section(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """A title with the anchor that is set in front of it, and what stands below."""
+        """Write a title with its explicit anchor, and the content below it."""
         for child in node.children:
             if _is(child, "title"):
                 names = [name for name in node["names"][1:] if re.fullmatch(r"[\w.-]+", name)]
@@ -86,7 +86,7 @@ class Writer:
         yield "", self._line(node)
 
     def code(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """A fence, with the language that the source gives."""
+        """Write a code fence, with the language that the source gives."""
         language = next((each for each in node["classes"] if each != "code"), "")
         line = self._line(node)
         fence = "```" if "```" not in node.astext() else "~~~~"
@@ -96,7 +96,7 @@ class Writer:
         yield "", line
 
     def items(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """A list; its items hang under their marks. `A. …` alone is no list: it answers, and `Q. …` asks."""
+        """Write a list with indented items. A single `A. …` is not a list but an answer, as `Q. …` is a question."""
         ordered = _is(node, "enumerated_list")
         start = node.get("start", 1) if ordered else 0
         lettered = ordered and node["enumtype"] == "upperalpha" and len(node.children) == 1
@@ -105,7 +105,7 @@ class Writer:
             yield from self._hung(mark, item, level)
 
     def definitions(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Terms as lines of their own, definitions behind a colon."""
+        """Write terms as lines of their own, and definitions after a colon."""
         for item in node.children:
             for child in item.children:
                 if _is(child, "term"):
@@ -114,7 +114,7 @@ class Writer:
                     yield from self._hung(": ", child, level)
 
     def quote(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """A quotation, or a notice with its name in bold; lines of a line block are only set in."""
+        """Write a quotation, or a notice with its name in bold; an indented line block is neither."""
         name = type(node).__name__
         if all(_is(child, "line_block") for child in node.children):
             yield from self.blocks(node, level)
@@ -130,7 +130,7 @@ class Writer:
         yield "", self._line(node)
 
     def table(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """A table of one line a row."""
+        """Write a table with one line per row."""
         rows = list(node.findall(lambda each: _is(each, "row")))
         for number, row in enumerate(rows):
             cells = [" ".join(_cell(entry).split()).replace("|", "\\|") for entry in row.children]
@@ -148,7 +148,7 @@ class Writer:
         yield "", self._line(node)
 
     def complaint(self, node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """What docutils could not read: a directive of Sphinx, whose text is read on its own."""
+        """Write a directive of Sphinx, which docutils reports as an error, by parsing its text separately."""
         for block in node.findall(lambda each: _is(each, "literal_block")):
             match = _DIRECTIVE.match(block.astext())
             if match and match["name"] not in SILENT:
@@ -160,11 +160,11 @@ class Writer:
                 yield from ((line, self._line(node)) for line in body)
 
     def nothing(self, _node: Any, _level: int) -> Iterator[tuple[str, int]]:
-        """Comments, targets and the like."""
+        """Write nothing for comments, targets and the like."""
         yield from ()
 
     def plain(self, node: Any, level: int) -> Iterator[tuple[str, int]]:
-        """Any other block: what is in it, or its text."""
+        """Write the blocks in any other block, or its text."""
         if any(type(child).__name__ in BLOCKS for child in node.children):
             yield from self.blocks(node, level)
         elif node.astext().strip():
@@ -177,8 +177,8 @@ class Writer:
             yield indent(text, " " * max(len(mark), 2)), line
 
     def _line(self, node: Any) -> int:
-        """The line of a node: its own, or that of what holds it. A title is reported by its underline, a
-        complaint by where what it is about ends, unless it says where that starts."""
+        """Return the line of a node, or else of its nearest ancestor that has one. docutils gives the underline for a
+        title, and for a system message the end of its subject, unless the message has the line of its start."""
         at = node
         while at is not None and at.line is None:
             at = at.parent
@@ -196,7 +196,7 @@ def _cell(entry: Any) -> str:
 
 
 def inline(node: Any) -> str:
-    """The text of a node with its emphasis, code and links in Markdown."""
+    """Write the text of a node with emphasis, code and links as Markdown."""
     parts = []
     for child in node.children:
         if _is(child, "Text"):
@@ -248,9 +248,9 @@ BLOCKS: Mapping[str, Callable[[Writer, Any, int], Iterator[tuple[str, int]]]] = 
 
 
 def to_markdown(text: str, name: str) -> tuple[str, tuple[int, ...]]:
-    """The page as Markdown, and for each of its lines the line of `text` it comes from.
+    """Return the page as Markdown, and for each of its lines the line of `text` that it is from.
 
-    Raises ImportingError where docutils is not installed, or the page is nested too deeply.
+    Raises ImportingError if docutils is not installed, or the page is nested too deeply.
     """
     if docutils_core is None:
         raise ImportingError(EXTRA_MISSING.format(name=name))
@@ -269,7 +269,7 @@ def _document(text: str) -> Lines:
 
 
 def _plain_role(match: re.Match[str]) -> str:
-    """Roles of Sphinx as text or literals, with the line ends that they lose marked; those of docutils stay."""
+    """Replace a role of Sphinx with text or a literal, and mark lost line ends; roles of docutils stay."""
     role, text = match["role"], match["text"]
     titled = _TITLED.match(text)
     if role in {"math", "emphasis", "strong", "literal", "code", "sup", "sub"}:

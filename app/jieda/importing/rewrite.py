@@ -1,4 +1,4 @@
-"""Tidies the Markdown of an answer: HTML, JSX and the notices of site generators become what entries may hold."""
+"""Tidies the Markdown of an answer: converts HTML, JSX and the notices of site generators, links and images."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ _EDGE = re.compile(
 
 
 def trim(lines: Sequence[str]) -> list[str]:
-    """Without the blank lines, rules and empty tags at either end."""
+    """Remove blank lines, rules and empty tags at both ends."""
     start, end = 0, len(lines)
     while start < end and _EDGE.fullmatch(lines[start]):
         start += 1
@@ -52,7 +52,7 @@ def trim(lines: Sequence[str]) -> list[str]:
 
 
 def dedent(lines: Sequence[str]) -> list[str]:
-    """Without the indentation of the list item that the lines come from, as far as every line has it."""
+    """Remove the indentation of the list item that the lines are from, as far as each line has it."""
     filled = [line for line in lines if line.strip()]
     first = len(filled[0]) - len(filled[0].lstrip(" ")) if filled else 0
     if not 0 < first <= 8:
@@ -61,7 +61,7 @@ def dedent(lines: Sequence[str]) -> list[str]:
 
 
 def tidy(text: str) -> str:
-    """The text without tags and notices that Markdown alone does not know; code stays as it is."""
+    """Convert or remove tags and notices that are not Markdown; code stays as it is."""
     lines = _notices(text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", outside_code("\n".join(lines), _tags)).strip("\n")
 
@@ -83,7 +83,7 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def _between_spans(text: str, change: Callable[[str], str]) -> str:
-    """Spans are kept under placeholders while `change` works, for a link may reach across one."""
+    """Apply `change` with placeholders for code spans, because a link may contain one."""
     spans: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -97,7 +97,7 @@ def _between_spans(text: str, change: Callable[[str], str]) -> str:
 
 
 def _notices(lines: Sequence[str]) -> list[str]:
-    """`:::tip` and `!!! note` become quotations with a bold title; what else they mark off stays as text."""
+    """Convert `:::tip` to a quotation with a bold title, `!!! note` to a bold title; other marks are removed."""
     code = code_lines(lines)
     out: list[str] = []
     quoting = ""
@@ -159,10 +159,10 @@ _LANGUAGE_SUFFIX = re.compile(r"[._-](?:en|zh|zh[-_](?:cn|hans))$", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What addresses of a page lead to.
+    """Data to resolve the addresses on a page.
 
-    `entries`: for each page of the same import, by its path, anchors to entry ids. `base`: the address of the page
-    on the web, or nothing. `references`: the page's reference links.
+    `entries`: for each page of the same import, by path, anchors to entry ids. `base`: web address of the page, or
+    empty. `references`: the page's reference links.
     """
 
     path: Path
@@ -175,7 +175,7 @@ class Targets:
 
 @dataclass(slots=True)
 class _Found:
-    """What is met on the way."""
+    """Lost links and images, collected while rewriting."""
 
     lost: list[str] = field(default_factory=list)
     images: dict[str, Path] = field(default_factory=dict)
@@ -184,8 +184,8 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class Relinked:
-    """The text; links that led nowhere and are plain text now; images to be copied, by their new file name; images
-    that could not be copied and are links now."""
+    """A rewritten text. `lost`: broken links that are plain text now; `images`: files to be copied, by new file name;
+    `linked_images`: images that could not be copied and are links now."""
 
     text: str
     lost: tuple[str, ...]
@@ -194,7 +194,7 @@ class Relinked:
 
 
 def relink(text: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> Relinked:
-    """The text with every address fit for the entry `entry_slug`; `anchors` are those inside the answer itself."""
+    """Rewrite every address in a text for the entry `entry_slug`; `anchors`: old to new ones inside the answer."""
     found = _Found()
 
     def resolve(image: str, label: str, target: str) -> str:
@@ -223,7 +223,7 @@ def _inline(text: str, resolve: Callable[[str, str, str], str]) -> str:
 
 
 def _references(text: str, references: Mapping[str, str]) -> str:
-    """Reference links as inline ones, for the definitions stay behind on the page."""
+    """Convert reference links to inline ones, since the definitions are not imported."""
 
     def replaced(match: re.Match[str]) -> str:
         label = " ".join((match["label"] or match["text"]).split()).upper()
@@ -233,7 +233,7 @@ def _references(text: str, references: Mapping[str, str]) -> str:
 
 
 def _address(target: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> str | None:
-    """Where a link leads to from the entry; None where that is nowhere."""
+    """Return the address of a link in the entry; None if it has no target."""
     path, _, fragment = target.partition("#")
     fragment = unquote(fragment)
     if not path and fragment in anchors:
@@ -249,7 +249,7 @@ def _address(target: str, targets: Targets, entry_slug: str, anchors: Mapping[st
 
 
 def _known_anchors(path: str, targets: Targets) -> Mapping[str, str]:
-    """The questions of the page that `path` names: that file, or one that differs in its ending only."""
+    """Return the anchors of the page at `path`, which may differ in its suffix and language."""
     if not path:
         return targets.entries.get(targets.path, {})
     wanted = (targets.path.parent / unquote(path)).resolve()
@@ -265,7 +265,7 @@ def _stem(path: Path) -> Path:
 
 
 def _image(label: str, target: str, targets: Targets, entry_slug: str, found: _Found) -> str:
-    """An image that lies on disk is copied; another becomes a link, for pages load nothing from other hosts."""
+    """Copy an image on disk; turn any other into a link, because pages load nothing from other hosts."""
     file = targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
     local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
     if local and file.suffix.lower() in IMAGE_TYPES:

@@ -1,4 +1,4 @@
-"""The one door to Babel: gettext catalogues, which hold a page's text in two languages paragraph by paragraph."""
+"""Finds and reads the pages of an import; gettext catalogues, paragraphs with translations, are read with Babel."""
 
 import re
 from collections import defaultdict
@@ -32,22 +32,22 @@ EXTRA_MISSING = (
     " pip install 'jieda[import]', in a checkout: .venv/bin/pip install babel"
 )
 MAX_LINES = 60
-"""The longest paragraph that is looked for in a page."""
+"""Maximum of lines of a paragraph that is translated."""
 
 _PREFIX = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+]|\d+[.)]|#\.|>|\|)[ \t]+)*")
 _UNDERLINE = re.compile(r"^([=\-~^\"'`#*+.:_])\1{2,}\s*$")
 
 
 def read_catalogue(path: Path) -> Mapping[str, str]:
-    """Paragraphs to their translations, white space folded; fuzzy and missing ones are left out.
+    """Read the translations of paragraphs, with white space collapsed; fuzzy and missing ones are left out.
 
-    Raises ImportingError where Babel is not installed or the file is not a catalogue.
+    Raises ImportingError if Babel is not installed or the file is not a catalogue.
     """
     return {source: said for source, said in _messages(path) if said}
 
 
 def translate(text: str, catalogue: Mapping[str, str]) -> str:
-    """A page with the paragraphs, titles and items that the catalogue knows put into its language."""
+    """Translate the paragraphs, titles and items of a page that are in the catalogue."""
     lines = text.split("\n")
     code = code_lines(lines)
     out: list[str] = []
@@ -59,7 +59,7 @@ def translate(text: str, catalogue: Mapping[str, str]) -> str:
             out.append(f"{match[0] if match else ''}{said}")
             at += taken
             if at < len(lines) and (rule := _UNDERLINE.match(lines[at])):
-                # Han characters are two columns wide, and a title's line must be as long as the title.
+                # Han characters are two columns wide, and an underline must be as long as its title.
                 out.append(rule[1] * max(len(lines[at].rstrip()), 2 * len(said)))
                 at += 1
         else:
@@ -69,7 +69,7 @@ def translate(text: str, catalogue: Mapping[str, str]) -> str:
 
 
 def pages_of(path: Path, wording: Wording) -> tuple[str, str]:
-    """Both pages of a catalogue that has come without its source, as Markdown: what asks becomes a heading."""
+    """Return both pages of a catalogue without a source page, as Markdown; questions become headings."""
     source: list[str] = []
     said: list[str] = []
     for original, translation in _messages(path):
@@ -94,7 +94,7 @@ def _messages(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _longest(lines: list[str], at: int, catalogue: Mapping[str, str]) -> tuple[int, str]:
-    """How many lines from `at` on are one paragraph of the catalogue, and its translation."""
+    """Return the number of lines from `at` that form the longest paragraph in the catalogue, and its translation."""
     match = _PREFIX.match(lines[at])
     joined = ""
     best = (0, "")
@@ -114,7 +114,7 @@ def _folded(text: str) -> str:
 CATALOGUE = ".po"
 MAX_FILES = 20_000
 KEY_PARTS = 3
-"""Of a page's path, that name it in the records: enough to tell pages apart, whatever the checkout is called."""
+"""Number of last path parts that identify a page in the records, whatever the name of the checkout."""
 
 _LANGUAGE = re.compile(
     r"(?P<en>en|en[-_]us|english)|(?P<zh>zh|zh[-_]?(?:cn|hans|hans[-_]cn)|cn|chinese)", re.IGNORECASE
@@ -124,9 +124,9 @@ _SUFFIX = re.compile(r"[._-](?P<lang>en|en[-_]us|zh|zh[-_](?:cn|hans)|cn)$", re.
 
 @dataclass(frozen=True, slots=True)
 class ImportSources:
-    """What was asked for: pages of either language below `roots`, or of languages yet to be told in `mixed`.
+    """The requested sources: pages of one language below each of `roots`, or of undetermined language in `mixed`.
 
-    `addresses`: where a page, or the directory it lies in, is on the web.
+    `addresses`: web address of a page, or of the directory that contains it.
     """
 
     roots: Mapping[Language, Path]
@@ -136,17 +136,17 @@ class ImportSources:
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file with the language that its name or place tells, or None, and its key: its place without language."""
+    """A file with the language in its name or path, or None, and its key: its path without the language."""
 
     path: Path
     lang: Language | None
     key: str
     below: str
-    """Its path below the directory that was given; empty for a file given by itself."""
+    """Path below the given directory; empty for a file given explicitly."""
 
 
 def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
-    """The files of every page, in order of their keys. Raises ImportingError where there is none."""
+    """Return the files of every page, sorted by key. Raises ImportingError if there are none."""
     files = [each for lang, root in given.roots.items() for each in _files(root, lang)]
     files += [each for root in given.mixed for each in _files(root, None)]
     grouped: dict[str, dict[Language, PageFile]] = defaultdict(dict)
@@ -155,7 +155,7 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
     for file in files:
         lang = file.lang or _told(file)
         key = "" if alone else file.key
-        # A page of the same name with another ending is another page, unless it is in the other language.
+        # A page of the same name with another suffix is a different page, unless it is in the other language.
         while lang in grouped[key]:
             key += file.path.suffix
         grouped[key][lang] = file
@@ -165,7 +165,7 @@ def page_files(given: ImportSources) -> tuple[Mapping[Language, PageFile], ...]:
 
 
 def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording: Wording) -> PagePair:
-    """The pages of one group of files. Raises ImportingError."""
+    """Read the pages of one group of files. Raises ImportingError."""
     first = files.get(Language.EN) or files[Language.ZH]
     pages = _read(files, wording)
     addresses = {
@@ -177,15 +177,14 @@ def read_pair(files: Mapping[Language, PageFile], given: ImportSources, wording:
 
 
 def is_named_for_questions(file: PageFile, wording: Wording) -> bool:
-    """Whether the name of a file or of its folder says that it holds questions; one that was given by itself is
-    always meant."""
+    """Whether a file or its folder is named for questions; True for every file that was given explicitly."""
     stem = _SUFFIX.sub("", file.path.stem).casefold()
     named = "faq" in stem or bool(set(re.split(r"[-_. ]+", stem)) & wording.page_names)
     return not file.below or named or wording.holds_questions(file.path.parent.name)
 
 
 def _read(files: Mapping[Language, PageFile], wording: Wording) -> dict[Language, MarkdownPage]:
-    """Pages by language; a catalogue is read together with its source, or makes both pages."""
+    """Read pages by language; a catalogue translates its source page, or gives both pages."""
     plain = {lang: file for lang, file in files.items() if file.path.suffix != CATALOGUE}
     catalogues = {lang: file for lang, file in files.items() if file.path.suffix == CATALOGUE}
     pages = {lang: read_page(file.path, lang) for lang, file in plain.items()}
@@ -238,14 +237,14 @@ def _told(file: PageFile) -> Language:
 
 
 def _key(below: Path) -> str:
-    """The place of a page without what tells its language or markup."""
+    """Return the path of a page without its language and markup."""
     parts = [part.casefold() for part in below.parts[:-1]]
     kept = [part for part in parts if not _LANGUAGE.fullmatch(part) and part not in {"locale", "lc_messages"}]
     return "/".join([*kept, _SUFFIX.sub("", below.stem).casefold()])
 
 
 def _address(base: str, file: PageFile) -> str:
-    """The address of a page: that given, or the file's place below the directory's."""
+    """Return the web address of a page: the given one, or the file's path below that of the directory."""
     if not base or not file.below:
         return base
     return f"{base.rstrip('/')}/{quote(file.below)}"

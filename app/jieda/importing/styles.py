@@ -1,7 +1,7 @@
-"""The third stage, below headings: runs of text that each start with what may be a question.
+"""The third stage, below headings: finds pieces of text that may start with a question.
 
-A style is a way to write questions without a heading of their own. Each finds, among the blocks of one section,
-the lines where a question may start; `jieda.importing.questions` decides which style a page really uses.
+A style is a way to write questions without headings. Each finds, among the blocks of one section, the lines where a
+question may start; `jieda.importing.questions` decides which styles a page really uses.
 """
 
 import re
@@ -16,9 +16,9 @@ MAX_TITLE_CHARS = 300
 
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(?P<title>.+?)(?:(?<=\S)|(?<=[?？] ))\1(?P<rest>.*)", re.DOTALL)
 _SLANTED = re.compile(r"\A[*_](?=[^*_\s])([^*_]+[?？])[*_]\Z")
-"""A question as a line of its own."""
+"""A question in italics on a line of its own."""
 _DASHED = re.compile(r"\*\*(?P<title>[^*\n]+)\*\*\s*[-–—]\s")
-"""A problem, a dash and what to do."""
+"""A problem in bold, and a dash before what to do."""
 _BEFORE_STRONG = re.compile(rf"{PICTURES.pattern}(?:<a\b[^>]*>\s*</a>\s*)*(?:\d{{1,3}}[.、)]\s*)?")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<title>.*?)</summary>", re.DOTALL | re.IGNORECASE)
 _DETAILS = re.compile(r"<details\b|</details\s*>", re.IGNORECASE)
@@ -27,7 +27,7 @@ _DEFINITION = re.compile(r"(?P<title>[^\n]+)\n:[ \t]+\S")
 _BRACKETS = r"(?:[`*]*\[[^\]\n\d]{1,40}\][`*]*(?![(\[])|【[^】\n]{1,40}】)"
 _TAG_NAME = rf"(?:`[^`\n]{{1,40}}`|{_BRACKETS})"
 _TAGGED = re.compile(rf"^(?:{_TAG_NAME}(?:,?\s*{_TAG_NAME})*\s*[:：-]\s*|(?:{_BRACKETS},?\s*)+)(?=\S)")
-"""What sorts a question in front of it: `install`: How …, [install] How …"""
+"""Category tags before a question: `install`: How …, [install] How …"""
 _NUMBERED = re.compile(
     r"\s*(?:\d{1,3}\s*[.、)）](?!\d)|[（(]\d{1,3}[)）]|[一二三四五六七八九十]{1,3}、)\s*\S"
 )
@@ -35,9 +35,9 @@ _NUMBERED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What may be a question: its title, the line it starts on, and the first line behind the question.
+    """A possible question: its title, the line it starts on (`first`), and the first line after it (`body`).
 
-    `lead` is what stands behind the question on its own line: the start of the answer, or all of it.
+    `lead`: text after the question on the same line, which is the start of the answer or all of it.
     """
 
     title: str
@@ -52,7 +52,7 @@ Finder = Callable[[Sequence[SourceBlock], Wording], Iterator[Unit]]
 
 
 def _collapsed(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
-    """`<details>` that are not inside another one."""
+    """Find `<details>` that are not nested in others."""
     depth = 0
     for block in blocks:
         if block.kind not in {"html_block", "paragraph"}:
@@ -71,13 +71,13 @@ def _collapsed(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Uni
 
 
 def _behind(block: SourceBlock, offset: int) -> tuple[int, str]:
-    """The line behind the one that `offset` of a block stands on, and the rest of that one."""
+    """Return the line after that of `offset` in a block, and the rest of the line at `offset`."""
     rest = block.content[offset:].partition("\n")[0]
     return block.first + block.content.count("\n", 0, offset) + 1, rest
 
 
 def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Lines that start with `Q:` or `问：`, in paragraphs and at the start of list items."""
+    """Find lines that start with `Q:` or `问：`, in paragraphs and at the start of list items."""
     for block in _paragraphs(blocks):
         lines = block.content.split("\n")
         for offset, written in enumerate(lines):
@@ -89,8 +89,8 @@ def _marked_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[U
 
 
 def _strong_starts(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Paragraphs that start with bold text which is a line of its own, or a question; anchors may precede it.
-    Where each is bold text, a dash and more, most of them problems, all of them."""
+    """Find paragraphs that start with bold text that is a line of its own or a question; anchors may precede it.
+    If every paragraph is bold text, a dash and more, and at least half are problems, all of them count."""
     paragraphs = [block for block in blocks if block.kind == "paragraph"]
     dashed = [each for block in paragraphs if (each := _DASHED.match(block.content))]
     told = sum(wording.troubled(each["title"]) for each in dashed)
@@ -114,7 +114,7 @@ def _strong(block: SourceBlock, wording: Wording, *, dashed: bool) -> Iterator[U
 
 
 def _items(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Items of lists of one kind, by their first paragraph; the answer stands in the item or between the lists."""
+    """Find items of lists of one kind, by first paragraph; the answer is in the item or between the lists."""
     kind = next((each.kind for each in blocks if "list" in each.kind), "")
     for index, block in enumerate(blocks):
         if block.kind != kind:
@@ -146,7 +146,7 @@ def _item(item: SourceBlock, wording: Wording, *, last: bool) -> Unit:
 
 
 def _definitions(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[Unit]:
-    """Terms of definition lists: a line above one that starts with a colon, and `<dt>`."""
+    """Find terms of definition lists: a line above one that starts with a colon, and `<dt>`."""
     for block in blocks:
         if block.kind == "paragraph":
             for match in _DEFINITION.finditer(block.content):
@@ -160,7 +160,7 @@ def _definitions(blocks: Sequence[SourceBlock], _wording: Wording) -> Iterator[U
 
 
 def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Rows of tables with a column of questions and one of answers, by their heads."""
+    """Find rows of tables that have a question column and an answer column, by their headers."""
     for block in blocks:
         if block.kind != "table" or len(block.children) < 2:
             continue
@@ -182,9 +182,9 @@ def _rows(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
 
 
 def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator[Unit]:
-    """Numbered lines that ask something and are not a list to Markdown, such as `1、如何…？`.
+    """Find numbered lines that ask something and are not lists in Markdown, such as `1、如何…？`.
 
-    One right above another numbered line is not answered: links to tutorials stand like that."""
+    A line right above another numbered line has no answer: lists of links to tutorials look like that."""
     for block in blocks:
         lines = block.content.split("\n") if block.kind == "paragraph" else []
         for offset, line in enumerate(lines):
@@ -195,13 +195,13 @@ def _numbered_lines(blocks: Sequence[SourceBlock], wording: Wording) -> Iterator
 
 
 def _paragraphs(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    """Paragraphs of a section, of the items of its lists and of its quotations."""
+    """Yield the paragraphs of a section, including those in lists and quotations."""
     for block in blocks:
         yield from (block,) if block.kind == "paragraph" else _paragraphs(block.children)
 
 
 def _until_answer(line: str, wording: Wording) -> tuple[str, str]:
-    """A marked line as question and answer, where both stand in it: `Q: … A: …`, `**Q: …?** …`."""
+    """Split a marked line into question and answer, if it has both: `Q: … A: …`, `**Q: …?** …`."""
     strong = _STRONG.match(line.strip())
     only_mark = strong and wording.question_mark.fullmatch(f"{strong['title'].rstrip(' .:：')}:")
     if strong and strong["rest"].strip(" :：") and not only_mark:
@@ -221,4 +221,4 @@ STYLES: Mapping[str, Finder] = {
     "item": _items,
     "numbered": _numbered_lines,
 }
-"""The first that fits a page is the one that is believed."""
+"""Styles in order of precedence: the first that fits is used."""

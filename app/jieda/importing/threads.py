@@ -1,7 +1,7 @@
-"""Threads of an issue tracker, out of what its command line or its export says: one JSON array, or JSON lines.
+"""Reads threads of an issue tracker from the output of its command line or its export: a JSON array, or JSON lines.
 
-`gh issue list --json …`, GitHub's, GitLab's and Gitee's REST answers and GitLab's project export name the same things
-differently; a table has the names. Nothing is fetched.
+`gh issue list --json …`, the REST answers of GitHub, GitLab and Gitee, and GitLab's project export use different field
+names; tables have all of them. Nothing is fetched.
 """
 
 import json
@@ -16,7 +16,7 @@ from jieda.importing.wording import Wording
 
 MAX_BYTES = 256 << 20
 MAX_TEXT = 256 << 10
-"""Characters of a thread that are looked at."""
+"""Maximum of characters that are read of a text in a thread."""
 
 TITLE = ("title",)
 TEXT = ("body", "description", "text", "note")
@@ -34,7 +34,7 @@ REFERENCE = re.compile(r"(?<![\w/#])#(\d+)\b|/issues/(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What somebody answered in a thread; `reactions` counts those that agree."""
+    """A comment in a thread; `reactions`: number of approving ones."""
 
     author: str
     text: str
@@ -44,7 +44,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One issue. `replies` counts its comments, of which `comments` may hold none."""
+    """One issue. `replies`: number of its comments, even if `comments` is empty."""
 
     url: str
     number: str
@@ -58,18 +58,18 @@ class Thread:
 
     @property
     def quotes(self) -> bool:
-        """Whether it quotes a program."""
+        """Whether its text has a code block."""
         return FENCE.search(self.text) is not None
 
     @property
     def logs(self) -> str:
-        """What it quotes of programs, or its title and all that it says where it quotes nothing."""
+        """Code blocks of its author; the title and the author's whole text if there are none."""
         said = "\n".join([self.text, *(each.text for each in self.comments if each.author == self.author)])
         quoted = "\n".join(found[2].strip("\n") for found in FENCE.finditer(said))
         return quoted or f"{self.title}\n{said}"
 
     def duplicates(self) -> Iterator[str]:
-        """The numbers of threads that its comments call the same."""
+        """Yield the numbers of threads that its text or comments call duplicates."""
         same = Wording.load().same_thread
         for text in (self.text, *(each.text for each in self.comments)):
             for line in text.splitlines():
@@ -78,7 +78,7 @@ class Thread:
 
 
 def read_threads(file: Path) -> tuple[Thread, ...]:
-    """The threads in a file, each once, pull requests left out. Raises LoadingError."""
+    """Read the threads in a file, each once, without pull requests. Raises LoadingError."""
     try:
         if file.stat().st_size > MAX_BYTES:
             raise LoadingError(f"{file} has more than {MAX_BYTES >> 20} MiB: export fewer threads at a time")
@@ -110,7 +110,7 @@ def _objects(text: str, file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _thread(given: Mapping[str, Any]) -> Thread | None:
-    """Return None for what has no title or no address."""
+    """Convert an object to a thread; None if it has no title or no address."""
     title, url = _text(given, TITLE), _text(given, ADDRESS)
     if not (title and url.startswith(("https://", "http://"))):
         return None
@@ -152,7 +152,7 @@ def _author(given: Mapping[str, Any]) -> str:
 
 
 def _reactions(given: Mapping[str, Any]) -> int:
-    """How many agree: thumbs up and what is as friendly, whatever the tracker calls it."""
+    """Return the number of approving reactions, from any tracker's fields."""
     groups = given.get("reactionGroups")
     if isinstance(groups, list):
         kind = [each for each in groups if each.get("content") not in {"THUMBS_DOWN", "CONFUSED"}]
@@ -164,8 +164,8 @@ def _reactions(given: Mapping[str, Any]) -> int:
 
 
 def solution(thread: Thread) -> Comment | None:
-    """The comment that solved a thread: the last one that says what helped, or that somebody says helped him. A bare
-    thanks counts for the comment of somebody else before it."""
+    """Return the comment that solved a thread: the last one with a phrase of success, or, if that is only a short
+    thanks, the previous comment of somebody else."""
     wording = Wording.load()
     found: Comment | None = None
     for place, each in enumerate(thread.comments):
@@ -179,5 +179,5 @@ def solution(thread: Thread) -> Comment | None:
 
 
 def _unquoted(text: str) -> str:
-    """A comment without what it quotes of another, or of a program."""
+    """Return a comment without quotations and code blocks."""
     return "\n".join(line for line in FENCE.sub("", text).splitlines() if not line.startswith(">")).strip()

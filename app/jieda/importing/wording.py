@@ -1,4 +1,4 @@
-"""The general wording of questions and answers in either language, out of `wording.toml`."""
+"""The general wording of questions and answers in both languages, from `wording.toml`."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ _ENDS_ASKING = re.compile(r"[?？][\s\"'”’)）*_`!！]*$|[?？]\s")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """`parts` maps the whole of a folded title to a section's key; `around`, `sections`, columns hold such titles."""
+    """Words and patterns. `parts`: folded title to section key; `around`, `sections` and columns: folded titles."""
 
     openers: frozenset[str]
     asked: tuple[str, ...]
@@ -46,7 +46,7 @@ class Wording:
     @classmethod
     @cache
     def load(cls) -> "Wording":
-        """The shipped wording, read once."""
+        """Load the shipped wording, once."""
         raw = tomllib.loads(FILE.read_text(encoding="utf-8"))
         question, column = raw["question"], raw["column"]
         return cls(
@@ -75,11 +75,11 @@ class Wording:
         )
 
     def marked(self, title: str) -> bool:
-        """Whether the text says of itself that it is a question: `Q:`, `Q12.`, `问：`."""
+        """Whether the text is marked as a question: `Q:`, `Q12.`, `问：`."""
         return self.question_mark.match(title) is not None
 
     def count(self, title: str) -> int:
-        """The number in the mark of a question, `Q12:`, or 0."""
+        """Return the number in the mark of a question, such as `Q12:`, or 0."""
         mark = self.question_mark.match(title)
         return int("".join(filter(str.isdigit, mark[0] if mark else "")) or 0)
 
@@ -91,7 +91,7 @@ class Wording:
         return bool(_ENDS_ASKING.search(title)) or opens or any(word in folded for word in self.asked)
 
     def troubled(self, title: str) -> bool:
-        """Whether the text tells of something that goes wrong."""
+        """Whether the text describes a problem."""
         folded = title.casefold().replace("’", "'")
         words = set(_ENGLISH_WORD.findall(folded))
         return (
@@ -101,11 +101,11 @@ class Wording:
         )
 
     def names_error(self, title: str) -> bool:
-        """Whether the text quotes the name of an exception, a signal or an error number."""
+        """Whether the text contains the name of an exception, a signal or an error number."""
         return _ERROR_NAME.search(title) is not None
 
     def likeness(self, title: str) -> float:
-        """How much a title reads like a question, 0 to 1."""
+        """Return how much a title reads like a question, 0 to 1."""
         if self.is_part(title) or self.surrounds(title):
             return 0.0
         if title.rstrip().endswith((":", "：", "...", "…")):
@@ -115,28 +115,28 @@ class Wording:
         return 0.8 if self.troubled(title) else 0.2
 
     def surrounds(self, title: str) -> bool:
-        """Whether a title heads what surrounds the questions of a page, or says that one's own is not among them."""
+        """Whether a title is of material around the questions of a page, or means "my question is not listed"."""
         return fold_title(title) in self.around or self.unanswered.search(title.replace("’", "'")) is not None
 
     def part(self, title: str) -> str:
-        """The key of the section that a title such as `Solution:` names, or nothing."""
+        """Return the key of the section that a title such as `Solution:` names, or an empty text."""
         return self.parts.get(fold_title(title), "")
 
     def is_part(self, title: str) -> bool:
-        """Whether a title names a part of an answer, alone or counted and with words of its own: `Step 2: copy it`."""
+        """Whether a title names a part of an answer, alone or with a number and more words: `Step 2: copy it`."""
         counted = _COUNTED.match(title)
-        # Problems that are counted are questions each.
+        # A numbered problem is a question of its own.
         key = self.part(counted[1]) if counted else ""
         return bool(self.part(title)) or key in {"cause", "fix", "steps", "example"}
 
     def holds_questions(self, title: str) -> bool:
-        """Whether a section or a page is called one of questions: `FAQ`, `Known issues (FAQ)`, `安装常见问题`."""
+        """Whether a section or page is named for questions: `FAQ`, `Known issues (FAQ)`, `安装常见问题`."""
         pieces = [fold_title(piece) for piece in (title, *_PIECES.split(title))]
         endings = tuple(name for name in self.sections if not name.isascii())
         return any(piece in self.sections or piece.endswith(endings) for piece in pieces)
 
     def sorts_of(self, title: str) -> frozenset[str]:
-        """What the question is about in the most general words, the same for both languages."""
+        """Return the general types of a question (how, why, …), which do not depend on its language."""
         folded = title.casefold()
         words = set(_ENGLISH_WORD.findall(folded))
         return frozenset(
@@ -144,7 +144,7 @@ class Wording:
         )
 
     def without_mark(self, title: str) -> str:
-        """The title without the mark, label or number in front of it."""
+        """Return the title without its leading mark, label or number."""
         bare = self.label.sub("", self.question_mark.sub("", title, count=1), count=1)
         return (
             re.sub(
@@ -155,7 +155,7 @@ class Wording:
 
 
 def fold_title(title: str) -> str:
-    """Letters, digits and Han characters of a title in lower case, numbers in front and symbols taken away."""
+    """Return the words of a title in lower case, without a leading number and symbols."""
     text = unicodedata.normalize("NFKC", title).casefold()
     text = re.sub(rf"^\W*{_NUMBER}\s*[.、)]\s*", "", text)
     return " ".join(re.findall(r"[\w&]+", text.replace("'", "")))
@@ -166,7 +166,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _phrases(text: str) -> re.Pattern[str]:
-    """English phrases as whole words, Chinese ones anywhere, in any case."""
+    """Return a pattern for English phrases as whole words and Chinese ones anywhere, in any case."""
     said = [re.escape(each.replace("|", " ")) for each in text.split()]
     return re.compile("|".join(rf"\b{each}\b" if each.isascii() else each for each in said), re.IGNORECASE)
 
@@ -180,7 +180,7 @@ def _parts(raw: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _mark(text: str) -> re.Pattern[str]:
-    """`Q:`, `Q 1.`, `**问：`, `[Q]`; a number counts only in front of the colon or point."""
+    """Return a pattern for marks such as `Q:`, `Q 1.`, `**问：`, `[Q]`; a number must precede the colon or point."""
     names = "|".join(sorted(map(re.escape, _spellings(text.split())), key=len, reverse=True))
     return re.compile(
         rf"^[\s*_#>]*(?:[\[【(（](?:{names})\s*\d*[\]】)）]\s*[:：]?"
