@@ -1,1 +1,1 @@
-"""Markdown files to a library of entries. Knows nothing of search or the web."""
+"""Turns Markdown files into a library of entries. Does not depend on search or the web."""

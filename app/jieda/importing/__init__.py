@@ -1,1 +1,1 @@
-"""`jieda import`: pages of questions and answers, found as they are, become drafts of entries."""
+"""Converts existing pages of questions and answers into draft entries, for `jieda import`."""

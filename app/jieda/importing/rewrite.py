@@ -67,7 +67,7 @@ def tidy(text: str) -> str:
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
-    """The text with `change` applied to every stretch of it that is neither a code block nor a code span."""
+    """Apply `change` to all text outside code blocks and code spans."""
     lines = text.split("\n")
     code = code_lines(lines)
     out: list[str] = []

@@ -1,1 +1,1 @@
-"""What is served: built once and incrementally by whoever holds the lock, opened and followed by every process."""
+"""Generations and snapshots: built incrementally by the process that holds the lock, opened by every process."""

@@ -212,7 +212,7 @@ class Knowledge:
             self._mend()
 
     def _is_of_others(self) -> bool:
-        """Whether the current generation was built from other directories; older versions did not record them."""
+        """Whether the current generation was built from other directories, as far as that was recorded."""
         told = read_pointer(self.data).content
         return bool(told) and told != tuple(map(str, self._settings.content))
 

@@ -1,1 +1,1 @@
-"""What a visitor can ask for, whichever surface they come by: limits, metrics and work each in one place."""
+"""Use cases, shared by all surfaces, with their limits and metrics in one place."""

@@ -1,1 +1,1 @@
-"""What commands write into content directories."""
+"""Writes and edits files in content directories."""

@@ -1,1 +1,1 @@
-"""Every rule that content is held to."""
+"""Checks content against all rules."""

@@ -1,1 +1,1 @@
-"""The body of an edition: Markdown to safe HTML, sections, links and plain text."""
+"""Converts the Markdown body of an edition to safe HTML, sections, links and plain text."""

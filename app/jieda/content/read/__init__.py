@@ -1,1 +1,1 @@
-"""Content directories to a Library: files read, parsed and joined."""
+"""Reads, parses and merges the files of content directories into a library."""

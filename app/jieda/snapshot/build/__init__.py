@@ -1,1 +1,1 @@
-"""Content directories to a generation."""
+"""Builds generations from content directories."""

@@ -1,1 +1,1 @@
-"""What generations are kept in: facts, tables, directories, and what processes tell each other."""
+"""Storage of facts and generations, and communication between processes."""

@@ -1,1 +1,1 @@
-"""What runs all the time: who builds when content changes, and who serves what was built."""
+"""Background work: building when content changes, and following the current generation."""

@@ -1,1 +1,1 @@
-"""What the workbench does: an entry that is being written, held against everything that is served."""
+"""Use cases of the workbench: an entry being written, checked against everything that is served."""
