@@ -29,7 +29,7 @@ class Language(StrEnum):
 
 
 class Kind(StrEnum):
-    """The kind of question that an entry answers."""
+    """What sort of question an entry answers."""
 
     ERROR = "error"
     HOW_TO = "how-to"
@@ -38,7 +38,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source of an entry's facts."""
+    """Where an entry's facts come from."""
 
     title: str
     url: str
@@ -251,7 +251,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in a content file: `path:line: rule: message`."""
+    """Something wrong in a content file: `path:line: rule: message`."""
 
     path: str
     """Relative to its content directory."""

@@ -1,8 +1,8 @@
-"""What the cluster is sent of a document, and what it is asked, finished terms in.
+"""The JSON of documents and requests for the cluster, made of finished terms.
 
 A candidate's score in the cluster is the sum over clauses of the best alternative, without coverage and with features
-of nine bits: good enough to choose a window, in which everything is worked out exactly. `rank_feature` with saturation
-and the pivot k1 is tf~ / (k1 + tf~); the boosts carry an idf of our own, so that shards don't matter.
+of nine bits: good enough to select a window, which is then scored exactly. `rank_feature` with saturation and the pivot
+k1 is tf~ / (k1 + tf~); the boosts include our own idf, so that shards don't matter.
 """
 
 import hashlib
@@ -23,24 +23,24 @@ from jieda.search.rank.scoring import idf
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
-"""Bytes of a term that are sent as they are. The cluster refuses whole documents for terms of 32,766 bytes."""
+"""Longer terms, in bytes, are replaced by digests. The cluster refuses whole documents for terms of 32,766 bytes."""
 DIGESTED = "\x01"
-"""Starts the digest of a term that is too long or no valid UTF-8; no term of ours starts with it."""
+"""Prefix of the digest of a term that is too long or not valid UTF-8; no term of ours starts with it."""
 BREAK = "\n"
-"""Stands between two texts among the atoms, so that no phrase is found across them; no atom contains it."""
+"""Separates two texts among the atoms, so that no phrase matches across them; no atom contains it."""
 REMEMBERED = 1 << 16
-"""Terms: most are in many documents."""
+"""Entries of the caches of terms: most are in many documents."""
 ESCAPES = str.maketrans({"%": "%25", ".": "%2E"})
 FORM = 4
-"""Raise it when the same document makes other features: then no index is taken over."""
+"""Version of the features. Raise it when the same document gets other features: then no index is cloned."""
 MOST_HITS = 10_000
 SMALLEST = 1e-30
-"""Least value of a feature: the cluster refuses 0, and floats of 32 bits end here."""
+"""Least value of a feature: the cluster refuses 0, and 32-bit floats end here."""
 
 
 @lru_cache(REMEMBERED)
 def spelled(term: str) -> str:
-    """A term as the cluster keeps it."""
+    """Return a term as the cluster stores it."""
     try:
         if len(term.encode()) <= LONGEST:
             return term
@@ -51,20 +51,20 @@ def spelled(term: str) -> str:
 
 @lru_cache(REMEMBERED)
 def feature(term: str) -> str:
-    """A term as the name of a feature: with a dot in it, it would be indexed and never found."""
+    """Return a term as the name of a feature, escaped: a name with a dot would be indexed but never found."""
     return spelled(term).translate(ESCAPES)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an index is spread over the nodes."""
+    """Number of shards and replicas of an index."""
 
     shards: int
     replicas: int
 
 
 def index_body(shape: Shape) -> dict[str, object]:
-    """What an index is created with. It has its replicas from the start: a node may be lost while it is loaded."""
+    """Return the settings and mappings of a new index. It has replicas from the start, as a node may fail meanwhile."""
     plain = {"type": "keyword", "doc_values": False}
     return {
         "settings": {
@@ -96,7 +96,7 @@ def index_body(shape: Shape) -> dict[str, object]:
 
 
 def source_of(document: Document, weighting: Weighting) -> str:
-    """The JSON that is sent of a document: its terms by weighted frequency, as precise as the cluster keeps it."""
+    """Return the JSON of a document, with terms by weighted frequency in the precision of the cluster."""
     zones = [document.zones.get(zone, {}) for zone in ZONES]
     norms = weighting.norms([sum(counts.values()) for counts in zones])
     worth = (np.array([weighting.zones[zone].weight for zone in ZONES]) / norms).tolist()
@@ -121,12 +121,12 @@ def source_of(document: Document, weighting: Weighting) -> str:
 
 Body = dict[str, Any]
 MOST_CLAUSES = 900
-"""Words looked up at most: the cluster refuses more than 1,024 parts of a query."""
+"""Most words looked up: the cluster refuses more than 1,024 parts of a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What words weigh in one index: how many documents are `holders` of some variants, of `total`, and k1."""
+    """The weights of words in one index: `holders` counts the documents with any of some variants, of `total`."""
 
     holders: Callable[[tuple[str, ...]], int]
     total: int
@@ -134,16 +134,16 @@ class Worth:
     lexicon: Lexicon
 
     def of(self, term: WeightedTerm) -> float:
-        """Weight times idf."""
+        """Return weight times idf."""
         return term.weight * idf(self.total, self.holders(term.variants))
 
     def present(self, term: WeightedTerm) -> list[str]:
-        """The variants that some document has."""
+        """Return the variants that some document has."""
         return [one for one in dict.fromkeys(term.variants) if self.lexicon.frequency(one)]
 
 
 def candidates(clauses: Sequence[Clause], worth: Worth) -> list[Body]:
-    """A query for each clause: the best of its ways, each the sum of its words."""
+    """Return a query for each clause: the best of its alternatives, each the sum of its words."""
 
     def term(_: Clause, way: Alternative, one: WeightedTerm) -> list[Body]:
         boost = way.weight * worth.of(one)
@@ -155,7 +155,7 @@ def candidates(clauses: Sequence[Clause], worth: Worth) -> list[Body]:
 
 
 def covered(clauses: Sequence[Clause], worth: Worth) -> tuple[list[Body], float]:
-    """Queries whose sum is what a document covers of a query's weight, and that weight."""
+    """Return queries whose scores add up to the weight that a document covers, and the query's total weight."""
     importance = {id(one): sum(map(worth.of, one.alternatives[0].terms)) for one in clauses}
 
     def term(clause: Clause, way: Alternative, one: WeightedTerm) -> list[Body]:
@@ -172,7 +172,7 @@ def covered(clauses: Sequence[Clause], worth: Worth) -> tuple[list[Body], float]
 def _by_clause(
     clauses: Iterable[Clause], term: Callable[[Clause, Alternative, WeightedTerm], list[Body]]
 ) -> list[Body]:
-    """A query for each clause whose words occur, for as many as there is room for; `term` gives those of a word."""
+    """Return a query for each clause whose words occur, up to MOST_CLAUSES words; `term` returns those of a word."""
     found = []
     room = MOST_CLAUSES
     for clause in clauses:
@@ -198,22 +198,22 @@ def _best(queries: Iterable[Body]) -> Body | None:
 
 
 def every(queries: Sequence[Body]) -> Body:
-    """Documents that pass all of some queries."""
+    """Return a query for documents that match all of some queries."""
     return {"bool": {"filter": list(queries)}} if queries else {"match_all": {}}
 
 
 def unscored(query: Body) -> Body:
-    """A query that adds nothing to scores."""
+    """Return a query that adds nothing to scores."""
     return {"constant_score": {"filter": query, "boost": 0.0}}
 
 
 def any_of(field: str, values: Iterable[str]) -> Body:
-    """Documents with any of some terms or keys."""
+    """Return a query for documents with any of some terms or keys."""
     return {"terms": {field: [spelled(value) for value in values]}}
 
 
 def holding(phrase: Sequence[str]) -> Body:
-    """Documents that hold atoms one behind the other."""
+    """Return a query for documents with consecutive atoms."""
     atoms = [{"span_term": {"atoms": spelled(atom)}} for atom in phrase]
     if len(atoms) == 1:
         return atoms[0]
@@ -221,7 +221,7 @@ def holding(phrase: Sequence[str]) -> Body:
 
 
 def passing(filters: Filters) -> list[Body]:
-    """Filters as queries; none where everything passes."""
+    """Return filters as queries; none if everything passes."""
     found: list[Body] = [
         {"terms": {facet: list(filters.facet(facet))}} for facet in FACETS if filters.facet(facet)
     ]
@@ -233,7 +233,7 @@ def passing(filters: Filters) -> list[Body]:
 
 
 def hits(query: Body, size: int) -> Body:
-    """A search for the ids of the best `size` documents."""
+    """Return a search for the ids of the best `size` documents."""
     return {
         "query": query,
         "size": size,
@@ -245,11 +245,11 @@ def hits(query: Body, size: int) -> Body:
 
 
 def counted(query: Body, aggregations: Mapping[str, Body], *, best: bool = False) -> Body:
-    """A search that only counts, and tells the `best` score if it is to."""
+    """Return a search that only counts; with `best` it also returns the highest score."""
     size = {"size": 1, "_source": False, "stored_fields": "_none_"} if best else {"size": 0}
     return {"query": query, **size, "track_total_hits": False, "aggs": aggregations}
 
 
 def matching(should: Sequence[Body], filters: Sequence[Body], least: int = 1) -> Body:
-    """Documents that pass and match `least` of some queries, ranked by these."""
+    """Return a query for documents that pass `filters` and match `least` of the `should` queries, which rank them."""
     return {"bool": {"should": list(should), "minimum_should_match": least, "filter": list(filters)}}

@@ -1,4 +1,4 @@
-"""The cluster as one: another node is asked where one fails, and nobody where all have failed a moment ago."""
+"""The client of the whole cluster: tries another node if one fails, and fails fast if all have just failed."""
 
 import itertools
 import json
@@ -17,17 +17,17 @@ JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 MSEARCH = "/_msearch?max_concurrent_searches=8"
 PASSING = frozenset({429, 502, 503, 504})
-"""What a node answers that cannot do now what it, or another one, can do soon."""
+"""Statuses of temporary failures: the same or another node may succeed soon."""
 SET_ASIDE = 5.0
-"""Seconds for which a node that failed is asked last."""
+"""Seconds for which a failed node is tried last."""
 OPEN_FOR = 2.0
-"""Seconds for which nobody is asked after all have failed: callers are told at once."""
+"""Seconds for which no node is tried after all have failed: calls fail at once."""
 PAUSE = 0.15
-"""Seconds until a node is asked again that was busy, or was missing shards: a copy takes over in about that time."""
+"""Seconds before a retry after a busy node or missing shards: a replica takes over in about that time."""
 
 
 class Refused(Exception):
-    """The cluster understood and refused; `status`, and the `kind` of its reason."""
+    """The cluster refused a request, with `status` and the `kind` of its reason."""
 
     def __init__(self, status: int, kind: str) -> None:
         super().__init__(f"{status} {kind}".strip())
@@ -36,14 +36,14 @@ class Refused(Exception):
 
 
 class Incomplete(Exception):
-    """An answer without some of its shards."""
+    """An answer lacks some shards."""
 
 
 class Cluster:
-    """Asks the nodes of a cluster in turn. Safe to share between threads."""
+    """Sends requests to the nodes of a cluster in turn. Safe to share between threads."""
 
     def __init__(self, access: Access) -> None:
-        """Raises OSError where the file of certificates cannot be read."""
+        """Raises OSError if the file of certificates cannot be read."""
         context = context_of(access)
         self._nodes = [Node(url, access, context) for url in access.urls]
         self._failed = [0.0] * len(self._nodes)
@@ -55,23 +55,23 @@ class Cluster:
 
     @property
     def failure(self) -> str:
-        """Why the cluster could not be asked last time; empty where it could."""
+        """Why the last request failed; empty if it did not."""
         return self._failure
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
-        """The answer to one request, decoded, for which a loader waits `patience` seconds. Raises Refused,
+        """Return the decoded answer to one request; a loader waits `patience` seconds. Raises Refused,
         ClusterUnavailable."""
         data = None if body is None else json.dumps(body).encode()
         return self._decoded(self._send(method, path, data, JSON, patience))
 
     def bulk(self, path: str, lines: bytes, patience: float) -> Any:
-        """The answer to lines of JSON that change something. Raises Refused, ClusterUnavailable."""
+        """Send lines of JSON that change something; return the answer. Raises Refused, ClusterUnavailable."""
         return self._decoded(self._send("POST", path, lines, LINES, patience))
 
     def searches(self, index: str, bodies: Sequence[object], patience: float = 0.0) -> list[dict[str, Any]]:
-        """The answers to some searches of one index, asked in one request, all of them from every shard.
+        """Run several searches of one index in one request; each answer includes every shard.
 
-        Raises Refused where there is no such index, ClusterUnavailable.
+        Raises Refused if there is no such index, ClusterUnavailable.
         """
         head = json.dumps({"index": index, "allow_partial_search_results": False})
         lines = "".join(f"{head}\n{json.dumps(body)}\n" for body in bodies).encode()
@@ -86,14 +86,14 @@ class Cluster:
                 time.sleep(PAUSE)
 
     def close(self) -> None:
-        """Closes the connections that nobody uses."""
+        """Close idle connections."""
         for node in self._nodes:
             node.close()
 
     def _send(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], patience: float
     ) -> NodeAnswer:
-        """Asks until a node answers: each twice, at most; who has `patience` goes on for that many seconds."""
+        """Try nodes until one answers: each at most twice, or with `patience` for that many seconds."""
         if not patience and time.monotonic() < self._closed_until:
             raise ClusterUnavailable(self._failure)
         deadline = time.monotonic() + (patience or 2 * self._timeout)
@@ -119,7 +119,7 @@ class Cluster:
         raise self._unavailable(reason)
 
     def _order(self) -> list[int]:
-        """Nodes in turn, those that failed a moment ago last."""
+        """Return the nodes in turn, recently failed ones last."""
         count = len(self._nodes)
         first = next(self._turn) % count
         now = time.monotonic()
@@ -151,13 +151,14 @@ class Cluster:
 
 
 def _kind(content: object) -> str:
-    """The kind of a failure, without what it quotes."""
+    """Return the kind of a failure, without quoted text."""
     error = content.get("error") if isinstance(content, dict) else None
     return str(error.get("type", "")) if isinstance(error, dict) else ""
 
 
 def _whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """Raises Incomplete where some shard or some time was missing, Refused where the search was."""
+    """Return a complete answer. Raises Incomplete if a shard is missing or the search timed out, Refused if it was
+    refused."""
     if "error" in answer:
         status = int(answer.get("status", 500))
         if status in {400, 404}:

@@ -1,6 +1,6 @@
-"""The cluster as an engine of search: opened by those who serve, kept in step by the one who builds.
+"""The cluster as a search engine: workers search it, the builder keeps it up to date.
 
-Over all hosts one loads at a time: a document in the cluster is held until a time that its holder puts off as it works.
+Only one host loads at a time: it holds a lease, a document in the cluster with an expiry that the holder renews.
 """
 
 import os
@@ -27,13 +27,13 @@ from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.generation import GENERATIONS
 
 LEASE = 120.0
-"""Seconds after which whoever has not put it off is taken for dead. Clocks of hosts may differ by a part of it."""
+"""Seconds until an unrenewed lease expires and its holder counts as dead. Host clocks may differ by a part of it."""
 LOOK_AGAIN = 0.5
 NAME = "lock"
 
 
 class Lease:
-    """Held; put off by `renew`."""
+    """A lease on loading, extended by `renew`."""
 
     def __init__(self, cluster: Cluster, index: str, length: float) -> None:
         self._cluster, self._index, self._length = cluster, index, length
@@ -42,7 +42,7 @@ class Lease:
         self._until = 0.0
 
     def take(self) -> bool:
-        """Whether it is held from now on: it was free, or its holder is dead. Raises ClusterUnavailable."""
+        """Try to take the lease; return whether it was free or expired. Raises ClusterUnavailable."""
         try:
             self._write(f"/{self._index}/_create/{NAME}?refresh=true")
         except Refused as error:
@@ -52,7 +52,7 @@ class Lease:
         return True
 
     def renew(self) -> None:
-        """Puts the end off, if it is time to. Raises ClusterUnavailable where somebody else holds it by now."""
+        """Extend the lease, if it is time to. Raises ClusterUnavailable if another host holds it by now."""
         if self._until - time.time() > self._length / 2:
             return
         try:
@@ -61,7 +61,7 @@ class Lease:
             raise ClusterUnavailable("another host loads in our place") from error
 
     def release(self) -> None:
-        """Lets others have it at once."""
+        """Release the lease."""
         with suppress(Refused, ClusterUnavailable):
             self._cluster.ask("DELETE", f"/{self._index}/_doc/{NAME}?{self._mark}")
 
@@ -93,8 +93,8 @@ def _mark(answer: dict[str, object]) -> str:
 def loading_alone(
     cluster: Cluster, index: str, pause: Callable[[], None], length: float = LEASE
 ) -> Iterator[Lease]:
-    """Holds the lease that is kept in `index`; while another host holds it, `pause` is called now and then, and what it
-    raises ends the waiting. Raises ClusterUnavailable."""
+    """Hold the lease that is kept in `index`. While another host holds it, call `pause` now and then; an exception from
+    it ends the waiting. Raises ClusterUnavailable."""
     body = {
         "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1"},
         "mappings": {"properties": {"owner": {"type": "keyword"}, "until": {"type": "double"}}},
@@ -118,19 +118,19 @@ Result = TypeVar("Result")
 
 
 class ClusterEngine:
-    """The cluster that a process searches, and loads where it builds."""
+    """The cluster that a process searches, and that the builder loads."""
 
     def __init__(self, access: Access, prefix: str, shape: Shape) -> None:
-        """Raises OSError where the file of certificates cannot be read."""
+        """Raises OSError if the file of certificates cannot be read."""
         self._cluster = Cluster(access)
         self._indexes = Indexes(self._cluster, prefix, shape, WEIGHTING)
         self._lock = f"{prefix}-control"
         self.name = f"opensearch {prefix} {shape.shards} {shape.replicas}"
-        """Part of a generation: with another one, another generation is built."""
+        """Part of the identity of a generation: a change of it triggers a build."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The one that settings ask for. Raises SettingsError where its certificates cannot be read, or keys are
+        """Create the engine of `settings`. Raises SettingsError if its certificates cannot be read, or keys are
         missing."""
         access = Access(
             settings.opensearch_url,
@@ -183,7 +183,7 @@ class ClusterEngine:
             self._indexes.make_current(index)
 
     def _told(self, work: Callable[[], Result]) -> Result:
-        """What `work` gives; a refusal, too, is a failure of the cluster."""
+        """Return the result of `work`; turn a refusal into a failure of the cluster."""
         try:
             return work()
         except Refused as error:
@@ -191,7 +191,7 @@ class ClusterEngine:
 
 
 def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:
-    """Who signs requests, where settings ask for it. Raises SettingsError where the keys are not there."""
+    """Return the signer of requests, if settings ask for one. Raises SettingsError if the keys are missing."""
     region = settings.opensearch_aws_region
     if not region:
         return None
@@ -208,14 +208,14 @@ def _index_of(directory: Path | None) -> str:
 
 
 def _indexes_of(data: Path) -> Iterator[str]:
-    """The indexes of all generations of a data directory."""
+    """Yield the indexes of all generations of a data directory."""
     for folder in (data / GENERATIONS).glob("*/index"):
         if name := _index_of(folder):
             yield name
 
 
 class LeanDocuments(Mapping[str, Document]):
-    """Documents without vectors: those stay where nobody else has to keep them."""
+    """Documents without vectors, which an index that a cluster searches does not need."""
 
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents

@@ -1,4 +1,4 @@
-"""An index in an OpenSearch cluster: asked for a window of candidates, which are judged by what lies here."""
+"""An index in an OpenSearch cluster, which selects a window of candidates; local columns judge them."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -42,46 +42,46 @@ from jieda.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
 from jieda.taxonomy import FACETS, Filters
 
 ROUNDING = 1 - 1e-6
-"""Sums in the cluster are of 32 bits: what is exactly at the bar is to pass it."""
+"""Tolerance for the 32-bit sums of the cluster: a document exactly at the threshold has to pass."""
 
 Count = Callable[[Body], Body]
-"""Asks the cluster to count."""
+"""Sends a counting request to the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
-    """How answers are counted where the window has not all of them: `coverage` are queries that sum up to what a
-    document covers, `weight` what there is to cover."""
+    """How to count answers beyond the window: `coverage` are queries whose scores add up to the weight that a document
+    covers, `weight` is the total weight."""
 
     coverage: Sequence[Body]
     weight: float
     ask: Count
     among: Sequence[Body]
-    """What only documents pass that the query language admits and that hold required phrases."""
+    """Filters of the query language and of required phrases."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateWindow:
-    """The documents that were chosen, by ascending `numbers` of the whole index, whose `ids` and `facets` these are."""
+    """The selected documents, by ascending `numbers` in the whole index; `ids` and `facets` are of the whole index."""
 
     ids: Sequence[str]
     facets: FacetColumns
     numbers: Numbers
 
     def passing(self, filters: Filters, without: str = "") -> Mask:
-        """Which of them pass all filters but the one on the facet `without`."""
+        """Return the mask of those that pass all filters but the one on the facet `without`."""
         mask = self.facets.passing(filters, without)
         return np.ones(len(self.numbers), np.bool_) if mask is None else mask[self.numbers]
 
     def counts(self, facet: str, among: Mask) -> dict[str, int]:
-        """How many of those `among` them carry each value of a facet."""
+        """Count the documents `among` them that have each value of a facet."""
         mask = np.zeros(self.facets.size, np.bool_)
         mask[self.numbers[among]] = True
         return self.facets.counts(facet, mask)
 
 
 class ClusterResult:
-    """Implements `protocol.Found`."""
+    """Implements `protocol.LookupResult`."""
 
     def __init__(  # noqa: PLR0913 - what was found, and how the rest is counted
         self,
@@ -94,8 +94,8 @@ class ClusterResult:
         complete: bool,
         dropped: bool,
     ) -> None:
-        """`dropped`: no document holds the required phrases, which those of the window do otherwise; `complete`: no
-        document outside the window has anything that was asked for. Raises ClusterUnavailable."""
+        """`dropped`: no document holds the required phrases; otherwise all in the window do. `complete`: no document
+        outside the window matches anything. Raises ClusterUnavailable."""
         self.columns = columns
         self.phrases_dropped = dropped
         self._wanted, self._window, self._pools = wanted, window, pools
@@ -112,8 +112,8 @@ class ClusterResult:
         self.near = self._chosen(self._standings.near & passing_here, wanted.near)
 
     def _see_beyond(self) -> None:
-        """Counts everywhere, and judges anew where some document outside the window covers more of the query, which
-        sets the bar for what answers."""
+        """Count in the whole index. If a document outside the window has a higher coverage, which raises the threshold
+        of answers, judge again."""
         best = self._count(_asked_for(self._wanted.filters))
         if best > self._best / ROUNDING and ANSWER_SHARE * best > ANSWER_COVERAGE:
             self._best = best
@@ -125,7 +125,7 @@ class ClusterResult:
         return self._pools[pool].shares(self._window.numbers[list(numbers)].tolist())
 
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
-        """How many documents answer and pass. Raises ClusterUnavailable."""
+        """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
         if self._complete:
             return tuple(int((self._answering & self._window.passing(one)).sum()) for one in filters)
         if missing := [one for one in filters if one not in self._totals]:
@@ -143,8 +143,8 @@ class ClusterResult:
         }
 
     def _count(self, filters: Sequence[Filters]) -> float:
-        """All counts that this search may need, in one request; the most that any document covers of the query, 0
-        where none passes the bar."""
+        """Fetch all counts that this search may need in one request. Return the highest coverage of the query, 0 if no
+        document passes the threshold."""
         held, known = self._counting.among, self._window.facets.values
         aggregations: dict[str, Body] = {
             f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
@@ -163,7 +163,7 @@ class ClusterResult:
         return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
 
     def _all_answers(self) -> Body:
-        """Every document that answers, as `rank.ranker.judge` says it of a window."""
+        """Return the query for all answers, by the rules of `rank.ranker.judge`."""
         if self.columns.recency is not None:
             return {"match_all": {}}
         least = max(ANSWER_COVERAGE, ANSWER_SHARE * self._best) * self._counting.weight * ROUNDING
@@ -196,38 +196,38 @@ class ClusterResult:
 
 
 def _asked_for(chosen: Filters) -> list[Filters]:
-    """What totals are asked for with some filters: with them, and with one less, or none."""
+    """Return the filters whose totals a search may need: `chosen`, each with one facet less, and none."""
     less = map(chosen.without, (*FACETS, "edition", "version"))
     return list(dict.fromkeys((chosen, *less, Filters())))
 
 
 FILE = "cluster.json"
 WINDOW = 100
-"""Candidates that are judged at least. Over the shipped entries 50 give every judged query the answer that the embedded
-index gives; among thousands that are nearly alike, 100 keep more of the first ten as they are."""
+"""Least number of candidates. Over the shipped entries 50 give every judged query the answer of the embedded index;
+among thousands of nearly equal entries, 100 keep more of its first ten."""
 WIDEST = 1000
-"""And at most: who turns that many pages finds them empty."""
+"""Most candidates: pages beyond are empty."""
 KNOWN_POOLS = 20_000
-"""Words in several forms whose holders are remembered."""
+"""Entries of the cache of holders of pools."""
 
 
 def write_index_name(directory: Path, name: str) -> None:
-    """Writes under which name the cluster keeps the index of a directory. Raises OSError."""
+    """Write the name of the index in the cluster to its local directory. Raises OSError."""
     write_signed(directory / FILE, {"index": name})
 
 
 def read_index_name(directory: Path) -> str:
-    """Raises IndexUnreadable where the name is missing or not as it was written."""
+    """Read the name. Raises IndexUnreadable if it is missing or not as written."""
     return str(read_signed(directory / FILE).get("index"))
 
 
 class ClusterIndex(EmbeddedIndex):
-    """An index of which a cluster chooses the candidates; `directory` has the same documents without their vectors."""
+    """An index whose candidates a cluster selects; `directory` has the same documents without their vectors."""
 
     waits = True
 
     def __init__(self, directory: Path, weighting: Weighting, cluster: Cluster, window: int = WINDOW) -> None:
-        """Asks the cluster for nothing yet. Raises IndexUnreadable."""
+        """Sends no request yet. Raises IndexUnreadable."""
         super().__init__(directory, weighting)
         self.name = read_index_name(directory)
         self._cluster = cluster
@@ -236,7 +236,7 @@ class ClusterIndex(EmbeddedIndex):
         self._worth = Worth(holders, len(self.collection), weighting.k1, self.lexicon)
 
     def is_there(self) -> bool:
-        """Whether the cluster answers from it; False where it has none of that name. Raises ClusterUnavailable."""
+        """Whether the cluster has an index of that name. Raises ClusterUnavailable."""
         try:
             self._cluster.searches(self.name, [{"size": 0}])
         except Refused as error:
@@ -244,7 +244,7 @@ class ClusterIndex(EmbeddedIndex):
         return True
 
     def find(self, wanted: Lookup) -> ClusterResult:
-        """Judges a window. Raises ClusterUnavailable, IndexUnreadable."""
+        """Fetch and judge a window. Raises ClusterUnavailable, IndexUnreadable."""
         size = min(WIDEST, max(self._window, wanted.window))
         required = self._required(wanted.required)
         dropped = required is not None and not required.any()
@@ -273,7 +273,7 @@ class ClusterIndex(EmbeddedIndex):
         )
 
     def _searches(self, wanted: Lookup, size: int, filters: list[Body]) -> list[Body]:
-        """The window: what has the words, and what has a key or the phrase."""
+        """Return the searches for the window: documents with the words, and those with a key or the phrase."""
         words = candidates(wanted.clauses, self._worth)
         groups = [[key for key in group if self.lexicon.has_key(key)] for group in wanted.keys]
         musts = [any_of("keys", keys) for keys in groups if keys]
@@ -283,7 +283,7 @@ class ClusterIndex(EmbeddedIndex):
         return [hits(query, size) for query in queries]
 
     def _among(self, within: Within | None) -> list[Body]:
-        """What only documents within some pass, by the fewer ids."""
+        """Return a filter for the documents of `within`: by their ids, or by those of all others if these are fewer."""
         if within is None:
             return []
         inside, outside = (
@@ -295,7 +295,7 @@ class ClusterIndex(EmbeddedIndex):
         return [{"bool": {"must_not": [outside]}}]
 
     def _latest(self, wanted: Lookup, size: int) -> Numbers:
-        """The latest documents, where operators alone list them."""
+        """Return the latest documents, if operators alone list them."""
         if wanted.within is None or not wanted.within.listed:
             return np.zeros(0, np.intp)
         passing_here = self.facets.passing(wanted.filters)
@@ -304,7 +304,7 @@ class ClusterIndex(EmbeddedIndex):
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
     def _columns(self, wanted: Lookup, numbers: Numbers, pools: Sequence[Pool]) -> Columns:
-        """What lies here of the documents of a window."""
+        """Return the local columns of the documents of a window."""
         phrase, written = self._phrase(wanted.phrase, wanted.writing)
         inside = np.isin(phrase, numbers)
         listed = wanted.within is not None and wanted.within.listed
@@ -319,7 +319,7 @@ class ClusterIndex(EmbeddedIndex):
         )
 
     def _pool_among(self, variants: tuple[str, ...], numbers: Numbers) -> Pool:
-        """The pool of some terms in a window: its postings count the window's documents from 0."""
+        """Return the pool of some terms in a window; its postings number the window's documents from 0."""
         terms = tuple(dict.fromkeys(variants))
         rows = pool_rows(self.collection, self._weighting, terms, numbers).ordered()
         frequencies = np.bincount(np.searchsorted(numbers, rows.documents), rows.amounts, len(numbers))
@@ -328,7 +328,7 @@ class ClusterIndex(EmbeddedIndex):
         return Pool(terms, Postings(found, saturation, self._worth.holders(terms)), lambda _: rows, 0)
 
     def _holders(self, variants: tuple[str, ...]) -> int:
-        """How many documents have any of some terms."""
+        """Count the documents that have any of some terms."""
         holding_any = np.zeros(len(self.collection), np.bool_)
         for place, segment in enumerate(self.collection.segments):
             for term in variants:

@@ -1,12 +1,12 @@
-"""The indexes of one team in a cluster: made beside, checked, and then named the current one.
+"""The indexes of one team in a cluster: each is built beside the others, checked, and then made the current one.
 
-PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once it is whole
-PREFIX-current   an alias to the one that was finished last
-PREFIX-control   a document that the one who loads holds, for all hosts, with the time until which it is held
+PREFIX-DIGEST    an index, by the digest of its generation; searched under this name, never changed once complete
+PREFIX-current   an alias of the index that was completed last
+PREFIX-control   the lease of the host that loads, with its expiry
 
-An index that is whole says so itself, in its mapping: what a dead builder left behind does not.
+A complete index is marked in its mapping: one that a dead builder left is not.
 
-Documents are sent in bulk: what is refused for now is sent again, what is refused for good is an error.
+Documents are sent in bulk: items refused temporarily are sent again, items refused permanently are an error.
 """
 
 import json
@@ -25,32 +25,32 @@ from jieda.search.index.document import Weighting
 from jieda.snapshot.snapshot import WantedIndex
 
 BATCH = 2 << 20
-"""Bytes that are sent at once."""
+"""Bytes of a batch."""
 PATIENCE = 60.0
-"""Seconds that a batch may take, or a request that makes or copies an index."""
+"""Timeout in seconds of a batch, and of a request that creates or copies an index."""
 AT_ONCE = 2
-"""Batches under way while the next one is put together."""
+"""Batches in flight while the next one is assembled."""
 TRIES = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds until refused items are sent again."""
 
 Item = tuple[str, bytes]
-"""The id of a document and its lines: what to do, and the document where it is written."""
+"""The id of a document and its lines: the action, and the document if it is written."""
 
 
 def written(document_id: str, source: str) -> Item:
-    """A document to be written, given as JSON."""
+    """Return the item that writes a document, given as JSON."""
     head = json.dumps({"index": {"_id": document_id}})
     return document_id, f"{head}\n{source}\n".encode()
 
 
 def deleted(document_id: str) -> Item:
-    """A document to be removed."""
+    """Return the item that deletes a document."""
     return document_id, (json.dumps({"delete": {"_id": document_id}}) + "\n").encode()
 
 
 def send(cluster: Cluster, index: str, items: Iterable[Item], pause: Callable[[], None]) -> int:
-    """Sends all items; how many. `pause` is called before each batch. Raises ClusterUnavailable, Refused."""
+    """Send all items and return their number. Calls `pause` before each batch. Raises ClusterUnavailable, Refused."""
     sent = 0
     under_way: deque[Future[None]] = deque()
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="jieda-load") as senders:
@@ -83,7 +83,7 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 
 def _send_batch(cluster: Cluster, index: str, batch: Sequence[Item]) -> None:
-    """An answer of 200 may hold items that were refused: those are sent again until none is left."""
+    """Send a batch. An answer of 200 may contain refused items: these are sent again until none is left."""
     left, wait = list(batch), FIRST_PAUSE
     for _ in range(TRIES):
         answer = cluster.bulk(f"/{index}/_bulk?timeout=30s", b"".join(lines for _, lines in left), PATIENCE)
@@ -98,7 +98,7 @@ def _send_batch(cluster: Cluster, index: str, batch: Sequence[Item]) -> None:
 
 
 def _is_to_be_sent_again(item: dict[str, dict[str, object]]) -> bool:
-    """Raises ClusterUnavailable where the document can never be written."""
+    """Whether an item was refused temporarily. Raises ClusterUnavailable if it can never be written."""
     (outcome,) = item.values()
     status = int(str(outcome["status"]))
     if status in PASSING:
@@ -114,11 +114,11 @@ def _is_to_be_sent_again(item: dict[str, dict[str, object]]) -> bool:
 log = logging.getLogger(__name__)
 
 GRACE = 600.0
-"""Seconds that an index outlives being current: other hosts may still have to leave it."""
+"""Seconds for which an index stays after it was current: other hosts may still search it."""
 MOST_CHANGED = 0.5
-"""With more changed than this part, everything is sent."""
+"""If more than this share has changed, everything is sent."""
 ASKED = 5
-"""Documents that are looked up before an index becomes the current one."""
+"""Documents looked up as a check before an index becomes the current one."""
 
 
 class Indexes:
@@ -132,22 +132,22 @@ class Indexes:
 
     @property
     def alias(self) -> str:
-        """Names the current index."""
+        """The alias of the current index."""
         return f"{self._prefix}-current"
 
     def named(self, digest: str) -> str:
         return f"{self._prefix}-{digest}"
 
     def is_whole(self, index: str) -> bool:
-        """Whether an index is there, finished, and none of its shards is lost. Raises ClusterUnavailable."""
+        """Whether an index exists and is complete, and no shard is lost. Raises ClusterUnavailable."""
         meta = self._meta(index)
         return meta is not None and bool(meta.get("whole")) and self._count(index) == meta.get("documents")
 
     def fill(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> None:
-        """Makes an index that holds what is wanted, checks it and finishes it; removes what there is of that name
-        before. `previous` is the index before it, empty where everything is to be sent.
+        """Create the wanted index, check it and mark it complete; an index of that name is removed first. `previous` is
+        the index before it, empty if everything is to be sent.
 
-        For whoever holds the lock. Raises ClusterUnavailable.
+        Call only while holding the lease. Raises ClusterUnavailable.
         """
         self._remove(index)
         try:
@@ -164,8 +164,7 @@ class Indexes:
             raise
 
     def make_current(self, index: str) -> None:
-        """Moves the alias in one step, and notes since when the index before is not current. Raises
-        ClusterUnavailable."""
+        """Move the alias atomically, and record the time in the previous index. Raises ClusterUnavailable."""
         before = [name for name in self._aliased() if name != index]
         actions: list[object] = [{"remove": {"index": name, "alias": self.alias}} for name in before]
         actions.append({"add": {"index": index, "alias": self.alias}})
@@ -175,8 +174,8 @@ class Indexes:
         self._ask("POST", "/_aliases", {"actions": actions})
 
     def prune(self, kept: Collection[str]) -> None:
-        """Removes what dead builders left, and indexes that have not been current for a while. For whoever holds the
-        lock. Raises ClusterUnavailable."""
+        """Remove leftovers of dead builders, and indexes that have not been current for a while. Call only while
+        holding the lease. Raises ClusterUnavailable."""
         current = {*kept, *self._aliased()}
         found = self._ask("GET", f"/{self._prefix}-*/_mapping")
         for index, content in found.items():
@@ -190,7 +189,7 @@ class Indexes:
     # ---- parts
 
     def _taken_over(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
-        """Copies the index before inside the cluster and sends what changed; False where that is not worth it."""
+        """Clone the previous index inside the cluster and send the changes; return False if that is not worth it."""
         meta = self._meta(previous) if previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
             return False
@@ -216,7 +215,7 @@ class Indexes:
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 
     def _check(self, index: str, wanted: WantedIndex) -> None:
-        """Counts, and looks some documents up by what they are known by. Raises ClusterUnavailable where any is
+        """Check the number of documents, and look some up by their keys. Raises ClusterUnavailable if any is
         missing."""
         if (count := self._count(index)) != len(wanted.documents):
             raise ClusterUnavailable(f"{count} of {len(wanted.documents)} documents arrived")
@@ -238,8 +237,8 @@ class Indexes:
             raise ClusterUnavailable("an index has no place for its shards")
 
     def _await_copies(self, index: str) -> None:
-        """Until they are there, as many as there is a place for: one node has none, and three lose nothing with one of
-        them from then on."""
+        """Wait until as many replicas exist as nodes allow: one node allows none, and three tolerate the loss of one
+        from then on."""
         wanted = "wait_for_events=languid&wait_for_no_initializing_shards=true"
         health = self._ask("GET", f"/_cluster/health/{index}?{wanted}&timeout=20s")
         if health["timed_out"]:
@@ -279,4 +278,4 @@ class Indexes:
 
 
 DIGITS = 16
-"""Of the digest in the name of an index."""
+"""Length of the digest in the name of an index."""

@@ -1,4 +1,4 @@
-"""One node of the cluster: its address, and connections to it that are used again. The one door to HTTP here.
+"""The HTTP client of one node of the cluster, with a pool of connections.
 
 A managed OpenSearch may ask for signed requests: Signature Version 4, as it is published in AWS's IAM User Guide,
 "Create a signed AWS API request"
@@ -22,12 +22,12 @@ from urllib.parse import parse_qsl, quote, urlsplit
 ALGORITHM = "AWS4-HMAC-SHA256"
 KEY_ID, SECRET, TOKEN = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"
 UNESCAPED = "-_.~"
-"""Beside letters and digits; everything else is escaped in the canonical form."""
+"""Characters other than letters and digits that the canonical form does not escape."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Credentials:
-    """Who signs. `token` belongs to credentials that were lent for a while; otherwise it is empty."""
+    """AWS credentials. `token` belongs to temporary ones; otherwise it is empty."""
 
     key_id: str
     secret: str
@@ -35,7 +35,7 @@ class Credentials:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Credentials":
-        """Those of the usual variables. Raises KeyError, with the name of one that is not set."""
+        """Return the credentials in the usual variables. Raises KeyError with the name of one that is not set."""
         for name in (KEY_ID, SECRET):
             if not environ.get(name, "").strip():
                 raise KeyError(name)
@@ -47,8 +47,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class RequestToSign:
-    """What is signed: `target` is path and query as they are sent, `headers` are those that the signature covers, and
-    `content` is the SHA-256 of the body in hexadecimal digits."""
+    """A request to sign: `target` is path and query as sent, `headers` are those that the signature covers, `content`
+    is the SHA-256 of the body in hexadecimal digits."""
 
     method: str
     target: str
@@ -57,7 +57,7 @@ class RequestToSign:
 
 
 def canonical(request: RequestToSign) -> str:
-    """The form of a request that both sides digest."""
+    """Return the canonical form of a request, of which both sides compute the digest."""
     path, _, query = request.target.partition("?")
     asked = sorted(
         (quote(name, UNESCAPED), quote(value, UNESCAPED))
@@ -78,7 +78,7 @@ def canonical(request: RequestToSign) -> str:
 
 
 def authorization(credentials: Credentials, scope: str, moment: str, request: RequestToSign) -> str:
-    """The header Authorization. `moment` is of the form 20150830T123600Z; `scope` is `region/service`."""
+    """Return the header Authorization. `moment` has the form 20150830T123600Z; `scope` is `region/service`."""
     whole_scope = f"{moment[:8]}/{scope}/aws4_request"
     text = "\n".join(
         (ALGORITHM, moment, whole_scope, hashlib.sha256(canonical(request).encode()).hexdigest())
@@ -102,7 +102,7 @@ class Signer:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def headers(self, method: str, host: str, target: str, body: bytes | None) -> dict[str, str]:
-        """What a request carries; `host` as it is sent, with its port where that is not the usual one."""
+        """Return the headers of a request; `host` as sent, with the port unless it is the usual one."""
         moment = self.now().strftime("%Y%m%dT%H%M%SZ")
         content = hashlib.sha256(body or b"").hexdigest()
         given = {"Host": host, "X-Amz-Date": moment, "X-Amz-Content-Sha256": content}
@@ -114,7 +114,7 @@ class Signer:
 
 
 KEPT_CONNECTIONS = 16
-"""Idle connections to one node."""
+"""Most idle connections to one node."""
 IDLE = 50.0
 """Seconds after which a connection is not used again: nodes and proxies close them after a minute or more."""
 
@@ -125,8 +125,8 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where a cluster is, and who asks. `ca` is a file of certificates to trust in place of the system's; a `signer`
-    signs each request."""
+    """Addresses and credentials of a cluster. `ca` is a file of certificates to trust in place of the system's; a
+    `signer` signs each request."""
 
     urls: tuple[str, ...]
     user: str = ""
@@ -139,7 +139,7 @@ class Access:
         return f"Access of {len(self.urls)} nodes"
 
     def headers(self) -> dict[str, str]:
-        """What every request carries."""
+        """Return the headers of every request."""
         if not self.user:
             return {}
         token = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
@@ -155,7 +155,7 @@ class NodeAnswer:
 
 
 class Node:
-    """Asks one node. Safe to share between threads."""
+    """Client of one node. Safe to share between threads."""
 
     def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
         """`context` for https."""
@@ -175,7 +175,7 @@ class Node:
     def ask(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
     ) -> NodeAnswer:
-        """Raises NodeFailed. A connection that the node closed while it was idle is replaced by a new one."""
+        """Send a request. Replaces a connection that the node closed while idle. Raises NodeFailed."""
         while (connection := self._taken()) is not None:
             try:
                 return self._asked(connection, method, path, body, headers, timeout)
@@ -218,7 +218,7 @@ class Node:
                 connection.sock.settimeout(timeout)
             response = connection.getresponse()
             answer = NodeAnswer(response.status, response.read())
-        except BaseException:  # also where this thread is stopped: half an answer may still come
+        except BaseException:  # also if this thread is stopped: half an answer may still come
             connection.close()
             raise
         if response.will_close:
@@ -228,7 +228,7 @@ class Node:
         return answer
 
     def _told(self, method: str, path: str, body: bytes | None) -> dict[str, str]:
-        """What a request carries besides what it is about: a signature holds for some minutes only."""
+        """Return the headers for authentication, new for each request: a signature is valid for some minutes only."""
         if self._sign is None:
             return self._headers
         return self._sign.headers(method, self._called, self._path + path, body)
@@ -261,7 +261,7 @@ def _host_header(host: str, port: int, *, secure: bool) -> str:
 
 
 def context_of(access: Access) -> ssl.SSLContext | None:
-    """What secure connections are checked by. Raises OSError where the file of certificates cannot be read."""
+    """Return the TLS context, if any URL needs it. Raises OSError if the file of certificates cannot be read."""
     if not any(url.startswith("https://") for url in access.urls):
         return None
     return ssl.create_default_context(cafile=access.ca)

@@ -9,7 +9,7 @@ from jieda.log.layout import NO_LAYOUT, LogLayout
 
 
 class Confidence(StrEnum):
-    """Confidence of a match, strongest first. docs/diagnosis.md says what each word means."""
+    """How sure a diagnosis is, strongest first. docs/diagnosis.md says what each word means."""
 
     EXACT = "exact"
     LIKELY = "likely"
@@ -17,7 +17,7 @@ class Confidence(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The conclusion of a diagnosis."""
+    """What a diagnosis comes to."""
 
     KNOWN = "known"
     """An entry explains the log, `exact` or `likely`."""
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class MatchReason(StrEnum):
-    """Why a log line supports an entry: it has the entry's error text, a rare name, or an error that it describes."""
+    """What a line of a log has that speaks for an entry: error text of its, a rare name, or what it tells of."""
 
     SIGNATURE = "signature"
     IDENTIFIER = "identifier"
@@ -42,8 +42,8 @@ class MatchReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MatchedLine:
-    """A line of the paste that supports a match. `line` counts from 1 in the text as pasted; `begins`: the offset in
-    `text` at which the prefixes of process, rank and time end."""
+    """A line of the paste that speaks for a match. `line` counts from 1 in the text as pasted; `begins`: the place in
+    `text` where the prefixes of process, rank and time end."""
 
     line: int
     text: str
@@ -95,8 +95,8 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class LogError:
-    """A failure in the log; `count` is its number of occurrences over all ranks. `wraps`: it only passes on a failure
-    of another process, according to `wrappers` of `failures.yaml`."""
+    """A failure that the log tells of; `count` is how often, over all ranks. `wraps`: it only passes on what failed in
+    another process, as `wrappers` of `failures.yaml` say."""
 
     type: str
     message: str

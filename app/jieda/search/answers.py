@@ -42,8 +42,8 @@ class ReasonType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a hit was found: `text` is the word of the query, `via` the entry's word for it (glossary, typo), or empty.
-    Both are empty for a match by meaning, which concerns the whole query."""
+    """`text` is what was asked for; `via` is what the entry has instead (glossary, typo), or empty. A meaning is of the
+    whole query: both are empty."""
 
     type: ReasonType
     text: str
@@ -116,7 +116,7 @@ class FacetCount:
 
 
 class SuggestionType(StrEnum):
-    """The kind of a suggestion for a search with few or no hits."""
+    """What kind of way out is offered where little or nothing was found."""
 
     SPELLING = "spelling"
     NEAR_MISS = "near_miss"
@@ -174,7 +174,7 @@ class SearchAnswer:
 
 
 class CompletionType(StrEnum):
-    """The kind of a completion."""
+    """What a completion is."""
 
     TITLE = "title"
     IDENTIFIER = "identifier"

@@ -1,9 +1,9 @@
-"""One file of named arrays, mapped into memory when opened: nothing is decoded, and processes share the pages.
+"""A file of named arrays, memory-mapped when opened: nothing is decoded, and processes share the pages.
 
     JIEDAIX1 · length of the header, 8 bytes little-endian · header, JSON · arrays, each at a multiple of ALIGNMENT
 
-The header names each array with its type, length and place, and has a CRC-32 of all that follows. The file is named by
-the digest of its header: a file that has been changed anywhere is noticed, and two files of one name are the same.
+The header lists each array with its type, length and offset, and has a CRC-32 of all that follows. The file name is the
+digest of the header: any change of a file is detected, and two files of one name are equal.
 """
 
 import errno
@@ -35,14 +35,14 @@ MAGIC = b"JIEDAIX1"
 LENGTH_BYTES = 8
 ALIGNMENT = 64
 PIECE = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 SUFFIX = ".seg"
 TYPES = {"|i1", "|u1", "<u2", "<u4", "<i4", "<i8"}
-"""What an array may be of: whole numbers, so that any bytes are some array."""
+"""Types of arrays: integers only, so that any bytes are a valid array."""
 
 
 def write_arrays(directory: Path, arrays: Mapping[str, Array]) -> str:
-    """Writes one-dimensional arrays to a new file below `directory`; its name, without SUFFIX. Raises OSError."""
+    """Write one-dimensional arrays to a new file in `directory`; return its name without SUFFIX. Raises OSError."""
     places: dict[str, tuple[str, int, int]] = {}
     pieces: list[bytes] = []
     place = checksum = 0
@@ -65,9 +65,9 @@ def write_arrays(directory: Path, arrays: Mapping[str, Array]) -> str:
 
 
 def read_arrays(directory: Path, name: str, *, verified: bool = True) -> dict[str, Array]:
-    """The arrays of a file, read-only. Raises IndexUnreadable where anything in it is not as it was written.
+    """Return the arrays of a file, read-only. Raises IndexUnreadable if anything in it differs from what was written.
 
-    Without `verified` the checksum is not worked out: for files that this process has verified before.
+    Without `verified` the checksum is not computed: for files that this process has verified before.
     """
     path = directory / f"{name}{SUFFIX}"
     try:
@@ -89,7 +89,8 @@ def read_arrays(directory: Path, name: str, *, verified: bool = True) -> dict[st
 
 
 def _checksum(path: Path, start: int) -> int:
-    """Of a file, from a place on. It is read piece by piece: pages that were looked at in a mapping stay in memory."""
+    """Compute the checksum of a file from `start` on. Reads piece by piece: pages read through a mapping would stay in
+    memory."""
     total = 0
     with path.open("rb") as file:
         file.seek(start)
@@ -110,14 +111,13 @@ def _digest(header: bytes) -> str:
 
 
 def narrow(values: Array) -> Array:
-    """Whole numbers, none negative, in the smallest type that holds them all."""
+    """Return non-negative integers in the smallest type that holds them all."""
     most = int(values.max(initial=0))
     return values.astype("|u1" if most < 1 << 8 else "<u2" if most < 1 << 16 else "<u4")
 
 
 def link_arrays(source: Path, name: str, target: Path) -> None:
-    """Has the directory `target` hold a file that `source` has, by a hard link where that works. Raises OSError, also
-    where something else stands in the file's place."""
+    """Link or copy a file of `source` into the directory `target`. Raises OSError, also if it is not a plain file."""
     place = source / f"{name}{SUFFIX}"
     if not stat.S_ISREG(place.lstat().st_mode):
         raise OSError(errno.EINVAL, "is no plain file", str(place))
@@ -128,13 +128,13 @@ def link_arrays(source: Path, name: str, target: Path) -> None:
 
 
 def write_signed(path: Path, content: Mapping[str, object]) -> None:
-    """Raises OSError."""
+    """Write JSON with a checksum. Raises OSError."""
     signed = {**content, "checksum": _signature_of(content)}
     path.write_text(json.dumps(signed, sort_keys=True), encoding="utf-8")
 
 
 def read_signed(path: Path) -> dict[str, Any]:
-    """What was written, without its checksum. Raises IndexUnreadable where it is missing or says something else."""
+    """Read JSON, without its checksum. Raises IndexUnreadable if it is missing or differs from what was written."""
     try:
         if not path.is_file():  # to open a pipe would take for ever
             raise IndexUnreadable(f"{path.parent}: there is no {path.name}")
@@ -150,18 +150,18 @@ def _signature_of(content: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-# Of UTF-8: no text goes on behind it. Lone surrogates, which a query may hold, are kept as they are.
+# LAST sorts after any UTF-8 text. Lone surrogates, which a query may have, are kept as they are.
 LAST = b"\xff"
 ERRORS = "surrogatepass"
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8, whose order is that of the characters."""
+    """Encode as UTF-8, which sorts like the characters."""
     return text.encode("utf-8", ERRORS)
 
 
 class Strings:
-    """Sorted strings, kept as bytes, each decoded when it is looked at."""
+    """Sorted strings, kept as bytes and decoded on access."""
 
     def __init__(self, arrays: Mapping[str, Array], name: str) -> None:
         self._text = arrays[f"{name}.text"].data
@@ -171,11 +171,11 @@ class Strings:
         return len(self._offsets) - 1
 
     def bytes_at(self, number: int) -> bytes:
-        """String `number`, undecoded."""
+        """Return string `number`, undecoded."""
         return bytes(self._text[self._offsets[number] : self._offsets[number + 1]])
 
     def at(self, number: int) -> str:
-        """String `number`."""
+        """Return string `number`."""
         return self.bytes_at(number).decode("utf-8", ERRORS)
 
     def find(self, text: str) -> int | None:
@@ -184,7 +184,7 @@ class Strings:
         return number if number < len(self) and self.bytes_at(number) == wanted else None
 
     def prefixed(self, prefix: str) -> range:
-        """The numbers of the strings that start with `prefix`."""
+        """Return the numbers of the strings that start with `prefix`."""
         wanted = encoded(prefix)
         return range(self._place(wanted), self._place(wanted + LAST))
 
@@ -206,7 +206,7 @@ class Strings:
 
 
 def string_arrays(name: str, strings: Sequence[str]) -> dict[str, Array]:
-    """What `Strings` reads, of sorted strings."""
+    """Return the arrays that `Strings` reads, of sorted strings."""
     pieces = list(map(encoded, strings))
     offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
     np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
@@ -218,8 +218,8 @@ def string_arrays(name: str, strings: Sequence[str]) -> dict[str, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Strings, in any order, and where each occurs: row i says that `strings[numbers[i]]` occurs at
-    `columns[0][i]`, `columns[1][i]` …; all arrays have one length."""
+    """Strings, in any order, and their occurrences: by row i, `strings[numbers[i]]` occurs at `columns[0][i]`,
+    `columns[1][i]` …; all arrays have one length."""
 
     strings: Sequence[str]
     numbers: Array
@@ -239,14 +239,14 @@ class Table:
         return None if number is None else slice(int(self.starts[number]), int(self.starts[number + 1]))
 
     def occurrences(self) -> Occurrences:
-        """All of it, to be written anew."""
+        """Return all rows, for writing them again."""
         starts = self.starts.astype(np.int64)
         counts = starts[1:] - starts[:-1]
         return Occurrences(self.strings.all(), np.repeat(np.arange(len(self.strings)), counts), self.columns)
 
 
 def table_arrays(name: str, found: Occurrences) -> dict[str, Array]:
-    """What `Table` reads: strings that occur, sorted; rows by string, then by their columns from the first on."""
+    """Return the arrays that `Table` reads: strings that occur, sorted; rows by string, then by columns in order."""
     order = sorted(range(len(found.strings)), key=found.strings.__getitem__)
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
@@ -269,15 +269,15 @@ log = logging.getLogger(__name__)
 def kept_arrays(
     folders: Sequence[Path], key: str, make: Callable[[], Mapping[str, Array]]
 ) -> dict[str, Array]:
-    """What lies in one of `folders` under `key`; made, and kept in the first of them that can be written, where there
-    is nothing or not what was written. Other keys are removed from that. Raises JiedaError where nothing can be kept,
+    """Return the arrays cached in one of `folders` under `key`. If there are none, or damaged ones, make them and cache
+    them in the first writable folder, from which other keys are removed. Raises JiedaError if nothing can be cached,
     and what `make` raises."""
     found = (arrays for folder in folders if (arrays := _kept(folder / key)))
     return next(found, None) or _made(folders, key, make())
 
 
 def _kept(folder: Path) -> dict[str, Array]:
-    """What lies in a folder; empty where that is nothing, or not what was written."""
+    """Return the arrays in a folder; empty if there are none, or damaged ones."""
     for file in folder.glob(f"*{SUFFIX}"):
         try:
             return read_arrays(folder, file.stem)
@@ -300,7 +300,7 @@ def _made(folders: Sequence[Path], key: str, arrays: Mapping[str, Array]) -> dic
 
 
 def _written(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Renamed into place when whole: others may be reading, or writing the same. Raises OSError."""
+    """Write the arrays, renamed into place when complete: others may read, or write the same. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=BUILDING, dir=folder) as aside:
         name = write_arrays(Path(aside), arrays)
@@ -310,8 +310,8 @@ def _written(folder: Path, key: str, arrays: Mapping[str, Array]) -> dict[str, A
 
 
 def _sweep(folder: Path, kept: str) -> None:
-    """Removes what something else or other code left; what is mapped stays readable. Without anything `kept`, the
-    folder itself, which is a temporary one."""
+    """Remove arrays of other sources or other code; mapped files stay readable. If `kept` is empty, remove the folder,
+    which is a temporary one."""
     if not kept:
         shutil.rmtree(folder, ignore_errors=True)
         return

@@ -1,8 +1,8 @@
-"""The index as a Whoosh index: our columns behind Whoosh's own seams, so that any query of Whoosh runs over them.
+"""The index as a Whoosh index: our columns behind Whoosh's interfaces, so that any Whoosh query runs over them.
 
-`WhooshIndex(index, analyzer).searcher()` is a `whoosh.searching.Searcher`. Its terms are the atoms of texts, as phrases
-and exact writings have them, its positions their slots; tags, languages and days are terms of fields of their own.
-Nothing of Whoosh's files is used: segments are mapped arrays, and nothing is unpickled.
+`WhooshIndex(index, analyzer).searcher()` is a `whoosh.searching.Searcher`. Its terms are the atoms of texts, as for
+phrases and exact matches, its positions their slots; tags, languages and days are terms of their own fields. Whoosh's
+file format is not used: segments are mapped arrays, and nothing is unpickled.
 """
 
 from bisect import bisect_left
@@ -24,16 +24,16 @@ from jieda.search.index.protocol import Mask
 from jieda.search.whoosh.schema import ID, TAGS, TEXTS, schema_of
 
 KEPT_TERMS = 256
-"""Terms whose occurrences are at hand: a query asks for those of one term several times."""
+"""Entries of the cache of occurrences: a query reads those of one term several times."""
 
 _LENGTHS = np.array([byte_to_length(number) for number in range(256)])
-"""The lengths that Whoosh keeps apart: a field's length in a document takes a byte."""
+"""The lengths that Whoosh distinguishes: it stores the length of a field in a byte."""
 _ZONE_MASKS = {field: np.isin(ZONES, zones) for field, zones in TEXTS.items()}
 
 
 class Occurrence(NamedTuple):
-    """Where a term of a field occurs: `documents`, ascending, how often in each, and of a text the positions, those of
-    a document one behind the other."""
+    """Occurrences of a term of a field: `documents`, ascending, the count in each, and for texts the positions, grouped
+    by document."""
 
     documents: Array
     counts: Array
@@ -41,19 +41,19 @@ class Occurrence(NamedTuple):
 
 
 class ColumnMatcher(matching.ListMatcher):  # type: ignore[misc] # it ships no types
-    """The postings of a term; a place further on is looked up."""
+    """The postings of a term, with binary search to skip ahead."""
 
     _i: int
 
     def skip_to(self, id: int) -> None:  # noqa: A002 - Whoosh's own name
-        """The first posting at or behind a document."""
+        """Skip to the first posting at or after a document."""
         if not self.is_active():
             raise matching.ReadTooFar
         self._i = bisect_left(self._ids, id, self._i)
 
 
 class ColumnReader(columns.ColumnReader):  # type: ignore[misc] # it ships no types
-    """The values of a field by document, to sort and group by."""
+    """The values of a field by document, for sorting and grouping."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         super().__init__(None, 0, 0, len(values))
@@ -91,7 +91,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
     doc_count = doc_count_all
 
     def stored_fields(self, document: int) -> dict[str, str]:
-        """The id of a document; the entry itself lies elsewhere."""
+        """Return the id of a document; the entry itself is stored elsewhere."""
         return {ID: self._collection.ids[document]}
 
     # ---- terms
@@ -100,11 +100,11 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return term[0] in self.schema and bool(len(self._of(*term).documents))
 
     def lexicon(self, fieldname: str) -> list[bytes]:
-        """All terms of a field, sorted."""
+        """Return all terms of a field, sorted."""
         return self.expand_prefix(fieldname, b"")
 
     def expand_prefix(self, fieldname: str, prefix: str | bytes) -> list[bytes]:
-        """The terms of a field that start with a prefix, sorted."""
+        """Return the terms of a field that start with a prefix, sorted."""
         if fieldname not in self.schema:
             raise reading.TermNotFound(fieldname)
         start = prefix if isinstance(prefix, bytes) else encoded(prefix)
@@ -113,7 +113,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return [term for term in self._tag_terms(fieldname) if term.startswith(start)]
 
     def all_terms(self) -> Iterator[tuple[str, bytes]]:
-        """Each term with its field, sorted."""
+        """Yield each term with its field, sorted."""
         return ((name, term) for name in self.indexed_field_names() for term in self.lexicon(name))
 
     def terms_from(self, fieldname: str, prefix: bytes) -> Iterator[tuple[str, bytes]]:
@@ -126,15 +126,15 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         )
 
     def frequency(self, fieldname: str, text: str | bytes) -> float:
-        """How often a term occurs."""
+        """Return the number of occurrences of a term."""
         return float(self._of(fieldname, text).counts.sum())
 
     def doc_frequency(self, fieldname: str, text: str | bytes) -> int:
-        """How many documents have a term."""
+        """Return the number of documents with a term."""
         return len(self._of(fieldname, text).documents)
 
     def term_info(self, fieldname: str, text: str | bytes) -> reading.TermInfo:
-        """What Whoosh weighs a term by. Raises TermNotFound."""
+        """Return the statistics of a term that Whoosh scores by. Raises TermNotFound."""
         found = self._of(fieldname, text)
         if not len(found.documents):
             raise reading.TermNotFound(f"{fieldname}:{text!r}")
@@ -150,7 +150,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         )
 
     def postings(self, fieldname: str, text: str | bytes, scorer: Any = None) -> matching.Matcher:
-        """The postings of a term. Raises TermNotFound."""
+        """Return the postings of a term. Raises TermNotFound."""
         found, info = self._of(fieldname, text), self.term_info(fieldname, text)
         format_, values = self.schema[fieldname].format, None
         if found.positions is not None:
@@ -165,36 +165,36 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
     # ---- lengths
 
     def field_length(self, fieldname: str) -> int:
-        """How many terms a field has in all documents; 0 where lengths do not matter."""
+        """Return the terms of a field in all documents; 0 for fields without lengths."""
         return int(self._lengths(fieldname).sum())
 
     def min_field_length(self, fieldname: str) -> int:
-        """How many terms it has in the shortest of those that have any."""
+        """Return the length of the field in the shortest document that has it."""
         lengths = self._lengths(fieldname)
         return int(_rounded(lengths[lengths > 0].min(initial=self.max_field_length(fieldname))))
 
     def max_field_length(self, fieldname: str) -> int:
-        """How many terms it has in the longest."""
+        """Return the length of the field in the longest document."""
         return int(_rounded(self._lengths(fieldname).max(initial=0)))
 
     def doc_field_length(self, docnum: int, fieldname: str, default: int = 0) -> int:
-        """How many terms it has in a document."""
+        """Return the length of the field in a document."""
         return int(_rounded(self._lengths(fieldname)[docnum])) or default
 
     # ---- columns
 
     def has_vector(self, *_: object) -> bool:
-        """False: a document's terms are kept by term only."""
+        """False: there are no term vectors by document."""
         return False
 
     def has_column(self, fieldname: str) -> bool:
-        """Whether a field can be sorted by without looking at its terms."""
+        """Whether a field has a column to sort by."""
         return fieldname in {*TAGS, ID, UPDATED}
 
     def column_reader(
         self, fieldname: str, *, reverse: bool = False, translate: bool = False, **_: object
     ) -> ColumnReader:
-        """The values of a field by document: of several tags all of them, with commas between."""
+        """Return the values of a field by document; several tags are joined by commas."""
         values = self.values(fieldname)
         if fieldname != UPDATED:
             return ColumnReader(values if translate else [value.encode() for value in values])
@@ -242,7 +242,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return sorted(found)
 
     def _held_atoms(self, field: str, place: int) -> Mask:
-        """Which atoms of a segment stand in a field of a live document."""
+        """Return the mask of the atoms of a segment that occur in a field of a live document."""
         segment = self._collection.segments[place]
         live = self._collection.live(place)[self._owners(place)]
         counted = live & _ZONE_MASKS[field][segment.slot_places // REGIONS]
@@ -263,12 +263,12 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return lengths
 
     def _owners(self, place: int) -> Array:
-        """The document of each slot of a segment."""
+        """Return the document of each slot of a segment."""
         starts = self._collection.segments[place].slot_starts.astype(np.int64)
         return np.repeat(np.arange(len(starts) - 1), np.diff(starts))
 
     def _valued_terms(self, field: str) -> Mapping[bytes, Array]:
-        """The terms of a field that is no text, sorted, and the documents of each."""
+        """Return the sorted terms of a field other than text, and the documents of each."""
         if field == ID:
             return {encoded(name): np.array([place]) for place, name in enumerate(self._collection.ids)}
         facet = TAGS.get(field, UPDATED)
@@ -284,7 +284,7 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
         return {term: np.unique(np.concatenate(each)) for term, each in sorted(found.items())}
 
     def values(self, field: str) -> list[str]:
-        """The values of a field that is no text, by document; commas stand between several."""
+        """Return the values of a field other than text by document; several are joined by commas."""
         if field == ID:
             return list(self._collection.ids)
         held: list[list[str]] = [[] for _ in self._collection.ids]
@@ -296,13 +296,13 @@ class IndexColumns(reading.IndexReader):  # type: ignore[misc] # it ships no typ
 
 
 def _rounded(lengths: Array) -> Array:
-    """Lengths as Whoosh keeps them: its scores are these."""
+    """Round lengths as Whoosh does, so that scores are equal to its own."""
     rounded: Array = _LENGTHS[np.minimum(np.searchsorted(_LENGTHS, lengths), len(_LENGTHS) - 1)]
     return rounded
 
 
 class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
-    """An index directory, open, as a Whoosh index. Written by `writer.update_index`, never through here."""
+    """An open index directory as a Whoosh index. Only `writer.update_index` writes it."""
 
     def __init__(self, embedded: EmbeddedIndex, analyzer: Analyzer) -> None:
         self.schema = schema_of(analyzer)
@@ -315,11 +315,11 @@ class WhooshIndex(index.Index):  # type: ignore[misc] # it ships no types
         return self._reader.doc_count() == 0
 
     def days(self) -> list[str]:
-        """The day of each document's last change, as ISO 8601 writes it."""
+        """Return the day of each document's last change in ISO 8601."""
         return self._reader.values(UPDATED)
 
     def matching(self, asked: query.Query) -> Mask:
-        """Which documents a query of Whoosh finds."""
+        """Return the mask of the documents that a Whoosh query finds."""
         found = np.zeros(self._reader.doc_count(), np.bool_)
         found[np.fromiter(asked.docs(self.searcher()), np.intp)] = True
         return found

@@ -1,4 +1,4 @@
-"""The query language: what of a query is an operator beyond doubt, parsed by Whoosh to a set of documents.
+"""The query language: recognizes the unambiguous operators of a query, which Whoosh evaluates to a set of documents.
 
     framework:slime  kind:error  topic:oom  error_type:cuda-oom  lang:zh    a tag that exists, by id or by name
     框架:slime  类型:错误  主题:显存  错误类型:…  语言:zh
@@ -6,11 +6,11 @@
     title:oom  title:"out of memory"  标题:显存                             a word that some title has
     -word  -"exact words"  -framework:roll  NOT word                        without these
     memory OR 内存  framework:slime OR framework:roll
-    mem*                                                                    words that begin so
+    mem*                                                                    words with this prefix
 
-Everything else is text and ranked as before. A field counts in one line only, where its name and a value that it has
-are written together and by themselves. What prose and error messages have as well (`-word`, NOT, OR, `mem*`, `title:`)
-counts in at most MOST_WORDS words without code, and where it stands between words that say something.
+Everything else is text and ranked as usual. A field counts only in a query of one line, written as one separate word
+with a value that exists. Operators that occur in prose and error messages as well (`-word`, NOT, OR, `mem*`, `title:`)
+count only in a query of at most MOST_WORDS words without code, and only between content words.
 """
 
 import re
@@ -43,15 +43,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "updated": ("updated", "更新"),
     "title": ("title", "标题"),
 }
-"""Fields as they are typed; another one is text."""
+"""Fields by their typed names; any other name is text."""
 BY_NAME = {name: field for field, names in NAMES.items() for name in names}
 
 MOST_WORDS = 8
 LONGEST = 400
-"""Characters of a query with operators; a longer one is pasted."""
+"""Most characters of a query with operators; a longer one is pasted text."""
 CHUNK = re.compile(r'(?:[^\s"“]|"[^"\n]*"|“[^”\n]*”)+|\S')
 HINT = re.compile(r"[:：]|(?:^|\s)(?:-|NOT\s|OR\s)|\*(?:\s|$)")
-"""Without any of these, nothing is an operator."""
+"""A query without any of these has no operator."""
 FIELD = re.compile(r"(?P<sign>-?)(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?P<value>.+)")
 OPEN_FIELD = re.compile(r"(?:^|(?<=\s))-?(?P<name>[^\W\d]\w*)(?P<colon>[:：])(?P<value>[^\s:：]*)$")
 DAY = r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?"
@@ -60,17 +60,17 @@ WORD = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]+")
 QUOTED = re.compile(r'"[^"]+"|“[^”]+”')
 BEGINNING = re.compile(r"(?P<sign>-?)(?P<word>[^\W\d_]{3,})\*")
 C_TYPES = frozenset("auto bool char const double float int long short signed uint unsigned void".split())
-"""What stands before a star in C and C++."""
+"""Words before a star in C and C++."""
 STATES = frozenset(
     """allowed available defined empty enough equal exist exists found implemented installed null ok open possible
     ready running safe set supported sure true used valid visible work working yet""".split()
 )
-"""What messages say that something is not: `module NOT found` excludes nothing. So do words that end in -ed."""
+"""Words after NOT in messages: `module NOT found` excludes nothing. Words that end in -ed count as well."""
 NEAREST = 3
 
 
 class OperatorPart(NamedTuple):
-    """An operator at `start:end` of a query: what is `asked` in Whoosh's syntax, and the `words` of it to rank by."""
+    """An operator at `start:end` of a query: `asked` is its Whoosh syntax, `words` are those to rank by."""
 
     start: int
     end: int
@@ -80,8 +80,8 @@ class OperatorPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A query with operators. `free` is what is ranked by words, `within` where; None where only `nearest` is said:
-    the query with values that exist, in place of one that does not."""
+    """A query with operators. `free` is the text to rank by, `within` the documents admitted; None if there is only
+    `nearest`: the query with existing values in place of an unknown one."""
 
     free: str
     within: Within | None = None
@@ -90,7 +90,7 @@ class TypedQuery:
 
 
 class QueryLanguage:
-    """Reads queries with the values that an index has. Safe to share between threads."""
+    """Parses queries with the field values of an index. Safe to share between threads."""
 
     def __init__(self, index: WhooshIndex, analyzer: Analyzer, taxonomy: Taxonomy) -> None:
         self._index, self._analyzer, self._taxonomy = index, analyzer, taxonomy
@@ -110,7 +110,7 @@ class QueryLanguage:
         )
 
     def read(self, text: str) -> TypedQuery | None:
-        """A query with operators; None where all of it is text."""
+        """Return the query with its operators; None if all of it is text."""
         if len(text) > LONGEST or not HINT.search(text) or "\n" in text.strip():
             return None
         chunks = [*CHUNK.finditer(text)]
@@ -143,7 +143,7 @@ class QueryLanguage:
 
     @cached_property
     def _recency(self) -> Scores:
-        """0 to 1 for each document, by its last change."""
+        """Recency of each document's last change, 0 to 1."""
         days = self._index.days()
         return np.unique(days, return_inverse=True)[1] / max(1, len(days))
 
@@ -151,7 +151,7 @@ class QueryLanguage:
 
     @cached_property
     def _values(self) -> Mapping[str, Mapping[str, str]]:
-        """Of each field the tags that documents have, by id and by name."""
+        """The tags that documents have, by field, then by id and by name."""
         found: dict[str, dict[str, str]] = {}
         for field in TAGS:
             ids = [term.decode() for term in self._index.reader().lexicon(field)]
@@ -179,7 +179,7 @@ class QueryLanguage:
         return OperatorPart(*chunk.span(), f'{sign}{field}:"{value}"') if value else None
 
     def _with_nearest(self, text: str, chunks: Sequence[re.Match[str]]) -> Iterator[str]:
-        """The query with values that exist, for the first field whose value does not."""
+        """Yield the query with similar existing values for the first field with an unknown value."""
         for chunk in chunks:
             match = FIELD.fullmatch(chunk.group())
             if match is None or (field := _field(match)) not in TAGS:
@@ -192,7 +192,7 @@ class QueryLanguage:
             return
 
     def completed(self, text: str) -> Iterator[str]:
-        """The query with each value that the field at its end may have."""
+        """Yield the query with each possible value of the field at its end."""
         match = OPEN_FIELD.search(text)
         if match is None or (field := _field(match)) not in TAGS:
             return
@@ -200,10 +200,10 @@ class QueryLanguage:
         values = (value for name, value in self._values[field].items() if name.startswith(typed))
         yield from (f"{text[: match.start('value')]}{value}" for value in dict.fromkeys(values))
 
-    # ---- what prose and messages have as well
+    # ---- operators that occur in prose and messages as well
 
     def _doubtful(self, chunk: re.Match[str], follows: bool) -> OperatorPart | None:
-        """`title:word`, `-word`, `mem*`; `follows`: something stands before it."""
+        """Recognize `title:word`, `-word` and `mem*`; `follows`: it is not the first chunk."""
         text, span = chunk.group(), chunk.span()
         if (match := FIELD.fullmatch(text)) and _field(match) == "title" and match["colon"] == ":":
             sign, value = "NOT " if match["sign"] else "", self._phrase("title", match["value"].strip('"“”'))
@@ -222,7 +222,7 @@ class QueryLanguage:
         return None
 
     def _phrase(self, field: str, text: str) -> str:
-        """Words one behind the other, in Whoosh's syntax; empty where no entry has them."""
+        """Return consecutive words in Whoosh's syntax; empty if no entry has them."""
         words = " ".join(self._analyzer.analyze(text).words)
         asked = f'{field}:"{words}"' if " " in words else f"{field}:{words}"
         return asked if words and self._index.matching(self._parser.parse(asked)).any() else ""
@@ -230,7 +230,7 @@ class QueryLanguage:
     def _connected(
         self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]
     ) -> dict[int, OperatorPart]:
-        """With NOT and OR joined to what stands beside them."""
+        """Return the parts with NOT and OR joined to their operands."""
         found = dict(parts)
         for number, (left, right) in enumerate(pairwise(chunks)):
             behind = found.get(number + 1)
@@ -251,7 +251,7 @@ class QueryLanguage:
         return found
 
     def _excludes(self, chunks: Sequence[re.Match[str]], number: int) -> bool:
-        """Whether NOT at a place excludes what follows: messages say that something is NOT so."""
+        """Whether NOT at a place excludes the next word: messages use NOT as well."""
         before, behind = chunks[number - 1].group(), chunks[number + 1].group()
         word = behind.casefold()
         says = _is_operand(behind) and not (word in STATES or word.endswith("ed") or behind.isupper())
@@ -260,7 +260,7 @@ class QueryLanguage:
     def _operand(
         self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart], number: int
     ) -> OperatorPart | None:
-        """What one side of an OR asks for."""
+        """Return the operand on one side of an OR, if it is valid."""
         if number in parts:
             return None if parts[number].asked.startswith("NOT") else parts[number]
         text = chunks[number].group()
@@ -270,21 +270,21 @@ class QueryLanguage:
         return OperatorPart(*chunks[number].span(), f'{WHOLE}:"{words}"' if " " in words else words, text)
 
     def _is_prose(self, chunks: Sequence[re.Match[str]], parts: Mapping[int, OperatorPart]) -> bool:
-        """Whether nothing beside the operators is written as code, nor all of it in capitals as a message is."""
+        """Whether the text beside the operators has no code, and is not all capitals like a message."""
         rest = " ".join(one.group() for number, one in enumerate(chunks) if number not in parts)
         code = any(piece.kind is RunKind.CODE for piece in self._analyzer.analyze(rest).pieces)
         return not code and not (rest.isupper() and len(chunks) - len(parts) > 1)
 
 
 def _field(match: re.Match[str] | None) -> str:
-    """The field that a name stands for; a full-width colon belongs to Chinese names."""
+    """Return the field of a typed name; a full-width colon is valid only after Chinese names."""
     if match is None or (match["colon"] == "：" and not has_han(match["name"])):
         return ""
     return BY_NAME.get(match["name"].casefold(), "")
 
 
 def _days(value: str) -> str:
-    """A day, month or year, or from one to another, in Whoosh's syntax; empty where it is none."""
+    """Return a day, month or year, or a range of them, in Whoosh's syntax; empty if it is none."""
     match = DAYS.fullmatch(value)
     if match is None or not (match["first"] or match["last"]):
         return ""
@@ -295,5 +295,5 @@ def _days(value: str) -> str:
 
 
 def _is_operand(text: str) -> bool:
-    """Whether a word or quoted words can be excluded, or stand beside OR."""
+    """Whether a word or quoted words can be an operand of NOT or OR."""
     return bool(WORD.fullmatch(text) or QUOTED.fullmatch(text))

@@ -1,4 +1,4 @@
-"""The fields of an index as people type them, and our analysis as Whoosh asks for it."""
+"""The Whoosh schema of an index: its fields under the names that people type, and our analyzer as Whoosh needs it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from jieda.analysis.pipeline import Analyzer
 from jieda.search.index.document import EDITION, UPDATED, ZONES
 
 BREAK = "\x1e"
-"""Stands between the texts of one field of a document, so that no phrase is found across them."""
+"""Separates the texts of one field of a document, so that no phrase matches across them."""
 WHOLE = "text"
-"""The field of everything that an entry says."""
+"""The field of all texts of an entry."""
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "title": ("title_en", "title_zh"),
     "alias": ("alias_en", "alias_zh"),
@@ -38,7 +38,7 @@ ID = "id"
 
 
 class AtomAnalyzer(analysis.Analyzer):  # type: ignore[misc] # it ships no types
-    """Our analysis as Whoosh asks for it: a token for each atom of a text."""
+    """Our analyzer as a Whoosh analyzer: yields a token for each atom of a text."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -60,7 +60,7 @@ class AtomAnalyzer(analysis.Analyzer):  # type: ignore[misc] # it ships no types
 
 
 class AtomPositions(formats.Positions):  # type: ignore[misc] # it ships no types
-    """Positions as whole numbers one behind the other; Whoosh's own are pickled."""
+    """Positions as an array of integers; Whoosh's own format is pickled."""
 
     def encode(self, positions: ArrayLike) -> bytes:
         return np.asarray(positions, "<u4").tobytes()
@@ -74,7 +74,7 @@ class AtomPositions(formats.Positions):  # type: ignore[misc] # it ships no type
 
 
 def schema_of(analyzer: Analyzer) -> fields.Schema:
-    """The fields of an index by the names that people type."""
+    """Return the schema with the names that people type."""
     schema = fields.Schema()
     for name in TEXTS:
         field = fields.TEXT(analyzer=AtomAnalyzer(analyzer), phrase=True, multitoken_query="phrase")
