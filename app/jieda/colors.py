@@ -1,4 +1,4 @@
-"""Colours as sRGB in hexadecimal digits: how far two are apart, and what lies between them."""
+"""Contrast and mixing of colours, given as sRGB in hexadecimal digits."""
 
 import re
 
@@ -7,22 +7,22 @@ READABLE = 4.5
 """The contrast that text needs (WCAG 2.2, AA)."""
 LIGHT_GROUNDS = ("#fbfaf7", "#ffffff", "#f2f0eb")
 DARK_GROUNDS = ("#141618", "#1b1e21", "#0f1113")
-"""What text in the accent colour stands on, by theme; the style sheet has the same."""
+"""Backgrounds of text in the accent colour, by theme; equal to those in the style sheet."""
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours, from 1 to 21."""
+    """Return the contrast ratio of two colours, from 1 to 21."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def lowest_contrast(color: str, grounds: tuple[str, ...]) -> float:
-    """The contrast of a colour with that of some grounds on which it is hardest to read."""
+    """Return the lowest contrast of a colour with any of some backgrounds."""
     return min(contrast(color, ground) for ground in grounds)
 
 
 def mixed(color: str, other: str, share: float) -> str:
-    """A colour with `share` of another in it."""
+    """Mix a colour with `share` of another."""
     pairs = zip(_channels(color), _channels(other), strict=True)
     return "#" + "".join(f"{round(one + (two - one) * share):02x}" for one, two in pairs)
 

@@ -1,4 +1,4 @@
-"""Files that others may have put something else in the place of: read, written and taken out of the way with care."""
+"""Safe access to files that others may have replaced by links, folders or pipes."""
 
 import contextlib
 import errno
@@ -15,14 +15,14 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
 def read_plain(path: Path) -> bytes:
-    """The content of a plain file. Raises OSError, also for what is none."""
+    """Return the content of a plain file. Raises OSError, also for anything else."""
     with os.fdopen(open_plain(path), "rb") as file:
         return file.read()
 
 
 def open_plain(path: Path) -> int:
-    """The descriptor of a plain file, to be read. Raises OSError, also for what is none: a pipe would keep its reader
-    waiting."""
+    """Open a plain file for reading and return its descriptor. Raises OSError, also for anything else: a pipe would
+    block its reader."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -31,18 +31,18 @@ def open_plain(path: Path) -> int:
 
 
 def make_room(path: Path) -> None:
-    """Sets aside what stands in the place of a file of ours and is none, such as a link, a folder or a pipe. Raises
+    """Remove whatever is in the place of our file and is not a plain file, such as a link, a folder or a pipe. Raises
     OSError."""
-    # Somebody else may have done so meanwhile.
+    # Another process may have done so meanwhile.
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
             set_aside(path)
 
 
 def write_aside(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Writes a file aside, then renames it over `path`, whatever that is. Raises OSError.
+    """Write a temporary file, then rename it over `path`, whatever that is. Raises OSError.
 
-    What is not `lasting` may be lost with the power.
+    A file that is not `lasting` may be lost in a power cut.
     """
     descriptor, name = tempfile.mkstemp(prefix=BUILDING, dir=path.parent)
     try:
@@ -61,16 +61,16 @@ def write_aside(path: Path, content: bytes, *, lasting: bool = True) -> None:
 
 
 def set_aside(path: Path) -> None:
-    """Takes something out of the way that should not be there. Raises OSError."""
+    """Remove something that should not be there, renaming it first. Raises OSError."""
     aside = Path(tempfile.mkdtemp(prefix=DAMAGED, dir=path.parent))
     path.rename(aside / path.name)
     shutil.rmtree(aside, ignore_errors=True)
 
 
 def clear_the_way(data: Path, *names: str) -> None:
-    """Sets aside what stands in the place of our folders of these names and is none. Raises OSError.
+    """Remove whatever is in the place of our folders `names` and is not a folder. Raises OSError.
 
-    A link to a folder is none either: what is removed from ours would be removed from there.
+    A link to a folder is removed as well: deletions in our folder would happen in its target.
     """
     for name in names:
         path = data / name
@@ -81,7 +81,7 @@ def clear_the_way(data: Path, *names: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Removes whatever is at a place; what cannot be removed of a folder stays."""
+    """Remove whatever is at `path`; the parts of a folder that cannot be removed stay."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -89,7 +89,7 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Has the system write a file or folder to the disk. Raises OSError."""
+    """Flush a file or folder to the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         os.fsync(descriptor)
@@ -98,7 +98,7 @@ def sync(path: Path) -> None:
 
 
 def temporary_folders() -> Iterator[Path]:
-    """New folders of our own, where the data directory cannot be used."""
+    """Yield new temporary folders, for when the data directory cannot be used."""
     for place in (None, MEMORY):
         try:
             yield Path(tempfile.mkdtemp(prefix="jieda-", dir=place))
@@ -107,7 +107,7 @@ def temporary_folders() -> Iterator[Path]:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at `path`; None where there is none or nobody can tell."""
+    """Return device and inode of the file at `path`; None if there is none or it cannot be read."""
     try:
         status = path.stat()
     except OSError:
@@ -116,8 +116,8 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def make_private(path: Path) -> None:
-    """Makes a file that is missing, for this user and, where it shares the directory, its group: SQLite would let
-    everybody read it."""
+    """Create a missing file, readable by this user and, if the directory is group-writable, its group: SQLite would
+    make it readable by everybody."""
     with contextlib.suppress(OSError):
         mode = 0o660 if path.parent.stat().st_mode & stat.S_IWGRP else 0o600
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, mode))

@@ -1,18 +1,18 @@
-"""Every exception that Jieda raises on purpose and a surface may see.
+"""All exceptions that Jieda raises on purpose and a surface may see.
 
     JiedaError
-    ├── SettingsError       settings that cannot be served with, all of them together
-    ├── ContentError        a file that has to be right is not (taxonomy, glossary, dictionary)
-    ├── AuthoringError      what `jieda new` or `jieda sync` was asked for cannot be done
-    ├── ImportingError      a page cannot be read, or be imported as asked
+    ├── SettingsError       invalid settings, all of them together
+    ├── ContentError        a required file is broken (taxonomy, glossary, dictionary)
+    ├── AuthoringError      `jieda new` or `jieda sync` cannot do what was requested
+    ├── ImportingError      a page cannot be read, or imported as requested
     ├── LoadingError        lines of entries, or the record of those loaded before, cannot be read
-    ├── GitError            git is missing, or does not know what it was asked about
-    ├── JudgedFileError     a line of a file of judged queries is none
-    ├── RemoteError         a server that was asked does not answer as Jieda does
-    │   └── RemoteRefusal       it does, and says why it refuses
-    ├── ExtraMissing        what was asked for needs an optional extra that is not installed
-    ├── IndexUnreadable     an index on disk that cannot be read: rebuild it
-    └── RequestError        what a client asked for cannot be answered
+    ├── GitError            git is missing, or a command of it failed
+    ├── JudgedFileError     an invalid line in a file of judged queries
+    ├── RemoteError         a server does not answer as Jieda does
+    │   └── RemoteRefusal       it does, and gives the reason of its refusal
+    ├── ExtraMissing        an optional extra that is needed is not installed
+    ├── IndexUnreadable     an index on disk cannot be read: rebuild it
+    └── RequestError        the request of a client cannot be answered
         ├── UnknownEntry        404
         ├── UnknownTag          422
         ├── BadParameter        422
@@ -21,8 +21,8 @@
         ├── TooBusy             503
         └── ClusterUnavailable  503
 
-A `RequestError` carries a message key and its arguments; the surface that answers puts it into words
-of the reader's language. The HTTP status hangs on the class.
+A `RequestError` has a message key and its arguments; the surface that answers translates it into the reader's language.
+The class determines the HTTP status.
 """
 
 import traceback
@@ -31,7 +31,7 @@ from pathlib import Path
 
 
 class JiedaError(Exception):
-    """Base of all; `str(error)` is fit to be shown to the operator."""
+    """Base of all; `str(error)` may be shown to the operator."""
 
 
 class SettingsError(JiedaError):
@@ -43,7 +43,7 @@ class SettingsError(JiedaError):
 
 
 class ContentError(JiedaError):
-    """A file without which nothing can be served is broken. Says `path:line: message`."""
+    """A required content file is broken. Its text is `path:line: message`."""
 
     def __init__(self, path: Path, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")
@@ -53,27 +53,27 @@ class ContentError(JiedaError):
 
 
 class AuthoringError(JiedaError):
-    """A content file cannot be written or stamped as asked; nothing was changed."""
+    """A content file cannot be written or stamped as requested; nothing was changed."""
 
 
 class ImportingError(JiedaError):
-    """A page cannot be read, or cannot be imported as asked; nothing was written."""
+    """A page cannot be read, or cannot be imported as requested; nothing was written."""
 
 
 class LoadingError(JiedaError):
-    """What `jieda load` reads cannot be read; what it wrote before that stays."""
+    """The input of `jieda load` cannot be read; files written before that stay."""
 
 
 class GitError(JiedaError):
-    """The `git` command is missing, or refuses what it was asked; the message has what it says."""
+    """The `git` command is missing or failed; the message includes its output."""
 
 
 class JudgedFileError(JiedaError):
-    """A line of a file of judged queries isn't what it has to be. Says `path:line: message`."""
+    """A line of a file of judged queries is invalid. Its text is `path:line: message`."""
 
 
 class RemoteError(JiedaError):
-    """A server did not answer as Jieda does, or nobody did. `status` is the HTTP status, 0 where there was none."""
+    """A server did not answer, or not as Jieda does. `status` is the HTTP status, 0 without an answer."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -81,15 +81,15 @@ class RemoteError(JiedaError):
 
 
 class RemoteRefusal(RemoteError):
-    """A Jieda elsewhere refused, as it would have here: the message has its reasons."""
+    """A remote Jieda refused a request; the message has its reasons."""
 
 
 class ExtraMissing(JiedaError):
-    """An optional extra is not installed; the message says how to."""
+    """An optional extra is not installed; the message says how to install it."""
 
 
 class IndexUnreadable(JiedaError):
-    """An index that was on disk could not be read in full."""
+    """An index on disk could not be read in full."""
 
 
 class RequestError(JiedaError):
@@ -98,7 +98,7 @@ class RequestError(JiedaError):
     status = 400
     key = "problem.bad_request"
     retry_after = 0
-    """Seconds after which trying again makes sense; 0 where it does not."""
+    """Seconds after which a retry makes sense; 0 if it does not."""
 
     def __init__(self, **args: str | int) -> None:
         super().__init__(f"{self.key} {args}" if args else self.key)
@@ -106,7 +106,7 @@ class RequestError(JiedaError):
 
 
 class UnknownEntry(RequestError):
-    """No edition of such an id is served."""
+    """No entry with this id is served."""
 
     status = 404
     key = "problem.unknown_entry"
@@ -127,14 +127,14 @@ class BadParameter(RequestError):
 
 
 class BadVersion(RequestError):
-    """What is asked for is no program with a version. Arguments: `field` and `value`."""
+    """A value is not a program with a version. Arguments: `field` and `value`."""
 
     status = 422
     key = "problem.bad_version"
 
 
 class TooLarge(RequestError):
-    """A body is larger than the limit. Argument: `limit`, in bytes; told in the unit that makes it short."""
+    """A body is larger than the limit. Argument: `limit`, in bytes; shown in the largest unit that fits."""
 
     status = 413
     key = "problem.too_large"
@@ -148,7 +148,7 @@ UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 
 
 class TooBusy(RequestError):
-    """More is being worked on, for all clients together, than can be done in any decent time."""
+    """The server has more work in progress than it can finish in a reasonable time."""
 
     status = 503
     key = "problem.busy"
@@ -156,7 +156,7 @@ class TooBusy(RequestError):
 
 
 class ClusterUnavailable(RequestError):
-    """The search cluster does not answer, or cannot answer in full. `reason` names no address: anybody may read it."""
+    """The search cluster does not answer, or not in full. `reason` contains no address: anybody may read it."""
 
     status = 503
     key = "problem.search_unavailable"
@@ -171,7 +171,7 @@ class ClusterUnavailable(RequestError):
 
 
 def frames_of(error: BaseException) -> str:
-    """Types and frames of an exception and its causes, without messages: these may quote what was pasted."""
+    """Return types and frames of an exception and its causes, without messages, which may quote pasted text."""
     return "\n".join(
         f"{type(each).__module__}.{type(each).__qualname__}\n{''.join(traceback.format_tb(each.__traceback__))}"
         for each in _chain(error)

@@ -1,8 +1,8 @@
-"""What readers leave behind, counted by day in the data directory: questions asked in vain, failures whose askers wait
-for an answer, entries read, votes, and why an entry did not help.
+"""The store of readers' feedback, counted by day in the data directory: unanswered questions, failures whose askers
+wait for an answer, entries read, votes, and why an entry did not help.
 
-The door to SQLite for the two files that all workers write to. Both hold redacted texts and numbers, and nothing that
-tells who asked. A connection lives as long as one piece of work: workers come and go.
+All workers write to its two SQLite files. Both hold redacted texts and numbers, and nothing that identifies a person. A
+connection is open only for one operation: workers come and go.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from jieda.entry import Language
 log = logging.getLogger(__name__)
 
 GAPS, VOTES = "gaps-1.sqlite", "votes-1.sqlite"
-"""Two files, for one is bounded and may be emptied and the other is kept. A number goes up when its tables change."""
+"""Two files: one is bounded and may be emptied, the other is kept. A change of tables raises the number in the name."""
 TABLES: Mapping[str, str] = {
     GAPS: """
         CREATE TABLE IF NOT EXISTS asked (
@@ -51,12 +51,12 @@ TABLES: Mapping[str, str] = {
 }
 PRAGMAS: Mapping[str, tuple[str, ...]] = {
     GAPS: (
-        # It comes first, for it holds for a file in which there is nothing yet.
+        # It must come first: it only takes effect in an empty file.
         "auto_vacuum = INCREMENTAL",
         "journal_mode = WAL",
         # A power cut may cost the last counts, never the file.
         "synchronous = NORMAL",
-        # What is forgotten is overwritten, not only let go of.
+        # Deleted content is overwritten, not only marked as free.
         "secure_delete = ON",
         "wal_autocheckpoint = 64",
         "journal_size_limit = 262144",
@@ -84,7 +84,7 @@ SELECT source, kind, text, outcome, lang, day, count FROM asked NATURAL JOIN mos
 SELECT_READS = "SELECT entry, SUM(count) FROM reads WHERE day >= ? GROUP BY entry"
 FORGET_OLD = tuple(f"DELETE FROM {table} WHERE day < ?" for table in ("asked", "reads", "awaited"))  # noqa: S608 - ours
 NEVER = "~"
-"""Behind every day."""
+"""Sorts after every day."""
 SELECT_VOTES = """
 SELECT entry, lang, SUM(count * solved), SUM(count * (1 - solved)) FROM votes WHERE day >= ?
 GROUP BY entry, lang ORDER BY entry, lang
@@ -96,26 +96,26 @@ DELETE FROM asked WHERE (source, kind, text, day, outcome, lang) IN (
 """
 FORGET_READS = "DELETE FROM reads WHERE day = (SELECT MIN(day) FROM reads)"
 ROWS_AT_ONCE = 500
-"""Rows written in one transaction. With texts of the greatest length they are a fraction of the smallest bound."""
+"""Rows written in one transaction. Even with the longest texts they are a fraction of the smallest bound."""
 FILLED = 0.75
-"""Share of the bound that the file itself may take; the rest is for what SQLite keeps beside it."""
+"""Share of the bound for the file itself; the rest is for the files that SQLite keeps beside it."""
 MOST_REPORTS = 5000
-"""Reports that are kept, the latest ones."""
+"""Most reports that are kept, the latest ones."""
 MOST_AWAITED = 2000
-"""Failures whose askers wait, the latest ones: half a megabyte."""
+"""Most awaited failures that are kept, the latest ones: half a megabyte."""
 MOST_TEXTS = 5000
-"""Texts that a report is made of, the most frequent ones."""
+"""Most texts returned by `asked`, the most frequent ones."""
 MEGABYTE = 1 << 20
 SECONDS_TO_WAIT = 5.0
-"""For another process that is writing at the moment."""
+"""Timeout for the lock of another process that is writing."""
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-"""Errors that speak against the file itself; all others may pass."""
+"""Error codes of a damaged file; all other errors may be temporary."""
 BESIDE = ("-wal", "-shm")
-"""What SQLite keeps beside a file."""
+"""Suffixes of the files that SQLite keeps beside a file."""
 
 
 class GapSource(StrEnum):
-    """Where a question was put."""
+    """Where a question was asked."""
 
     SEARCH = "search"
     LOG = "log"
@@ -131,7 +131,7 @@ class GapOutcome(StrEnum):
     UNKNOWN = "unknown"
     """No entry explains a log."""
     NEAR = "near"
-    """None does; some are similar in wording."""
+    """No entry explains a log; some have similar wording."""
 
 
 class TriedOutcome(StrEnum):
@@ -159,7 +159,7 @@ class Report(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A question that nobody answered, redacted. `kind`: the types of a log's failures, or empty."""
+    """An unanswered question, redacted. `kind`: the types of a log's failures, or empty."""
 
     source: GapSource
     kind: str
@@ -169,8 +169,8 @@ class Gap(NamedTuple):
 
 
 class Awaited(NamedTuple):
-    """A failure that somebody asked to have explained, and waits for: as in a `Gap`, since a day (ISO 8601).
-    `framework`: where it comes from, or empty."""
+    """A failure for which a reader awaits an explanation since a day (ISO 8601); other fields as in `Gap`.
+    `framework`: the one that it comes from, or empty."""
 
     day: str
     lang: Language
@@ -180,7 +180,7 @@ class Awaited(NamedTuple):
 
 
 class GapCount(NamedTuple):
-    """How often a question was asked in vain on a day (ISO 8601)."""
+    """Number of times that a question went unanswered on a day (ISO 8601)."""
 
     gap: Gap
     day: str
@@ -188,7 +188,7 @@ class GapCount(NamedTuple):
 
 
 class VoteCount(NamedTuple):
-    """How often an edition solved a problem, and how often it did not."""
+    """Votes on an edition: solved the problem, or did not."""
 
     entry: str
     lang: Language
@@ -197,7 +197,7 @@ class VoteCount(NamedTuple):
 
 
 class FeedbackUnusable(Exception):
-    """A file cannot be opened, read or written; `str` says why, without a path. `damaged`: it never will be."""
+    """A file cannot be opened, read or written; `str` says why, without a path. `damaged`: retrying is useless."""
 
     def __init__(self, reason: str, *, damaged: bool = False) -> None:
         super().__init__(reason)
@@ -206,8 +206,8 @@ class FeedbackUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackStore:
-    """The two files of a directory. Every method may raise FeedbackUnusable. Those that write set a damaged file aside
-    first, so that the next call begins a new one."""
+    """The two files of a directory. Every method may raise FeedbackUnusable. Methods that write also move a damaged
+    file aside, so that the next call creates a new one."""
 
     directory: Path
 
@@ -217,7 +217,7 @@ class FeedbackStore:
         return self.directory / GAPS
 
     def add(self, asked: Mapping[Gap, int], reads: Mapping[str, int], megabytes: int) -> None:
-        """Adds to the counts of today, in UTC; before that, makes room where the bound is near."""
+        """Add to the counts of today, in UTC; make room first if the bound is near."""
         day = today().isoformat()
         questions = ((ADD_ASKED, (*gap[:3], day, *gap[3:], count)) for gap, count in asked.items())
         entries = ((ADD_READS, (day, entry, count)) for entry, count in reads.items())
@@ -231,7 +231,7 @@ class FeedbackStore:
                         connection.execute(statement, row)
 
     def keep(self, days: int, megabytes: int) -> None:
-        """Forgets the questions and reads that are older than so many days, and what goes beyond the bound."""
+        """Delete questions and reads older than `days`, and the excess over the bound."""
         with suppress(OSError):
             set_aside_on = date.fromtimestamp(_aside(self.gaps).stat().st_mtime)
             if set_aside_on < today() - timedelta(days=days):
@@ -246,7 +246,7 @@ class FeedbackStore:
             _shrink(connection)
 
     def forget(self) -> None:
-        """Empties the file of questions and reads, and deletes one that was set aside. Votes stay."""
+        """Empty the file of questions and reads, and delete one that was set aside. Votes stay."""
         with suppress(OSError):
             _aside(self.gaps).unlink()
         if identity(self.gaps) is None:
@@ -258,7 +258,7 @@ class FeedbackStore:
             _shrink(connection)
 
     def asked(self, days: int) -> Sequence[GapCount]:
-        """The questions of the last days, by text and day: the MOST_TEXTS most frequent texts."""
+        """Return the questions of the last days by text and day: the MOST_TEXTS most frequent texts."""
         rows = self._rows(GAPS, SELECT_ASKED, (first_day(days), MOST_TEXTS))
         return tuple(
             GapCount(Gap(GapSource(source), kind, text, GapOutcome(outcome), Language(lang)), day, count)
@@ -266,51 +266,51 @@ class FeedbackStore:
         )
 
     def reads(self, days: int) -> Mapping[str, int]:
-        """How often each entry was read in the last days."""
+        """Count the reads of each entry in the last days."""
         return dict(self._rows(GAPS, SELECT_READS, (first_day(days),)))
 
     def wait(self, key: bytes, awaited: Awaited) -> None:
-        """Keeps a failure that somebody waits to have explained, under a key that is theirs."""
+        """Store an awaited failure under the asker's key."""
         with self._opened(GAPS, mending=True) as connection, connection:
             connection.execute(ADD_AWAITED, (key, *awaited))
             connection.execute(FORGET_AWAITED, (MOST_AWAITED,))
 
     def awaited(self, key: bytes = b"") -> tuple[Awaited, ...]:
-        """The failure kept under a key, if any is; without one, all of them, oldest first."""
+        """Return the failure stored under `key`, if any; without a key, all of them, oldest first."""
         where, values = (" WHERE key = ?", (key,)) if key else ("", ())
         rows = self._rows(GAPS, f"{SELECT_AWAITED}{where} ORDER BY number", values)
         return tuple(Awaited(day, Language(lang), *rest) for day, lang, *rest in rows)
 
     def withdraw(self, key: bytes) -> None:
-        """Forgets the failure kept under a key."""
+        """Delete the failure stored under a key."""
         with self._opened(GAPS, mending=True) as connection, connection:
             connection.execute("DELETE FROM awaited WHERE key = ?", (key,))
 
     def vote(self, entry: str, lang: Language, *, solved: bool) -> None:
-        """Counts a vote for today, in UTC."""
+        """Count a vote for today, in UTC."""
         with self._opened(VOTES, mending=True) as connection, connection:
             connection.execute(ADD_VOTE, (today().isoformat(), entry, lang.value, int(solved)))
 
     def votes(self, since: str = "") -> tuple[VoteCount, ...]:
-        """All votes from the day `since` (ISO 8601) on, by entry and language."""
+        """Return all votes from the day `since` (ISO 8601) on, by entry and language."""
         rows = self._rows(VOTES, SELECT_VOTES, (since,))
         return tuple(VoteCount(entry, Language(lang), yes, no) for entry, lang, yes, no in rows)
 
     def tell(self, entry: str, lang: Language, outcome: TriedOutcome, text: str) -> None:
-        """Keeps why an entry did not help, for today, in UTC. `text` is redacted."""
+        """Store why an entry did not help, for today, in UTC. `text` is redacted."""
         with self._opened(VOTES, mending=True) as connection, connection:
             connection.execute(ADD_REPORT, (today().isoformat(), entry, lang.value, outcome.value, text))
             connection.execute(FORGET_REPORTS, (MOST_REPORTS,))
 
     def reports(self, since: str = "") -> tuple[Report, ...]:
-        """The reports from the day `since` (ISO 8601) on, latest first."""
+        """Return the reports from the day `since` (ISO 8601) on, latest first."""
         rows = self._rows(VOTES, SELECT_REPORTS, (since,))
         return tuple(
             Report(entry, Language(lang), TriedOutcome(what), *rest) for entry, lang, what, *rest in rows
         )
 
     def _rows(self, name: str, query: str, values: Sequence[str | int | bytes]) -> Sequence[tuple[Any, ...]]:
-        """What a query finds; nothing where there is no file yet."""
+        """Return the rows of a query; none if there is no file yet."""
         try:
             if not (self.directory / name).exists():
                 return ()
@@ -321,7 +321,7 @@ class FeedbackStore:
 
     @contextmanager
     def _opened(self, name: str, *, mending: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection to a file, which is made if missing."""
+        """Open a connection to a file, which is created if missing."""
         path = self.directory / name
         which = identity(path)
         make_private(path)
@@ -339,23 +339,23 @@ class FeedbackStore:
 
 
 def today() -> date:
-    """The day of today, in UTC."""
+    """Return today's date in UTC."""
     return datetime.now(UTC).date()
 
 
 def first_day(days: int) -> str:
-    """The first of so many days that end today, as ISO 8601."""
+    """Return the first of the last `days` days, today included, in ISO 8601."""
     return (today() - timedelta(days=days - 1)).isoformat()
 
 
 def _aside(path: Path) -> Path:
-    """Where a damaged file is put."""
+    """Return the path to which a damaged file is moved."""
     return path.with_name(f"{path.name}.damaged")
 
 
 def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
-    """Gives a damaged file another name, in place of the one set aside before; whether it was still `which`, and not
-    the new one of another worker that noticed sooner. Not merely deleted: others may have it open."""
+    """Rename a damaged file, replacing the one set aside before. Return whether it was still `which`, and not the new
+    file of another worker that noticed sooner. It is not deleted, as others may have it open."""
     if which is None or identity(path) != which:
         return False
     for end in BESIDE:
@@ -369,8 +369,8 @@ def _set_aside(path: Path, which: tuple[int, int] | None) -> bool:
 
 
 def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
-    """Forgets until the file is filled to a part only: the rarest texts, of equally rare ones the oldest, and where
-    reads take more rows than texts, their oldest day."""
+    """Delete rows until the file is below its share of the bound: the rarest texts, among equally rare ones the oldest;
+    if reads have more rows than texts, their oldest day."""
     while _used(connection) > FILLED * megabytes * MEGABYTE:
         (asked,) = connection.execute("SELECT COUNT(*) FROM asked").fetchone()
         (reads,) = connection.execute("SELECT COUNT(*) FROM reads").fetchone()
@@ -385,7 +385,7 @@ def _make_room(connection: sqlite3.Connection, megabytes: int) -> None:
 
 
 def _used(connection: sqlite3.Connection) -> int:
-    """Bytes of the pages that hold something."""
+    """Return the bytes of the pages in use."""
     pages, free, page = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
@@ -394,7 +394,7 @@ def _used(connection: sqlite3.Connection) -> int:
 
 
 def _shrink(connection: sqlite3.Connection) -> None:
-    """Gives what is free back to the file system."""
-    # Not by `execute`, which takes but one step of it: a page.
+    """Return free pages to the file system."""
+    # Not by `execute`, which runs only one step of it, for one page.
     connection.executescript("PRAGMA incremental_vacuum")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,4 +1,4 @@
-"""The one door to the `git` command. Arguments go as a list, to no shell, and nothing is asked at a terminal."""
+"""Runs the `git` command, for all other modules. Arguments are a list, without a shell; git never prompts."""
 
 import os
 import subprocess
@@ -9,20 +9,20 @@ from pathlib import Path
 from jieda.errors import GitError
 
 SECONDS = 60.0
-"""A command that takes longer waits for something that will not come."""
+"""Timeout in seconds: a command that takes longer hangs."""
 
 MOST_TOLD = 600
-"""Characters of what git says that are told."""
+"""Most characters of git's output in an error message."""
 
 _QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_MESSAGES": "C"}
 _NOT_HANDED_ON = ("JIEDA_", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""Our settings, some of which are secrets, for hooks are programs of others; and what names another repository than
-that of the folder."""
-# A repository may name a program of its own to be run while git looks for changes.
+"""Variables that git does not inherit: our settings, as some are secrets and hooks are foreign programs; and those that
+name another repository than that of the folder."""
+# A repository may configure a program that git runs when it checks for changes.
 _OPTIONS = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
 MOST_COMMITS = 500
-"""That a history is told from."""
+"""Most commits of a history."""
 _WORD = b"[[:alnum:]_]+|[\xc0-\xff][\x80-\xbf]+|[^[:space:]]"
 """A word, a character of more than one byte, or any other sign."""
 _CHANGED = "diff --name-status --no-renames --no-ext-diff -z".split()
@@ -46,12 +46,12 @@ class Repository:
 
     @classmethod
     def around(cls, folder: Path) -> "Repository":
-        """The one that a folder lies in. Raises GitError where it lies in none, or git is not installed."""
+        """Return the repository of a folder. Raises GitError if there is none, or git is not installed."""
         told = run(folder, "rev-parse", "--show-toplevel").decode().removesuffix("\n")
         return cls(Path(told).resolve())
 
     def fork_point(self, revision: str) -> str:
-        """The last commit that `revision` and HEAD have in common. Raises GitError where there is none."""
+        """Return the last common commit of `revision` and HEAD. Raises GitError if there is none."""
         try:
             named = f"{revision}^{{commit}}"
             there = run(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", named)
@@ -68,25 +68,25 @@ class Repository:
             ) from error
 
     def changed_since(self, commit: str, folders: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-        """Paths below `folders` that are otherwise now than in a commit, files that git does not know yet included;
-        each with whether it was there then. All paths are relative to `root`. Raises GitError."""
+        """Return the paths below `folders` that have changed since a commit, untracked files included; each with
+        whether it existed then. All paths are relative to `root`. Raises GitError."""
         parts = _names(run(self.root, *_CHANGED, commit, "--", *folders))
         found = dict(zip(parts[1::2], (status != "A" for status in parts[::2]), strict=True))
         new = run(self.root, "ls-files", "--others", "--exclude-standard", "-z", "--", *folders)
         return tuple((dict.fromkeys(_names(new), False) | found).items())
 
     def latest(self) -> str:
-        """The commit that is checked out. Raises GitError where there is none yet."""
+        """Return the commit that is checked out. Raises GitError if there is none yet."""
         return run(self.root, "rev-parse", "--verify", "HEAD").decode().strip()
 
     def word_changes(self, commit: str, folder: Path) -> str:
-        """How files below `folder` changed from commit to commit, latest first, word by word: for each commit a NUL,
-        its name, day and subject, and what `git log -p --word-diff=porcelain` prints. Raises GitError."""
+        """Return the changes of files below `folder`, commit by commit, latest first, word by word: for each commit a
+        NUL, its name, day and subject, and the output of `git log -p --word-diff=porcelain`. Raises GitError."""
         told = run(self.root, *_HISTORY, commit, "--", str(folder), environ={"LC_ALL": "C"})
         return told.decode("utf-8", "replace")
 
     def file_at(self, commit: str, path: str) -> bytes:
-        """What a file had in it in a commit. Raises GitError."""
+        """Return the content of a file in a commit. Raises GitError."""
         return run(self.root, "cat-file", "blob", f"{commit}:{path}")
 
 
@@ -95,7 +95,7 @@ def _names(output: bytes) -> list[str]:
 
 
 def run(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None, called: str = "") -> bytes:
-    """What a git command prints, in a folder that errors speak of as `called`. Raises GitError with what it says."""
+    """Return the output of a git command in a folder, which errors call `called`. Raises GitError with its output."""
     where = called or str(folder)
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_HANDED_ON)}
     try:

@@ -1,7 +1,8 @@
-"""What an import could not decide: said in the language of the draft; `jieda check` reports it until it is gone.
+"""Doubts: choices that an import could not make, written in the language of the draft; `jieda check` reports each until
+it is removed.
 
-Texts are in the locales, by rule. The rule stands in front of the text: what `jieda check` finds by its own rules has
-its doubt."""
+Texts are in the locales, by rule. The rule precedes the text, as in the problems that `jieda check` finds by its own
+rules."""
 
 import re
 from dataclasses import dataclass
@@ -13,18 +14,18 @@ from jieda.locales.translations import Translations
 MAX_CHARS = 300
 
 ORIGINS = re.compile(r"-from-(?:log|threads)$")
-"""Ends the name of a text that says for an entry made from these what its rule says otherwise for one from a page."""
+"""Suffix of a rule whose text differs for entries made from a log or from threads instead of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A choice somebody has to look at; `values` fill its text."""
+    """A choice that a person has to review; `values` fill its text."""
 
     rule: str
     values: tuple[tuple[str, str], ...] = ()
 
     def say(self, lang: Language) -> str:
-        """Rule and text, one line."""
+        """Return rule and text in one line."""
         text = f"{ORIGINS.sub('', self.rule)}: {_texts().translate(lang, f'doubt.{self.rule}', **dict(self.values))}"
         return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
@@ -35,5 +36,5 @@ def _texts() -> Translations:
 
 
 def doubt(rule: str, **values: object) -> Doubt:
-    """A doubt of one of the rules."""
+    """Create a doubt of a rule."""
     return Doubt(rule, tuple((name, str(value)) for name, value in values.items()))

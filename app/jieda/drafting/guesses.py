@@ -1,4 +1,4 @@
-"""Guesses about a new entry: its slug, its signatures and its tags, out of titles, answers and lines of a log."""
+"""Guesses slug, signatures and tags of a new entry from titles, answers and lines of a log."""
 
 import math
 import re
@@ -27,14 +27,14 @@ _SMALL_WORDS = frozenset(
 
 
 class Slugs:
-    """Hands out slugs that no entry has; `taken` are those of the content."""
+    """Assigns unused slugs; `taken` are those of the content."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {each.casefold() for each in taken}
 
     def take(self, title_en: str, title_zh: str, anchor: str, fallback: str) -> tuple[str, bool]:
-        """A slug out of the English title, an anchor, or the Latin words of the Chinese one; False where it had to
-        be made up from `fallback`."""
+        """Return a slug from the English title, an anchor, or the Latin words of the Chinese title; and False if it had
+        to be made from `fallback`."""
         candidates = (words_of(title_en), words_of(anchor), words_of(title_zh))
         telling = next((each for each in candidates if len("".join(each)) >= 4), None)
         wanted = _joined(telling or (*words_of(fallback), *words_of(title_zh)) or ("entry",))
@@ -49,7 +49,7 @@ class Slugs:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a title that tell, in lower case; all of them where only small ones stand there."""
+    """Return the content words of a title in lower case; all words if there are only function words."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text.replace("'", "").replace("’", ""))
     words = re.findall(r"[a-z0-9]+", parted.lower())
     return tuple(word for word in words if word not in _SMALL_WORDS) or tuple(words)
@@ -86,7 +86,7 @@ LOGS = frozenset(
         "pytb",
     }
 )
-"""What the code blocks that quote a terminal say they are."""
+"""Info strings of code blocks that quote a terminal."""
 
 _NAMED = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Fault|Failure)\b\s*(?::|$)")
 _SAID = re.compile(
@@ -120,9 +120,9 @@ _VALUES = (
 def propose_signatures(
     titles: Iterable[str], answers: Iterable[str], samples: Sequence[Sample]
 ) -> tuple[str, ...]:
-    """Lines of error text in titles and code blocks, values made placeholders; those of the titles first.
+    """Return lines of error text from titles and code blocks with placeholders for values; those of titles first.
 
-    None that says nothing specific, and none that a sample of another entry has.
+    Leaves out lines that are not specific, and lines that a sample of another entry has.
     """
     lines = [line for title in titles for line in _from_title(title)]
     lines += [line for answer in answers for line in _from_code(answer)]
@@ -130,7 +130,7 @@ def propose_signatures(
 
 
 def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[str]:
-    """Lines of error text with placeholders for their values; those left out that say nothing specific or that one of
+    """Yield lines of error text with placeholders for values; without those that are not specific or that one of
     `samples` has."""
     for line in lines:
         if (signature := shape_of(line)) and not _matches_any(signature, samples):
@@ -138,7 +138,7 @@ def signatures_of(lines: Iterable[str], samples: Sequence[Sample]) -> Iterator[s
 
 
 def _from_title(title: str) -> Iterator[str]:
-    """What the title quotes, where that is a phrase; else its part that starts like an exception."""
+    """Yield the phrases that a title quotes; else its part that starts like an exception."""
     quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(title)]
     phrases = [text for text in quoted if len(text.split()) > 1 and not has_han(text)]
     if phrases:
@@ -150,7 +150,7 @@ def _from_title(title: str) -> Iterator[str]:
 
 
 def _from_code(answer: str) -> Iterator[str]:
-    """Error lines of the blocks that quote a terminal: of a traceback its last line only."""
+    """Yield error lines of blocks that quote a terminal: only the last line of a traceback."""
     for block in _code(parse_page(answer).blocks):
         if block.kind == "fence" and block.markup.strip("`~ ").split(" ")[0].lower() not in LOGS:
             continue
@@ -161,7 +161,7 @@ def _from_code(answer: str) -> Iterator[str]:
 
 
 def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
-    """Blocks that quote what was printed: code, and quotations, of which only what reads like an error is taken."""
+    """Yield blocks that quote output: code, and those paragraphs of quotations that read like an error."""
     for block in blocks:
         if block.kind in {"fence", "code_block"}:
             yield block
@@ -173,7 +173,7 @@ def _code(blocks: Sequence[SourceBlock]) -> Iterator[SourceBlock]:
 
 
 def shape_of(line: str) -> str:
-    """The line with placeholders for its values, as a signature; or nothing where that says nothing specific."""
+    """Return the line as a signature with placeholders for values; empty if that is not specific."""
     if has_han(line) or len(line) < 8:
         return ""
     text = (
@@ -182,13 +182,13 @@ def shape_of(line: str) -> str:
         else line[:MAX_SIGNATURE_CHARS].rpartition(" ")[0]
     )
     text = text.replace("{", "{{").replace("}", "}}")
-    # What an exception quotes tells it apart; of any other message it is a value, unless nothing else would be left.
+    # A quotation distinguishes an exception; in any other message it is a value, unless nothing else would be left.
     opened = "" if _NAMED.match(line) else _GIVEN.sub("{quoted}", text)
     return (opened != text and _specific(opened)) or _specific(text)
 
 
 def _specific(text: str) -> str:
-    """The line with placeholders for the values that are not quoted; empty where that says nothing specific."""
+    """Return the line with placeholders for values other than quotations; empty if that is not specific."""
     for pattern, placeholder in _VALUES:
         text = pattern.sub(placeholder, text)
     text = re.sub(r"(?:\{any\}\s*)+$|^(?:\{any\}\s*)+", "", text).strip().rstrip("\\")
@@ -196,7 +196,7 @@ def _specific(text: str) -> str:
 
 
 def is_specific(line: str) -> bool:
-    """Whether a line is a signature that says something specific."""
+    """Whether a line is a valid and specific signature."""
     try:
         return compile_signature_line(line).specific
     except SignatureSyntaxError:
@@ -209,12 +209,12 @@ def _matches_any(signature: str, samples: Sequence[Sample]) -> bool:
 
 
 ENOUGH_WEIGHT = 6.0
-"""How much the words of a tag must weigh together, at least two of them or one of its name."""
+"""Least total weight of the words of a tag in a text: at least two words, or one of its name."""
 MOST_TAGS = 2
 
 
 class TagFinder:
-    """Finds tags of one list. `titles` are those of entries that have a tag, by tag."""
+    """Finds tags of one list for a text. `titles`: titles of the entries with each tag."""
 
     def __init__(
         self, tags: Mapping[str, Tag], titles: Mapping[str, Iterable[str]], analyzer: Analyzer
@@ -234,7 +234,7 @@ class TagFinder:
         self._weight = {term: math.log((1 + len(tags)) / count) for term, count in frequency.items()}
 
     def find(self, text: str) -> tuple[str, ...]:
-        """The ids of the tags that fit best, at most two; none where nothing fits well."""
+        """Return the ids of the tags that fit best, at most two; none if nothing fits well."""
         terms = self._terms(text)
         scores = {
             tag: math.fsum(
@@ -257,7 +257,7 @@ class TagFinder:
 
 
 def finders_of(corpus: Corpus, analyzer: Analyzer) -> tuple[TagFinder, TagFinder]:
-    """What finds topics and what finds error types, by the taxonomy and the titles of a corpus."""
+    """Return the finders of topics and of error types, from the taxonomy and the titles of a corpus."""
     topics: dict[str, list[str]] = {}
     types: dict[str, list[str]] = {}
     for file in corpus.files:

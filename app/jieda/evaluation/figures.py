@@ -1,4 +1,4 @@
-"""Judged queries, run through the same search and diagnosis that every surface offers, and what came of them."""
+"""Runs judged queries through the search and diagnosis that every surface offers, and computes the figures."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,14 +29,14 @@ SEARCHED_KINDS = ("question", "error", "paraphrase")
 DIAGNOSED_KINDS = ("error", "traceback", "negative")
 FOUND, WEAK = "found", "weak"
 GRADES = (*map(str, Confidence), FOUND, WEAK)
-"""How sure an answer is said to be, surest first: of an entry that explains a text, or of what a search finds."""
+"""Grades of an answer, surest first: the confidence of an entry that explains a text, or the grade of search hits."""
 FIRST_FIVE = 5
 DEPTH = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A query with the ids of the entries that answer it: any of them is right, none means no entry does."""
+    """A query with the ids of the entries that answer it: any of them is right; empty if no entry does."""
 
     id: str
     kind: str
@@ -45,12 +45,12 @@ class Judged:
     query: str
     expected: tuple[str, ...]
     cross: bool = False
-    """Asked in one language of what an entry says in the other: measured with the first hidden, too."""
+    """Whether the query is also measured across languages, with the editions in its own language hidden."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What came of a query: `rank` of the first right entry from 1, or 0; `found` ids best first."""
+    """The result of a query: `rank` of the first right entry from 1, or 0; `found`: ids, best first."""
 
     judged: Judged
     rank: int
@@ -60,8 +60,8 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosedQuery:
-    """What came of a text: as `Ranked`, of what explains it. `grade` is how sure the entry named first is said to be,
-    one of GRADES, and `right` whether it is the right one; the grade is empty where none is named."""
+    """The result of a diagnosed text: as `Ranked`, for the matches. `grade`, one of GRADES, is that of the first entry,
+    and `right` whether it is the right one; the grade is empty if there is no entry."""
 
     judged: Judged
     rank: int
@@ -78,12 +78,12 @@ class Figures:
     right_first: float
     in_five: float
     mrr: float
-    """Mean of 1/rank of the first right entry, 0 where there is none."""
+    """Mean of 1/rank of the first right entry, 0 if there is none."""
     zero_results: float
 
 
 def read_judged(path: Path) -> tuple[Judged, ...]:
-    """The queries of a file of JSON lines. Raises JudgedFileError, OSError."""
+    """Read the queries of a file of JSON lines. Raises JudgedFileError, OSError."""
     judged = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
@@ -107,12 +107,12 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
 
 
 def display_language(judged: Judged) -> Language:
-    """The language a query is searched in: its own; mixed ones as a Chinese reader would."""
+    """Return the language in which a query is searched: its own; Chinese for mixed ones."""
     return Language.EN if judged.lang == "en" else Language.ZH
 
 
 def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
-    """Place of the first id that is among `expected`, from 1; 0 where none is."""
+    """Return the rank of the first id that is among `expected`, from 1; 0 if none is."""
     wanted = set(expected)
     return next((place for place, one in enumerate(found, 1) if one in wanted), 0)
 
@@ -120,7 +120,7 @@ def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
 def search_all(
     judged: Iterable[Judged], search_for: Callable[[Judged], Callable[[SearchRequest], SearchAnswer]]
 ) -> tuple[Ranked, ...]:
-    """Every query through the search that `search_for` picks for it."""
+    """Run every query through the search that `search_for` selects."""
     results = []
     for one in judged:
         answer = search_for(one)(SearchRequest(one.query, display_language(one), limit=DEPTH))
@@ -130,8 +130,8 @@ def search_all(
 
 
 def sureness(results: Sequence[DiagnosedQuery]) -> dict[str, dict[str, float]]:
-    """How often each grade was right, over all texts and over those that tell of a failure; whatever is answered to a
-    text that no entry is about is wrong."""
+    """Return how often each grade was right, over all texts and over those about a failure; any answer to a text that
+    no entry is about is wrong."""
     graded = {grade: [one for one in results if one.grade == grade] for grade in GRADES}
     return {grade: _rightness(given) for grade, given in graded.items() if given}
 
@@ -144,7 +144,7 @@ def _rightness(given: Sequence[DiagnosedQuery]) -> dict[str, float]:
 
 
 def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
-    """The figures of some results; all zero for none."""
+    """Compute the figures of some results; all zero for none."""
     count = len(results) or 1
     return Figures(
         queries=len(results),
@@ -156,7 +156,7 @@ def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
 
 
 def by(results: Sequence[Ranked], key: Callable[[Judged], str]) -> dict[str, Figures]:
-    """Figures by `key` of the query, in alphabetical order."""
+    """Compute figures by `key` of the query, in alphabetical order."""
     values = sorted({key(one.judged) for one in results})
     return {value: figures([one for one in results if key(one.judged) == value]) for value in values}
 
@@ -168,14 +168,14 @@ EXPLAINED = 8
 def build_index(
     folder: Path, library: Library, documents: Iterable[Document], embedder: Embedder | None = None
 ) -> EmbeddedIndex:
-    """The index of documents of a library, written into an empty folder."""
+    """Write the index of documents of a library into an empty folder, and open it."""
     made = {each.id: each for each in with_meaning(library, documents, embedder)}
     update_index(folder, None, made, (), ())
     return EmbeddedIndex(folder, WEIGHTING)
 
 
 class Bench:
-    """The searches that judged queries are run through, each built from the content when first asked for."""
+    """The searches for judged queries, each built from the content on first use."""
 
     def __init__(self, directories: Sequence[Path], folder: Path, analyzers: Analyzers) -> None:
         self._directories, self._folder, self._analyzers = directories, folder, analyzers
@@ -187,15 +187,15 @@ class Bench:
         self._without: dict[Language, Searcher] = {}
 
     def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
-        """Search over everything, and what its judgement makes of it."""
+        """Return the search over all editions, including the judgement of its answer."""
         return lambda request: searched(self._snapshot, request)[1]
 
     def hidden(self, judged: Judged) -> Callable[[SearchRequest], SearchAnswer]:
-        """Search without the editions in the query's own language. Raises JiedaError where nothing is left."""
+        """Return the search without the editions in the query's own language. Raises JiedaError if none are left."""
         return self._hidden(Language(judged.lang)).search
 
     def diagnose(self, judged: Judged) -> DiagnosedQuery:
-        """What a text comes to, as every surface says it."""
+        """Diagnose a text as every surface does."""
         found, answer = searched(self._snapshot, SearchRequest(judged.query, display_language(judged)))
         ids = tuple(match.entry.id for match in found.matches)
         listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
@@ -204,7 +204,7 @@ class Bench:
         return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, found.confidence or found_so, right)
 
     def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
-        """A block for each query whose right entry isn't first: what came instead, and what it scored by."""
+        """Yield a block for each query whose right entry isn't first: the entries found instead, and their scores."""
         for one in (one for one in ranked if one.rank != 1):
             yield f"{one.judged.id} [{one.judged.kind}, {one.judged.lang}] {one.judged.query[:160]!r}"
             yield f"  expected {', '.join(one.judged.expected)}: " + (
