@@ -19,7 +19,7 @@ __all__ = ("ApiDiagnosis", "ApiEntry", "JiedaError", "KnowledgeBase", "SearchRes
 
 
 def __getattr__(name: str) -> object:
-    """Import the API when it is first used: every process imports this package, and most need no index."""
+    """Import the API on first use: every process imports this package, and most need no index."""
     if name in __all__:
         return getattr(import_module("jieda.api"), name)
     raise AttributeError(f"module 'jieda' has no attribute {name!r}")

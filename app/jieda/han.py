@@ -1,4 +1,4 @@
-"""Han characters and the wider East Asian blocks: the one definition that everything else asks."""
+"""Han characters and the wider East Asian blocks: their only definition."""
 
 import re
 
@@ -22,7 +22,7 @@ def has_han(text: str) -> bool:
 
 
 def count_han(text: str) -> int:
-    """How many characters of `text` are ideographs."""
+    """Count the characters of `text` that are ideographs."""
     return len(_HAN.findall(text))
 
 

@@ -1,31 +1,31 @@
-"""What the content says about logs in general, whatever the entries are about."""
+"""The knowledge about logs in the content that does not depend on entries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 SHARED_BY = 3
-"""A signature that so many logs of the background have is one that any program prints: it proves `likely` at most."""
+"""A signature in this many background logs is one that any program prints: it proves `likely` at most."""
 
 
 class Role(StrEnum):
-    """The part that a program plays in a log."""
+    """The role of a program in a log."""
 
     FRAMEWORK = "framework"
     """Entries are about it."""
     COMPONENT = "component"
-    """Many programs are built on it: its frames speak neither for nor against anybody."""
+    """Many programs are built on it: its frames are evidence neither for nor against any program."""
     OTHER = "other"
-    """No entry is about it: what every program prints has other reasons there."""
+    """No entry is about it: generic error text has other causes there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     """A program that logs come from.
 
-    `names` are how logs and people speak of it, `folders` the folders and packages of its paths (`a/b`: two in a row;
-    `*`: any characters of one name), `classes` those of its Ray actors, by which lines name the process that wrote
-    them. `word` is false for a name that is an ordinary word as well.
+    `names` are its names in logs and texts, `folders` the folders and packages of its paths (`a/b`: two in a row; `*`:
+    any characters of one name), `classes` those of its Ray actors, which prefix the lines that they print. `word` is
+    false for a name that is an ordinary word as well.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Programs by id. Below a folder of `installed` the next folder is a package; `standard` are paths of nobody."""
+    """Programs by id. The next folder below one of `installed` is a package; `standard` are paths of no program."""
 
     by_id: Mapping[str, Program] = field(default_factory=dict)
     installed: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Programs:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """What stands before the text of a line, in the grammar of signatures; `source`: it names who wrote the line."""
+    """A prefix of log lines, in the grammar of signatures; `source`: it names the process that wrote the line."""
 
     name: str
     lines: tuple[str, ...]
@@ -57,9 +57,9 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Messages of one origin that are not exceptions of Python's; `meaning` says in words what such a line tells.
+    """Failure messages of one origin other than Python exceptions; `meaning` describes them in words.
 
-    `start`: they stand at the beginning of a line.
+    `start`: they occur at the beginning of a line.
     """
 
     name: str
@@ -71,34 +71,34 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How programs write logs and tell of failures, where that is not Python's own way."""
+    """Formats of logs and failures other than Python's own."""
 
     levels: tuple[str, ...] = ()
     prefixes: tuple[Prefix, ...] = ()
     repeats: tuple[str, ...] = ()
-    """What a program writes behind a line that others printed as well, with `{int}` for how often."""
+    """Text after a line that was printed several times, with `{int}` for the count."""
     message_fields: tuple[str, ...] = ()
-    """Fields of a JSON record that the text of a log line may stand in, the first one first."""
+    """Fields of a JSON record that may hold the text of a log line, in order of precedence."""
     level_fields: tuple[str, ...] = ()
-    """Those that its level may stand in."""
+    """Fields that may hold its level."""
     wrappers: tuple[str, ...] = ()
-    """Exceptions that pass on what failed in another process."""
+    """Exceptions that pass on a failure of another process."""
     remote: tuple[str, ...] = ()
-    """How a traceback from another process begins; `{word}` is the exception's name."""
+    """First lines of tracebacks from another process; `{word}` is the exception's name."""
     exception_endings: tuple[str, ...] = ()
-    """How the name of an exception may end, after Error and Exception."""
+    """Further endings of names of exceptions, beside Error and Exception."""
     families: tuple[Family, ...] = ()
     troubled: tuple[str, ...] = ()
-    """Words by which somebody tells that something went wrong; those that are Latin may have an ending."""
+    """Words that report trouble; Latin ones may have one of `word_endings`."""
     untroubled: tuple[str, ...] = ()
-    """What is said with such words where nothing went wrong, as it begins: `no error`."""
+    """Beginnings of phrases with such words that report no trouble: `no error`."""
     word_endings: tuple[str, ...] = ()
-    """How a Latin word of `troubled` may go on: `fails`, but not `failover`."""
+    """Endings of the Latin words of `troubled`: `fails`, but not `failover`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """A log that no entry explains: what healthy and foreign programs print."""
+    """A log that no entry explains, of a healthy or foreign program."""
 
     name: str
     text: str
@@ -106,7 +106,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True)
 class LogKnowledge:
-    """Programs and ways to fail, merged over the content directories."""
+    """Programs and formats of failures, merged over the content directories."""
 
     programs: Programs = field(default_factory=Programs)
     failures: Failures = field(default_factory=Failures)

@@ -1,4 +1,4 @@
-"""Counters and timings for Prometheus: the one door to its client library."""
+"""Counters and timings for Prometheus; no other module uses its client library."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from jieda.version import VERSION
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""Where several workers leave their figures for each other; the library reads it when it is imported."""
+"""Names the directory in which workers share their figures; the library reads it on import."""
 
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper bounds in seconds: a search takes about one millisecond, a diagnosis up to a few hundred."""
@@ -24,14 +24,14 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """What is so at the moment of asking. `age`: seconds since the generation was built; `builds` took `build_seconds`
-    together. Votes are kept on disk, for all workers and beyond a restart."""
+    """The state at the time of a request. `age`: seconds since the generation was built; `builds` took `build_seconds`
+    together. Votes are stored on disk, for all workers and across restarts."""
 
     entries: int
     degraded: bool
     age: float
     cluster: str | None = None
-    """Why the search cluster does not answer, empty where it does; None where none is used."""
+    """Why the search cluster does not answer, empty if it does; None without a cluster."""
     builds: int = 0
     build_seconds: float = 0.0
     votes: Sequence[VoteCount] = ()
@@ -68,12 +68,12 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         ("outcome",),
     ),
 }
-"""By the field of `Metrics`: the name, what it counts, and by what."""
+"""Name, description and labels of each counter, by field of `Metrics`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What one application counts. Labels are route templates and tags, never anything a client typed."""
+    """The metrics of one application. Labels are route templates and tags, never text of a client."""
 
     registry: CollectorRegistry
     requests: Counter
@@ -88,7 +88,7 @@ class Metrics:
 
     @classmethod
     def create(cls) -> Self:
-        """Fresh counters in a registry of their own, so that two applications in one process keep apart."""
+        """Create counters in their own registry, so that two applications in one process are independent."""
         registry = CollectorRegistry()
         counters = {field: Counter(*row, registry=registry) for field, row in COUNTERS.items()}
         seconds = Histogram(
@@ -101,7 +101,7 @@ class Metrics:
         return cls(registry=registry, seconds=seconds, **counters)
 
     def expose(self, state: ServedState, environ: Mapping[str, str] = os.environ) -> bytes:
-        """All figures in the text format, of every worker where several share a directory, and what is so now."""
+        """Return all figures in the text format, of all workers that share a directory, and the current state."""
         counted = CollectorRegistry()
         counted.register(_StateCollector(state))
         if DIRECTORY_VARIABLE not in environ:
@@ -112,7 +112,7 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class _StateCollector(Collector):
-    """What is read when the figures are asked for, and is the same whichever worker is asked."""
+    """Collects the figures that are read at the time of a request, and are equal in all workers."""
 
     state: ServedState
 

@@ -1,4 +1,4 @@
-"""Where what comes with Jieda lies, and where its data is kept: in a checkout, the image or an installed package."""
+"""Paths of the files that come with Jieda, and of its data: in a checkout, the image or an installed package."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from platformdirs import user_cache_path, user_data_path
 
 PACKAGE = Path(__file__).parent.resolve()
 _WITHIN = PACKAGE / "shipped"
-"""What an installed package has; in a checkout and in the image, folders such as content/ lie beside the code."""
+"""Exists in an installed package only; in a checkout and in the image, folders such as content/ are beside the code."""
 INSTALLED = _WITHIN.is_dir()
 _ROOT = _WITHIN if INSTALLED else PACKAGE.parents[1]
 CONTENT, STATIC, DEPLOY = _ROOT / "content", _ROOT / "static", _ROOT / "deploy"
 DATA = user_data_path("jieda", appauthor=False) if INSTALLED else _ROOT / ".jieda"
-"""By default. An installed package writes nothing beside itself: it may be read-only, or belong to everybody."""
+"""The default data directory. An installed package writes nothing beside itself: it may be read-only, or shared."""
 
 
 def _cache() -> Path | None:
@@ -22,4 +22,4 @@ def _cache() -> Path | None:
 
 
 CACHE = _cache()
-"""For what is the same whatever the content, and can be made again; None where the user has no place for it."""
+"""Cache of files that do not depend on the content and can be made again; None if the user has no directory for it."""

@@ -1,4 +1,4 @@
-"""Tells how far long work has come: to the log, and so to whoever waits at a terminal."""
+"""Reports the progress of long work in the log, and thus at the terminal."""
 
 import logging
 import time
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 EVERY = 2.0
-"""Seconds between two lines; what is done sooner says nothing."""
+"""Seconds between two lines; shorter work logs nothing."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 def told(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
-    """Hand on the items, of which there are `total`, and tell now and then how many are done."""
+    """Yield the items, `total` in number, and log now and then how many are done."""
     due = time.monotonic() + EVERY
     for number, item in enumerate(items, 1):
         yield item

@@ -1,10 +1,10 @@
-"""The grammar of all that content says of the form of lines and paths: text with placeholders.
+"""The grammar of the patterns of lines and paths in the content: text with placeholders.
 
-Signatures, families, prefixes and the names of folders are written in it; they differ in their placeholders only.
-A line becomes one regular expression whose cost is linear in the text. Every placeholder is bounded, and
-a placeholder of open width is matched lazily in an atomic group together with the literal behind it: once
-the earliest place for the literal is found, it is never tried again. So the costs of several placeholders
-add up instead of multiplying. For text within a line the earliest place is as good as any later one.
+Signatures, families, prefixes and the names of folders use it; they differ only in their placeholders. A line becomes
+one regular expression whose cost is linear in the text. Every placeholder is bounded, and a placeholder of open width
+is matched lazily in an atomic group together with the literal after it: once the earliest match of the literal is
+found, no other is tried. So the costs of several placeholders add up instead of multiplying. For text within a line the
+earliest match is as good as any later one.
 """
 
 import math
@@ -27,8 +27,8 @@ _NAME = r"[\w.+:/@$<>-]"
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Placeholders by name. Those of `closed` are patterns that know where they end; those of `open` end where the text
-    behind them starts: characters, fewest, most.
+    """Placeholders by name. Those of `closed` are complete patterns; those of `open` end where the text after them
+    starts: characters, fewest, most.
 
     `whole`: a line is matched from its start, so that an open placeholder there has its whole width. `compares`: a
     number may have a condition, `{num>1000}`.
@@ -55,7 +55,7 @@ _OPEN = {
     "word": (_NAME, 1, 200),
 }
 SIGNATURES = Grammar(_CLOSED, _OPEN, compares=True)
-"""Signatures and families of failures, found anywhere in a line."""
+"""Signatures and families of failures, which match anywhere in a line."""
 
 PREFIXES = Grammar(
     {
@@ -70,7 +70,7 @@ PREFIXES = Grammar(
     {"any": (r"[\w.:<>=+\[\] ,()-]", 0, 80), "word": (r"[\w.<>+-]", 1, 60), "addr": (r"[\w.:%-]", 1, 45)},
     whole=True,
 )
-"""The text before the message of a log's line; whoever compiles it knows the words for a level."""
+"""The text before the message of a log line; the caller that compiles it fills in the words of `level`."""
 
 REMOTE = Grammar(
     {"int": r"\d{1,10}+", "exception": r"(\w{1,80}+)"}, {"word": (r"[\w.<>]", 1, 160)}, whole=True
@@ -78,7 +78,7 @@ REMOTE = Grammar(
 """The beginning of a traceback from another process; the last group is its exception."""
 
 REPEATS = Grammar({"int": r"(\d{1,9}+)"}, {})
-"""How often a line was printed; the last group says it."""
+"""The count of a repeated line, in the last group."""
 
 FOLDERS = Grammar({}, {"any": (r"[^/]", 0, 200)}, whole=True)
 """Names of folders, as `folder_line` writes them."""
@@ -95,7 +95,7 @@ GENERIC_WORDS = frozenset(
     valueerror zerodivisionerror jsondecodeerror true false
     """.split()
 )
-"""Words that any program's log may hold; they make no signature specific."""
+"""Words that occur in the log of any program; they make no signature specific."""
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -103,14 +103,14 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-"""What a number may have to be: `{num>1000}`."""
+"""Conditions on a number: `{num>1000}`."""
 _CONDITION = re.compile(
     rf"(?P<name>int|num)(?P<sign>{'|'.join(COMPARISONS)})(?P<limit>-?\d{{1,15}}(?:\.\d{{1,15}})?)"
 )
 CONDITIONED = "condition"
-"""Prefix of the groups whose numbers have to be compared."""
+"""Prefix of the groups with a number to compare."""
 SHAPED = "shape"
-"""Prefix of the groups that hold shapes."""
+"""Prefix of the groups with a shape."""
 
 _PIECE = re.compile(r"\{\{|\}\}|\{(?P<name>[^{}]*)\}|(?P<brace>[{}])|(?P<text>[^{}]+)")
 _WORD = re.compile(rf"[a-z0-9]+|[{HAN}]")
@@ -126,7 +126,7 @@ class SignatureSyntaxError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Literal text, or a placeholder by name, its number having to be `condition`."""
+    """Literal text, or a placeholder by name, with a `condition` on its number."""
 
     literal: str = ""
     placeholder: str = ""
@@ -134,7 +134,7 @@ class Part:
 
 
 def literal_text(line: str) -> str:
-    """What a line says itself: a space for each placeholder, single braces for double ones."""
+    """Return the literal text of a line: a space for each placeholder, single braces for double ones."""
 
     def said(piece: re.Match[str]) -> str:
         return " " if piece["name"] is not None else piece["text"] or piece[0][0]
@@ -143,12 +143,12 @@ def literal_text(line: str) -> str:
 
 
 def folder_line(folder: str) -> str:
-    """A folder's name, in which `*` is any run of characters, as a line of the grammar."""
+    """Return a folder's name, in which `*` is any run of characters, as a line of the grammar."""
     return folder.replace("{", "{{").replace("}", "}}").replace("*", "{any}")
 
 
 def parts_of(line: str, grammar: Grammar = SIGNATURES) -> Sequence[Part]:
-    """The parts of a line whose quotes and widths were made alike. Raises SignatureSyntaxError."""
+    """Return the parts of a line with normalized quotes and widths (`alike`). Raises SignatureSyntaxError."""
     parts = list(_pieces(line, grammar))
     for one, other in pairwise(parts):
         if one.placeholder in grammar.open and other.placeholder in grammar.open:
@@ -180,7 +180,7 @@ def _pieces(text: str, grammar: Grammar) -> Iterator[Part]:
 
 
 def _trimmed(parts: Sequence[Part]) -> Sequence[Part]:
-    """Without `{any}` at the ends, where it says nothing."""
+    """Return the parts without `{any}` at the ends, where it has no effect."""
     while parts and parts[0].placeholder == "any":
         parts = parts[1:]
     while parts and parts[-1].placeholder == "any":
@@ -189,8 +189,8 @@ def _trimmed(parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = "") -> str:
-    """The regular expression of a line: atomic groups, each an open placeholder with everything up to the next. `end`
-    is the pattern of what has to follow."""
+    """Return the regular expression of a line: atomic groups, each an open placeholder with everything up to the next.
+    `end` is the pattern of the text that has to follow."""
     groups: list[str] = []
     tail = end
     asked = sum(part.condition is not None for part in parts)
@@ -198,7 +198,7 @@ def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = 
         if part.placeholder in grammar.open:
             characters, fewest, most = grammar.open[part.placeholder]
             if index == 0 and not grammar.whole:
-                # At the start one character is as good as many: what stands before it is not looked at.
+                # At the start one character is as good as many, as the text before it does not matter.
                 groups.append(characters + tail)
             elif not tail:
                 groups.append(f"{characters}{{{fewest},{most}}}+")
@@ -217,22 +217,23 @@ def expression(parts: Sequence[Part], grammar: Grammar = SIGNATURES, end: str = 
 
 
 def _literal(text: str) -> str:
-    """White space runs are equal; their length is bounded so that no run is walked again and again."""
+    """Return the pattern of a literal. Runs of white space are equal, and bounded so that no run is scanned again and
+    again."""
     escaped = (re.escape(word) for word in re.split(r"\s+", text))
     return r"[^\S\n]{1,40}+".join(escaped)
 
 
 def weight_of(literal: str) -> int:
-    """How many specific characters a literal has."""
+    """Count the specific characters of a literal."""
     words = (word for word in _WORD.findall(literal.casefold()) if word not in GENERIC_WORDS)
     return sum(3 if is_han(word) else len(word) for word in words)
 
 
 SPECIFIC_CHARACTERS = 6
-"""How many letters and digits outside `GENERIC_WORDS` make a line specific; a Han character counts three."""
+"""Letters and digits outside `GENERIC_WORDS` that make a line specific; a Han character counts three."""
 
 LONGEST_SURE = 400
-"""Characters of a line that is found wherever it stands; a longer one is missed where a log's line is cut."""
+"""Longest signature line that is always found; a longer one is missed where a log line is cut into pieces."""
 
 SHAPE_PARTS: dict[str, Callable[[tuple[int, ...]], tuple[int, ...]]] = {
     "first": lambda shape: shape[:1],
@@ -242,12 +243,12 @@ SHAPE_RELATIONS: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] =
     "differ": operator.ne,
     "equal": operator.eq,
 }
-"""What two shapes in a line may have to be, by part."""
+"""Relations between parts of two shapes in a line."""
 PAIR = 2
 Shapes = tuple[tuple[str, str], ...]
 """Pairs of a part and a relation."""
 MOST_TRIED = 50
-"""Places of a line whose numbers are compared before it counts as not found."""
+"""Most matches of a line whose numbers are compared before it counts as not found."""
 _ALIKE = str.maketrans(
     dict.fromkeys('"`‘’“”', "'") | {"\u00a0": " "} | {chr(n + 0xFEE0): chr(n) for n in range(0x21, 0x7F)}
 )
@@ -257,11 +258,11 @@ _ALIKE = str.maketrans(
 class SignatureLine:
     """A compiled line.
 
-    `pattern` is for `search` on a text or a line of it, and never reaches across a line end; it is compiled when it is
-    needed, since few of thousands ever are. `anchor` is the longest literal without white space, case-folded: where the
-    case-folded text lacks it, `pattern` finds nothing. `weight` counts the specific characters. `conditions` are what
-    the numbers in the groups `condition0`, `condition1`, … of the pattern have to be, `shapes` what its first two
-    shapes have to be (see `Signature`).
+    `pattern` is for `search` on a text or a line of it, and never matches across a line end; it is compiled on demand,
+    since few of thousands are ever needed. `anchor` is the longest literal without white space, case-folded: if the
+    case-folded text lacks it, `pattern` cannot match. `weight` counts the specific characters. `conditions` apply to
+    the numbers in the groups `condition0`, `condition1`, … of the pattern, `shapes` to its first two shapes (see
+    `Signature`).
     """
 
     text: str
@@ -273,21 +274,21 @@ class SignatureLine:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """`expression`, compiled."""
+        """The compiled `expression`."""
         return _compiled(self.expression)
 
     @property
     def specific(self) -> bool:
-        """Whether there is something in it that not every log has."""
+        """Whether the line has enough specific text."""
         return self.weight >= SPECIFIC_CHARACTERS
 
     def matches(self, text: str) -> bool:
-        """Whether `text`, one line or many, has this line in it."""
+        """Whether `text`, one line or many, contains this line."""
         folded = alike(text)
         return self.anchor in folded.casefold() and self.find(folded) is not None
 
     def find(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
-        """The first place in `text`, made `alike`, that has this line in it, its numbers and shapes as they must be."""
+        """Return the first match in `text`, which is normalized by `alike`, that meets all conditions and shapes."""
         if not (self.conditions or self.shapes):
             return self.pattern.search(text, start, end)
         found = zip(range(MOST_TRIED), self.pattern.finditer(text, start, end), strict=False)
@@ -310,7 +311,7 @@ def _are_shaped(found: re.Match[str], shapes: Shapes) -> bool:
 
 
 def alike(text: str) -> str:
-    """`text` with quotes and widths made one that chats, editors and versions of Python change; its length stays."""
+    """Normalize quotes and widths, which chats, editors and versions of Python change; the length stays."""
     return text.translate(_ALIKE)
 
 
@@ -321,7 +322,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def compile_signature_line(text: str, shapes: Shapes = ()) -> SignatureLine:
-    """The matcher of one line; `shapes` count where it has two. Raises SignatureSyntaxError."""
+    """Compile one line; `shapes` apply only if it has two. Raises SignatureSyntaxError."""
     parts = parts_of(alike(text))
     literals = [part.literal for part in parts if part.literal]
     words = [word for literal in literals for word in literal.split()]

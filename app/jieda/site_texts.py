@@ -1,15 +1,15 @@
-"""What the content says about itself on the pages: values that content directories hold."""
+"""Texts on the pages that the content directories define."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Words = Mapping[str, str]
-"""A text by language; empty where the content leaves it out, which is said in general words then."""
+"""A text by language; if the content has none, it is empty and the pages use a general text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FooterLink:
-    """A way from every page to somewhere else."""
+    """A link in the footer of every page."""
 
     name: Words
     url: str
@@ -17,7 +17,7 @@ class FooterLink:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage of what readers do, in the order in which they do it, and the topics that belong to it."""
+    """A stage of readers' work, with its topics; stages are in the order of the work."""
 
     name: Words
     topics: tuple[str, ...]
@@ -27,10 +27,10 @@ class Stage:
 class SiteTexts:
     """The block `site` of taxonomy.yaml.
 
-    `lead` and `summary` introduce the entries: `{count}` of them about `{frameworks}` in `lead`. `paste` shows what a
-    log to be pasted looks like. `examples` are questions to try. `short` is the name in a sentence and in the corner of
-    each page. `logo` and `icon` name files of the folder `site`; `accent` and `accent_dark` are colours, `links` stand
-    in the footer, and `credit` says there what the site is made with. Of `stages` the start page draws a map.
+    `lead` and `summary` introduce the entries: `{count}` of them about `{frameworks}` in `lead`. `paste` is an example
+    of a log to paste. `examples` are questions to try. `short` is the name in a sentence and in the corner of each
+    page. `logo` and `icon` name files of the folder `site`; `accent` and `accent_dark` are colours, `links` are in the
+    footer, and `credit` shows there what the site is made with. The start page draws a map of `stages`.
     """
 
     name: Words = field(default_factory=dict)

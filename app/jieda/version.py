@@ -1,3 +1,3 @@
-"""The version of Jieda: this is the one place that says it, and everything that tells it reads it here."""
+"""The version of Jieda, defined only here."""
 
 VERSION = "0.1.0"

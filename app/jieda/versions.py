@@ -1,4 +1,4 @@
-"""Versions of programs: those that an entry holds for, and those that a text says. The one door to packaging."""
+"""Versions of programs, of entries and in texts. No other module uses the library packaging."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,15 +11,16 @@ from jieda.errors import BadVersion
 
 _NUMBER = r"v?(\d{1,6}(?:\.\d{1,6}){1,4}(?:(?:\.?(?:a|b|rc|post|dev))\d{1,6}){0,2})"
 _BETWEEN = r"(?: ?@ ?[^\s@]{1,300}@|[ \t]?(?:[=:(-]{1,2}[ \t]?|[ \t]|version[ \t]?[:=]?[ \t]?){1,2})"
-"""Stands in `name==1.2`, `name @ git+https://…@v1.2`, `name-1.2.dist-info` and `name version: 1.2`."""
+"""The text between name and version in `name==1.2`, `name @ git+https://…@v1.2`, `name-1.2.dist-info` and
+`name version: 1.2`."""
 _ASKED = re.compile(r"\s*([A-Za-z][\w.-]{0,60}?)[\s=:@-]{1,5}(v?\d\S{0,40})\s*", re.ASCII)
 
 Packages = Mapping[str, str]
-"""The program of each package that is called otherwise: `pai-chatlearn` is ChatLearn."""
+"""The program of each package with another name: `pai-chatlearn` is ChatLearn."""
 
 
 def fault_of_range(text: str) -> str:
-    """What is wrong with a range such as `>=0.2,<0.3`; empty where nothing is."""
+    """Return the error in a range such as `>=0.2,<0.3`; empty if it is valid."""
     try:
         return "" if SpecifierSet(text) else "is empty"
     except InvalidSpecifier:
@@ -27,7 +28,7 @@ def fault_of_range(text: str) -> str:
 
 
 def fault_of_version(text: str) -> str:
-    """What is wrong with a version such as `0.3.0`; empty where nothing is."""
+    """Return the error in a version such as `0.3.0`; empty if it is valid."""
     try:
         Version(text)
     except InvalidVersion:
@@ -36,7 +37,7 @@ def fault_of_version(text: str) -> str:
 
 
 def asked_version(text: str, packages: Packages) -> tuple[str, Version]:
-    """The program and the version in `slime 0.2.4`, `slime==0.2.4` or `slime:v0.2.4`. Raises BadVersion."""
+    """Parse program and version of `slime 0.2.4`, `slime==0.2.4` or `slime:v0.2.4`. Raises BadVersion."""
     if found := _ASKED.fullmatch(text):
         name = re.sub("[-_.]+", "-", found[1]).casefold()
         try:
@@ -47,7 +48,7 @@ def asked_version(text: str, packages: Packages) -> tuple[str, Version]:
 
 
 def told_versions(text: str, program: str, packages: Packages) -> Iterator[Version]:
-    """The versions of a program that a log, a list of packages or a question says."""
+    """Yield the versions of a program that occur in a log, a list of packages or a question."""
     for called in (program, *(package for package, of in packages.items() if of == program)):
         parts = re.split(r"[-_.]", called)
         if parts[0].casefold() in text.casefold():
@@ -57,15 +58,15 @@ def told_versions(text: str, program: str, packages: Packages) -> Iterator[Versi
 
 
 def rules_out(holds: str, told: Iterable[tuple[str, Version]]) -> bool:
-    """Whether one of `Validity.holds` is against all versions that are told of its program, of which there are any."""
+    """Whether one of `Validity.holds` excludes all versions of its program in `told`, and there is at least one."""
     program, held, fixed = holds.split(" ")
     versions = [version for name, version in told if name == program]
     return bool(versions) and not any(_holds(held, fixed, each) for each in versions)
 
 
 def doubtful_version(validity: Validity, text: str, packages: Packages) -> str:
-    """The program and version that a text says and an entry does not hold for, such as `slime 0.2.4`; empty where
-    there is none. Of a program that is said with several versions, all have to be others than the entry's."""
+    """Return a program and version in a text that an entry does not hold for, such as `slime 0.2.4`; empty if there is
+    none. If the text has several versions of a program, the entry must hold for none of them."""
     for holds in validity.holds:
         program = holds.partition(" ")[0]
         told = [(program, each) for each in told_versions(text, program, packages)]
