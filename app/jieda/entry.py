@@ -143,7 +143,7 @@ class Edition:
     """Code spans and code blocks of the body, in order, as written."""
 
     def section(self, *keys: str) -> Section | None:
-        """The first section that has one of `keys`, in the order of `keys`."""
+        """Return the first section with one of `keys`, in the order of `keys`."""
         by_key = {section.key: section for section in self.sections}
         return next((by_key[key] for key in keys if key in by_key), None)
 

@@ -1,1 +1,1 @@
-"""Text to tokens. Pure; knows nothing of entries, files or the web."""
+"""Analysis of text into tokens. Pure; independent of entries, files and the web."""

@@ -36,7 +36,7 @@ class Folded:
     ends: range | tuple[int, ...]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The span of the original text that the folded span `start:end` (not empty) came from."""
+        """Return the span of the original text for the folded span `start:end`, which is not empty."""
         return self.starts[start], self.ends[end - 1]
 
 

@@ -1,1 +1,1 @@
-"""Search over an OpenSearch cluster: the second engine behind the index's protocol."""
+"""Search by an OpenSearch cluster: the second implementation of the index protocol."""

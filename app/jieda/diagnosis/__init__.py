@@ -1,1 +1,1 @@
-"""From a pasted log to the entries that explain it, over `jieda.search`: understand, match, weigh, answer."""
+"""Diagnosis of pasted logs: parses a log, matches signatures and words, scores entries, and returns the answer."""

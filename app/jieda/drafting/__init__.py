@@ -1,1 +1,1 @@
-"""What a new entry begins with, made from a page or a log: guesses, and the doubts that name them."""
+"""Drafting of a new entry from a page or a log: guesses, and doubts that point them out."""

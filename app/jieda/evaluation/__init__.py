@@ -1,1 +1,1 @@
-"""Judged queries through search and diagnosis, and what came of them."""
+"""Evaluation of search and diagnosis with judged queries."""

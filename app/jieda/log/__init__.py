@@ -1,5 +1,5 @@
-"""Reading a log, whoever wrote it: lines without decoration, failures with their frames, passages worth comparing.
+"""Parsing of logs of any program: lines without decoration, failures with their frames, passages to compare.
 
-Linear in the length of the text and total: any string is a log. Nothing here knows an entry; what it knows of logs
-comes from failures.yaml.
+Linear in the length of the text, and accepts any string. Independent of entries; formats of logs come from
+failures.yaml.
 """

@@ -1,1 +1,1 @@
-"""Entries to documents, documents to an index, queries to hits, logs to matches."""
+"""Search: turns entries into documents, documents into an index, and queries into hits."""

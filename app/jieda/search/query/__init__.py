@@ -1,1 +1,1 @@
-"""What a person typed, to a query of finished terms."""
+"""Parsing of typed text into a query of finished terms."""

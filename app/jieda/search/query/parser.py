@@ -146,7 +146,7 @@ class QueryParser:
     def parse(
         self, text: str, filters: Filters, *, verbatim: bool = False, unfinished: bool = False
     ) -> ParsedQuery:
-        """`verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
+        """Parse `text`. `verbatim` turns spelling correction off; `unfinished`: the last word may be half typed."""
         analysis = self._analyzer.analyze(text)
         namings = [*self._frameworks.of(text)] if self._frameworks else []
         # Of a title that is being typed, the framework may be the only complete word, so it keeps its weight.

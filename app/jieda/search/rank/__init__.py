@@ -1,1 +1,1 @@
-"""Scores and the order of answers."""
+"""Scoring and ranking."""
