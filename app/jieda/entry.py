@@ -87,8 +87,7 @@ class Validity:
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """For each program its range and the fixed version, such as `slime >=0.2,<0.3 0.2.5`. Entries are filtered by
-        these."""
+        """For each program its range and fixed version, such as `slime >=0.2,<0.3 0.2.5`; used to filter entries."""
         return tuple(
             f"{program} {self.versions.get(program, '').replace(' ', '')} {self.fixed_in.get(program, '')}"
             for program in {**self.versions, **self.fixed_in}

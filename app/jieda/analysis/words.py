@@ -65,8 +65,7 @@ class Folder:
 
 
 def within(text: str, most: int) -> str:
-    """Return the longest beginning of `text` that folds to at most `most` characters: an Arabic ligature becomes
-    eighteen."""
+    """Return the longest prefix of `text` that folds to at most `most` characters: an Arabic ligature becomes 18."""
     text = text[:most]
     if text.isascii() or len(unicodedata.normalize("NFKC", text)) <= most:
         return text

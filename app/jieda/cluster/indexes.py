@@ -215,8 +215,7 @@ class Indexes:
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 
     def _check(self, index: str, wanted: WantedIndex) -> None:
-        """Check the number of documents, and look some up by their keys. Raises ClusterUnavailable if any is
-        missing."""
+        """Check the number of documents, and look some up by their keys. Raises ClusterUnavailable if one is lost."""
         if (count := self._count(index)) != len(wanted.documents):
             raise ClusterUnavailable(f"{count} of {len(wanted.documents)} documents arrived")
         ids = list(wanted.documents)

@@ -143,8 +143,7 @@ class Searcher:
         return tuple(scored.id for scored in ranking.ranked)
 
     def known_words(self, text: str) -> tuple[str, ...]:
-        """Return the words of `text` that a general dictionary or some entry has, each once: no name, token or
-        password."""
+        """Return the words of `text` in a general dictionary or some entry, each once: no name, token or password."""
         words = dict.fromkeys(re.findall(r"[^\W\d_]{2,40}", text))
         return tuple(word for word in words if self._is_known(word.casefold()))
 

@@ -46,8 +46,7 @@ class Alike(NamedTuple):
     that are neither among the closest nor among the best by words."""
 
     told: Scores
-    """Cosine of the query with the document's closest vector, plus `Weighting.gist` times the cosine with their
-    mean."""
+    """Cosine of the query with the document's closest vector, plus `Weighting.gist` times that with their mean."""
     titled: Scores
     """Cosine with the closest of the document's titles and aliases."""
 

@@ -55,8 +55,7 @@ FIRST_REST, LAST_REST = 1.0, 30.0
 
 
 class GuardedEmbedder:
-    """Circuit breaker around an embedder: after failures it is not called for a while. Safe to share between
-    threads."""
+    """Circuit breaker around an embedder: pauses it after failures. Safe to share between threads."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.name, self.waits, self.measured = embedder.name, embedder.waits, embedder.measured

@@ -1,5 +1,4 @@
-"""Parses typed text into a query and the frameworks that it names. Never fails; balanced quotes are the only
-operator."""
+"""Parses typed text into a query and the frameworks it names. Never fails; quotes are the only operator."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -198,8 +197,7 @@ class QueryParser:
         )
 
     def _corrections(self, analysis: Analysis, parted: Sequence[tuple[int, int]]) -> tuple[Correction, ...]:
-        """Return corrections of words that the glossary lacks, too. `parted`: start and end of words that were split in
-        two."""
+        """Return corrections of words that the glossary lacks, too. `parted`: spans of words that were split in two."""
         known = [*parted, *((token.start, token.end) for token in self._glossary.tokens(analysis))]
         slips = (
             one

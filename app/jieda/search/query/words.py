@@ -1,5 +1,4 @@
-"""The parsed query: its words, each with the alternatives that an entry may hold instead, and the clauses made of
-them."""
+"""The parsed query: its words, each with the alternatives that an entry may hold instead, and their clauses."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
