@@ -122,7 +122,7 @@ class LimitedConnection(HttpToolsProtocol):
             self.send_400_response(TOO_LONG)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Start a request."""
         self._in_request, self._has_headers = True, False
         self._head = self._body = 0
         super().on_message_begin()
@@ -144,17 +144,17 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of a body."""
+        """Count the bytes of a body."""
         self._body += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The next request may follow."""
+        """Allow the next request."""
         self._in_request = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The client may ask again."""
+        """Restart the time limit for the next request."""
         self._asking_since, self._body = self.loop.time(), 0
         super().on_response_complete()
 

@@ -46,8 +46,8 @@ from jieda.web.templating import Renderer
 SECONDS_BETWEEN = 60.0
 """Seconds between two checks whether another generation is being served."""
 SECONDS_A_THREAD = 0.0005
-"""Seconds that a thread reading a log may hold the interpreter lock while the event loop waits for it. A response takes
-the lock about ten times, 5 ms each with Python's default."""
+"""How long a thread reading a log may keep the interpreter lock from the event loop: a response takes the lock some ten
+times and would wait 5 ms each time with Python's default."""
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 

@@ -78,7 +78,7 @@ def _quality(offer: str, members: Sequence[tuple[str, float]]) -> tuple[float, i
 
 
 def has_tag(header: str, tag: str) -> bool:
-    """Whether an If-None-Match header names an ETag, weakly compared (RFC 9110 §13.1.2)."""
+    """Return whether an If-None-Match header names an ETag, weakly compared (RFC 9110 §13.1.2)."""
     tags = {candidate.strip().removeprefix("W/") for candidate in header.split(",")}
     return "*" in tags or tag.removeprefix("W/") in tags
 
