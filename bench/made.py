@@ -11,7 +11,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
 from jieda.diagnosis.collect import FactReader, background_words, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.words import CountedWords, Known, WordReader
+from jieda.diagnosis.words import CountedWords, DiagnosisData, WordReader
 from jieda.entry import Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats
@@ -43,7 +43,7 @@ def candidates_of(library: Library) -> tuple[CompletionCandidate, ...]:
 
 def collect(
     library: Library, words: WordReader, knowledge: LogKnowledge, background: Sequence[Background]
-) -> Known:
+) -> DiagnosisData:
     """Return the facts of a whole library: for commands, measurements and tests."""
     reader = FactReader(words, compile_formats(knowledge.failures))
     samples = {id_: [sample.text for sample in library.samples(id_)] for id_ in library.sampled}
@@ -53,7 +53,7 @@ def collect(
     find = event_finder(chain.from_iterable(holders.values()), reader.formats)
     own = ((id_, find(log)) for id_, logs in samples.items() if id_ in holders for log in logs)
     counts = count_signatures(holders, own, (find(log.text) for log in background))
-    return Known(
+    return DiagnosisData(
         knowledge,
         signatures=holders,
         samples={each.entry_id: each.samples for each in entries},

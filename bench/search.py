@@ -23,7 +23,7 @@ from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.catalog import in_memory
-from jieda.content.library import Holdings, Library
+from jieda.content.library import Library, LibraryData
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.load import load_library
 from jieda.entry import Summary
@@ -85,7 +85,7 @@ def library_of(shipped: Library, count: int) -> Library:
         return replace(shipped.summary(origin[made]), id=made)
 
     return Library(
-        Holdings(
+        LibraryData(
             ask=in_memory(map(summary, origin), shipped.taxonomy),
             summary=summary,
             read=lambda made: replace(shipped.entries[origin[made]], id=made),

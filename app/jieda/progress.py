@@ -12,7 +12,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
-def told(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
+def with_progress(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
     """Yield the items, `total` in number, and log now and then how many are done."""
     due = time.monotonic() + EVERY
     for number, item in enumerate(items, 1):

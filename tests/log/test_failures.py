@@ -1,7 +1,7 @@
 """What is found to have gone wrong in a log, whether an entry knows it or not."""
 
 import pytest
-from jieda.log.traceback import Raised
+from jieda.log.traceback import LoggedFailure
 
 from tests.log.reading import parse
 
@@ -10,7 +10,7 @@ def failures(log: str) -> list[tuple[str, str]]:
     return [(each.type, each.message) for each in parse(log).raised]
 
 
-def only(log: str) -> Raised:
+def only(log: str) -> LoggedFailure:
     (one,) = parse(log).raised
     return one
 

@@ -25,7 +25,7 @@ from jieda.search.index.document import (
     Document,
     IndexedText,
 )
-from jieda.search.index.protocol import Index, ScoredDocument, Within
+from jieda.search.index.protocol import AdmittedDocuments, Index, ScoredDocument
 from jieda.search.query.words import Alternative, Clause, MatchKind, Query, WeightedTerm, Writing
 from jieda.search.rank.ranker import Contribution, Ranker
 from jieda.search.weights import EXACT_TIER, HOLDER_TIER, K1, WEIGHTING
@@ -163,7 +163,7 @@ def word(*variants: str, weight: float = 1.0) -> Clause:
     return Clause((Alternative((WeightedTerm(variants, variants[0], weight),)),))
 
 
-def search(index: Index, query: Query, window: int = ALL, within: Within | None = None) -> Results:
+def search(index: Index, query: Query, window: int = ALL, within: AdmittedDocuments | None = None) -> Results:
     """What is ranked and counted."""
     ranking = Ranker(index).rank(query, window, within=within)
     return Results(ranking.ranked, ranking.facets(), ranking.near, ranking.phrase_dropped)
@@ -247,7 +247,7 @@ class IndexContract:
         """Within some documents, what a plain index of dictionaries says; listed, all of them, the latest first."""
         mask = np.resize(np.array(admitted), len(held))
         recency = np.linspace(0, 1, len(held))
-        within = Within(mask, recency, listed)
+        within = AdmittedDocuments(mask, recency, listed)
         standings = ListScan(held).standings(query)
         threshold = answer_threshold(query, standings)
         assume(all(abs(one.coverage - threshold) > CLOSE for one in standings))

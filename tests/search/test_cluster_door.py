@@ -14,7 +14,7 @@ from jieda.cluster.indexes import send, written
 from jieda.cluster.node import Access
 from jieda.errors import ClusterUnavailable
 
-from tests.support.cluster import Said, node
+from tests.support.cluster import ActionResult, node
 
 NOBODY = "http://127.0.0.1:9"
 WHOLE = {"_shards": {"total": 3, "successful": 3, "failed": 0}, "timed_out": False, "hits": {"hits": []}}
@@ -47,7 +47,7 @@ def test_a_node_that_is_not_there_costs_nobody_an_answer() -> None:
 def test_a_node_that_does_not_answer_in_time_is_left_for_another() -> None:
     waiting = threading.Event()
 
-    def slow(*_: object) -> Said:
+    def slow(*_: object) -> ActionResult:
         waiting.wait(5)
         return 200, {}
 
@@ -76,7 +76,7 @@ def test_an_answer_without_some_of_its_shards_is_none(partial: dict[str, object]
 def test_every_search_refuses_partial_answers_beforehand() -> None:
     seen: list[bytes] = []
 
-    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> Said:
+    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> ActionResult:
         seen.append(body)
         return 200, {"responses": [WHOLE, WHOLE]}
 
@@ -94,7 +94,7 @@ def test_where_nobody_answers_the_next_are_told_at_once_and_it_recovers_by_itsel
     working = threading.Event()
     asked_nodes: list[str] = []
 
-    def answer(_method: str, path: str, *_: object) -> Said:
+    def answer(_method: str, path: str, *_: object) -> ActionResult:
         asked_nodes.append(path)
         return (200, {"responses": [WHOLE]}) if working.is_set() else (503, {})
 
@@ -129,7 +129,7 @@ def test_a_missing_index_is_no_failure_of_the_cluster() -> None:
 def test_user_and_password_are_sent_and_told_to_nobody(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[dict[str, str]] = []
 
-    def answer(_method: str, _path: str, _body: bytes, headers: dict[str, str]) -> Said:
+    def answer(_method: str, _path: str, _body: bytes, headers: dict[str, str]) -> ActionResult:
         seen.append(headers)
         return 401, {"error": {"type": "security_exception", "reason": "no rights for jieda:s3cret"}}
 
@@ -160,7 +160,7 @@ def test_items_that_are_refused_within_an_answer_of_200_are_sent_again() -> None
     kept: list[str] = []
     busy = iter([True, True, False])
 
-    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> Said:
+    def answer(_method: str, _path: str, body: bytes, _headers: dict[str, str]) -> ActionResult:
         ids = [json.loads(line)["index"]["_id"] for line in body.splitlines()[::2]]
         refused = set(ids[1:]) if next(busy) else set()
         kept.extend(one for one in ids if one not in refused)
@@ -194,7 +194,7 @@ class Store:
         self.held: dict[str, object] | None = None
         self.number = 0
 
-    def answer(self, method: str, path: str, body: bytes, _headers: dict[str, str]) -> Said:
+    def answer(self, method: str, path: str, body: bytes, _headers: dict[str, str]) -> ActionResult:
         mark = f"if_seq_no={self.number}&"
         if "/_create/" in path and self.held is not None:
             return 409, {"error": {"type": "version_conflict_engine_exception"}}

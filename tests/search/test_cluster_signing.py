@@ -14,7 +14,7 @@ from jieda.cluster.node import Access, Credentials, RequestToSign, Signer, autho
 from jieda.errors import SettingsError
 from jieda.settings import Settings
 
-from tests.support.cluster import Said, node
+from tests.support.cluster import ActionResult, node
 
 PUBLISHED = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
 """Of the examples of AWS."""
@@ -50,13 +50,13 @@ def test_the_plainest_request_of_the_test_suite_has_the_published_signature() ->
     assert signed.endswith("Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31")
 
 
-Answer = Callable[[str, str, bytes, dict[str, str]], Said]
+Answer = Callable[[str, str, bytes, dict[str, str]], ActionResult]
 
 
 def checking(secret: str, service: str, seen: list[str]) -> Answer:
     """A server that works out each signature from what arrived, and refuses what bears another."""
 
-    def answer(method: str, target: str, body: bytes, headers: dict[str, str]) -> Said:
+    def answer(method: str, target: str, body: bytes, headers: dict[str, str]) -> ActionResult:
         held = {name.lower(): value for name, value in headers.items()}
         scheme, _, rest = held.get("authorization", "").partition(" ")
         said = dict(part.split("=", 1) for part in rest.split(", ")) if rest else {}

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from tests.support.serving import answering
 
-Said = tuple[int, object]
+ActionResult = tuple[int, object]
 """Status and JSON of a response."""
 
 
 @contextmanager
-def node(answer: Callable[[str, str, bytes, dict[str, str]], Said]) -> Iterator[str]:
+def node(answer: Callable[[str, str, bytes, dict[str, str]], ActionResult]) -> Iterator[str]:
     """Run a cluster node; `answer` gets method, path, body and headers. Yields its address."""
 
     class Handler(BaseHTTPRequestHandler):

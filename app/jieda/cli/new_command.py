@@ -17,7 +17,7 @@ from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
 from jieda.settings import Settings
 from jieda.usecases.diagnose import diagnose
-from jieda.usecases.from_log import Wanted, draft_from_log
+from jieda.usecases.from_log import DraftRequest, draft_from_log
 
 
 @click.command("new")
@@ -58,7 +58,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
     if log is not None:
         if kind not in {None, Kind.ERROR.value}:
             raise click.UsageError("--from-log makes an error: leave --kind out")
-        context.exit(_from_log(log, chosen, Wanted(entry_id, framework, today), force=force))
+        context.exit(_from_log(log, chosen, DraftRequest(entry_id, framework, today), force=force))
     if not entry_id or kind is None:
         raise click.UsageError("Name the ID and its --kind, or give --from-log.")
     with writing():
@@ -66,7 +66,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
             click.echo(str(path))
 
 
-def _from_log(file: Path, directories: tuple[Path, ...], wanted: Wanted, *, force: bool) -> int:
+def _from_log(file: Path, directories: tuple[Path, ...], wanted: DraftRequest, *, force: bool) -> int:
     """Draft an entry from a log and return the exit code."""
     log = read_log(file, Settings.load(os.environ).max_log_bytes).decode("utf-8", "replace")
     if not log:

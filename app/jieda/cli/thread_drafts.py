@@ -19,7 +19,7 @@ from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.diagnosis.words import WordReader
 from jieda.drafting.doubts import Doubt, doubt
-from jieda.drafting.guesses import Slugs, finders_of, shape_of
+from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source
 from jieda.importing.threads import Comment, Thread, solution
 from jieda.search.answers import SearchRequest
@@ -216,7 +216,7 @@ class Drafter:
     def __init__(self, content: Loaded, framework: str, groups: Sequence[ThreadGroup], today: date) -> None:
         self._content, self._framework, self._today = content, framework, today
         self._groups = groups
-        self._slugs = Slugs(each.partition("/")[2] for each in content.corpus.by_id)
+        self._slugs = SlugAllocator(each.partition("/")[2] for each in content.corpus.by_id)
         self._topics, _ = finders_of(content.corpus, Analyzer(content.vocabulary.dictionary))
 
     def draft(self, group: ThreadGroup) -> ThreadDraft:

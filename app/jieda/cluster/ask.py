@@ -125,7 +125,7 @@ MOST_CLAUSES = 900
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class WordWeights:
     """The weights of words in one index: `holders` counts the documents with any of some variants, of `total`."""
 
     holders: Callable[[tuple[str, ...]], int]
@@ -142,7 +142,7 @@ class Worth:
         return [one for one in dict.fromkeys(term.variants) if self.lexicon.frequency(one)]
 
 
-def candidates(clauses: Sequence[Clause], worth: Worth) -> list[Body]:
+def candidates(clauses: Sequence[Clause], worth: WordWeights) -> list[Body]:
     """Return a query for each clause: the best of its alternatives, each the sum of its words."""
 
     def term(_: Clause, way: Alternative, one: WeightedTerm) -> list[Body]:
@@ -154,7 +154,7 @@ def candidates(clauses: Sequence[Clause], worth: Worth) -> list[Body]:
     return _by_clause(clauses, term)
 
 
-def covered(clauses: Sequence[Clause], worth: Worth) -> tuple[list[Body], float]:
+def covered(clauses: Sequence[Clause], worth: WordWeights) -> tuple[list[Body], float]:
     """Return queries whose scores add up to the weight that a document covers, and the query's total weight."""
     importance = {id(one): sum(map(worth.of, one.alternatives[0].terms)) for one in clauses}
 

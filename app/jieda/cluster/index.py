@@ -10,7 +10,7 @@ import numpy as np
 
 from jieda.cluster.ask import (
     Body,
-    Worth,
+    WordWeights,
     any_of,
     candidates,
     counted,
@@ -29,6 +29,7 @@ from jieda.search.index.collection import FacetColumns
 from jieda.search.index.document import Weighting
 from jieda.search.index.embedded import EmbeddedIndex, Pool, pool_rows
 from jieda.search.index.protocol import (
+    AdmittedDocuments,
     Columns,
     Lookup,
     Mask,
@@ -36,7 +37,6 @@ from jieda.search.index.protocol import (
     Postings,
     ScoredDocument,
     Share,
-    Within,
 )
 from jieda.search.weights import ANSWER_COVERAGE, ANSWER_SHARE
 from jieda.taxonomy import FACETS, Filters
@@ -233,7 +233,7 @@ class ClusterIndex(EmbeddedIndex):
         self._cluster = cluster
         self._window = window
         holders = lru_cache(KNOWN_POOLS)(self._holders)
-        self._worth = Worth(holders, len(self.collection), weighting.k1, self.lexicon)
+        self._worth = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
 
     def is_there(self) -> bool:
         """Whether the cluster has an index of that name. Raises ClusterUnavailable."""
@@ -282,7 +282,7 @@ class ClusterIndex(EmbeddedIndex):
         queries += [matching(words, [must, *filters], least=0) for must in musts]
         return [hits(query, size) for query in queries]
 
-    def _among(self, within: Within | None) -> list[Body]:
+    def _among(self, within: AdmittedDocuments | None) -> list[Body]:
         """Return a filter for the documents of `within`: by their ids, or by those of all others if these are fewer."""
         if within is None:
             return []

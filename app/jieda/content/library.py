@@ -25,7 +25,7 @@ MOST_NEIGHBORS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class LibraryData:
     """The data of a library. `ask` queries the tables of its catalog; `summary` returns the summary of an id, `read`
     the whole entry, `changes` the history of one edition.
 
@@ -53,7 +53,7 @@ class Library(Catalog):
     """All entries of the content directories, without drafts and files that cannot be served. Safe to share
     between threads."""
 
-    def __init__(self, holdings: Holdings) -> None:
+    def __init__(self, holdings: LibraryData) -> None:
         super().__init__(holdings.ask, holdings.summary)
         self._holdings = holdings
         self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _characters)

@@ -25,8 +25,8 @@ from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owne
 from jieda.diagnosis.words import (
     NOBODY,
     Array,
+    DiagnosisData,
     DiagnosisFacts,
-    Known,
     SignatureCount,
     TellingWords,
     WordReader,
@@ -52,7 +52,11 @@ class Diagnoser:
     """Explains logs with the entries of a library. Safe to share between threads."""
 
     def __init__(
-        self, library: Library, known: Known, words: WordReader, signatures: SignatureIndex | None = None
+        self,
+        library: Library,
+        known: DiagnosisData,
+        words: WordReader,
+        signatures: SignatureIndex | None = None,
     ) -> None:
         """`known` holds facts about the library's entries, from the same analyzer and glossary as `words`. `signatures`
         are those of `known`, if they are compiled already."""

@@ -37,7 +37,17 @@ from functools import cache, cached_property, lru_cache, partial
 import numpy as np
 
 from jieda.analysis.token import TokenKind
-from jieda.diagnosis.words import Array, Heard, Known, Saying, Sums, Telling, TellingWords, Word, WordReader
+from jieda.diagnosis.words import (
+    Array,
+    DiagnosisData,
+    Saying,
+    Telling,
+    TellingWords,
+    Word,
+    WordEvidence,
+    WordReader,
+    WordSums,
+)
 from jieda.log.traceback import Passage
 from jieda.log_knowledge import SHARED_BY
 
@@ -71,7 +81,7 @@ Event = tuple[str, int, bool]
 class SignatureRates:
     """How often signatures occur in samples of their entries and in other logs."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: DiagnosisData) -> None:
         self._own: dict[Event, int] = {}
         self._others: dict[Event, float] = {}
         for each in known.counts:
@@ -167,7 +177,7 @@ class WordModel:
         """Whether an entry or a background log has any term of a word."""
         return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
 
-    def _heard(self, word: Word, holders: Holders, saturation: float) -> Heard | None:
+    def _heard(self, word: Word, holders: Holders, saturation: float) -> WordEvidence | None:
         """Return the holders of any term of a word, each with the highest log ratio among its terms."""
         found = [self._ratios(term, holders, saturation) for term in word if len(holders(term)[0])]
         if not found:
@@ -178,7 +188,7 @@ class WordModel:
             entries, places = np.unique(every, return_inverse=True)
             ratios = np.full(len(entries), -np.inf)
             np.maximum.at(ratios, places, each)
-        return Heard(_shown(word), entries, ratios)
+        return WordEvidence(_shown(word), entries, ratios)
 
     def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
         """Return the holders of a term, and its log ratio under each."""
@@ -192,14 +202,14 @@ class WordModel:
         return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
 
 
-def _sums(heard: Iterable[Heard], size: int, words: int) -> Sums:
+def _sums(heard: Iterable[WordEvidence], size: int, words: int) -> WordSums:
     """Sum up what the `heard` of `words` words say for each of `size` entries or logs."""
     ratios, said, speaking = np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for each in heard:
         ratios[each.entries] += each.ratios
         said[each.entries] += 1
         speaking[each.entries] += each.ratios > 0
-    return Sums(ratios + UNEXPLAINED * (words - said), said, speaking)
+    return WordSums(ratios + UNEXPLAINED * (words - said), said, speaking)
 
 
 def _shown(word: Word) -> str:

@@ -12,8 +12,8 @@ from jieda.diagnosis.answers import Confidence, Evidence
 from jieda.diagnosis.model import BASE, SignatureRates, WordModel
 from jieda.diagnosis.origin import Origin
 from jieda.diagnosis.signatures import SignatureHit
-from jieda.diagnosis.words import Array, Known, Telling, Told, WordReader
-from jieda.log.traceback import Shown
+from jieda.diagnosis.words import Array, DiagnosisData, PassageEvidence, Telling, WordReader
+from jieda.log.traceback import LogPassages
 
 # Least scores of an answer: log-odds, see `model`.
 LIKELY = 0.0
@@ -48,7 +48,7 @@ class Scored:
     confidence: Confidence | None
     known: Sequence[Evidence]
     hits: Sequence[SignatureHit]
-    told: Told | None
+    told: PassageEvidence | None
     foreign: bool = False
     """Whether the log is of another framework than the entry's, and the entry does not apply anywhere."""
 
@@ -111,14 +111,14 @@ class _ReadLog:
 class Scorer:
     """Scores entries by signatures, words and origin."""
 
-    def __init__(self, known: Known, words: WordReader) -> None:
+    def __init__(self, known: DiagnosisData, words: WordReader) -> None:
         self._rates = SignatureRates(known)
         self.words = self._words = WordModel(known.words, known.background, words)
         self._anywhere = known.anywhere
 
     def scores(
         self,
-        shown: Shown,
+        shown: LogPassages,
         hits: Mapping[str, list[SignatureHit]],
         origin: Origin,
         root: frozenset[int] = frozenset(),
@@ -163,7 +163,7 @@ class Scorer:
     def _score(
         self,
         entry_id: str,
-        told: Told | None,
+        told: PassageEvidence | None,
         *,
         log: _ReadLog,
     ) -> Scored:

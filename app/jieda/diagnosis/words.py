@@ -154,7 +154,7 @@ class SignatureCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class DiagnosisData:
     """All facts that a diagnoser needs. By id of the entries with signatures or symptoms: `signatures`, and the number
     of `samples`. `counts` lacks the signatures that no log has; `anywhere` are the entries that apply to the logs of
     any program."""
@@ -169,7 +169,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class WordEvidence:
     """A word of a passage: the entries, or background logs, that have it, and its log ratio under each."""
 
     shown: str
@@ -178,7 +178,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class WordSums:
     """Sums over the words of a passage, by entry or log: log ratios, words it has, and words that support it."""
 
     ratios: Array
@@ -195,7 +195,7 @@ class Saying:
     """
 
     passage: Passage
-    words: Sequence[Heard]
+    words: Sequence[WordEvidence]
     against: float
     rival: str
     unheard: float
@@ -203,7 +203,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PassageEvidence:
     """The evidence of a passage for the entry at index `place`: log-odds, without what counts against all entries."""
 
     place: int
@@ -224,8 +224,8 @@ class Told:
 class Telling:
     """The evidence of a log for each entry, from the passage that supports it most.
 
-    Arrays are indexed like `ids`, which ascend. As thousands of entries may share a word with a log, `Told` is created
-    on demand.
+    Arrays are indexed like `ids`, which ascend. As thousands of entries may share a word with a log, `PassageEvidence`
+    is created on demand.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:
@@ -236,7 +236,7 @@ class Telling:
         self._speaking = np.zeros(len(ids), dtype=np.int64)
         self._chosen = np.full(len(ids), -1)
 
-    def hear(self, saying: Saying, sums: Sums, log_odds: Array) -> None:
+    def hear(self, saying: Saying, sums: WordSums, log_odds: Array) -> None:
         """Choose a passage for the entries that it supports more than the previous ones; `log_odds` is by entry."""
         best = log_odds + saying.against
         better = (sums.said > 0) & (best > self._best)
@@ -266,6 +266,6 @@ class Telling:
         """Count the words that support each of some entries."""
         return self._speaking[places]
 
-    def at(self, place: int) -> Told:
+    def at(self, place: int) -> PassageEvidence:
         """Return all evidence for one entry."""
-        return Told(place, float(self._log_odds[place]), self._sayings[self._chosen[place]])
+        return PassageEvidence(place, float(self._log_odds[place]), self._sayings[self._chosen[place]])

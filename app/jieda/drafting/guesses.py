@@ -26,7 +26,7 @@ _SMALL_WORDS = frozenset(
 )
 
 
-class Slugs:
+class SlugAllocator:
     """Assigns unused slugs; `taken` are those of the content."""
 
     def __init__(self, taken: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from jieda.content.read.corpus import Corpus
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.drafting.doubts import doubt
-from jieda.drafting.guesses import Slugs, finders_of
+from jieda.drafting.guesses import SlugAllocator, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.outline import ASKING
@@ -21,9 +21,9 @@ from jieda.importing.page import PagePair
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.records import (
+    CurrentEdition,
     Imported,
     PageChange,
-    Present,
     Standing,
     changes_of,
     present_id,
@@ -152,7 +152,7 @@ def _row(proposal: Proposal, imported: Imported | None, content: Loaded) -> Plan
     editions = content.corpus.by_id.get(proposal.id)
     if editions is None:
         return PlanRow(proposal.id, Status.REMOVED, page, titles, proposal)
-    current = {lang: Present(file.front.title, content.body(file)) for lang, file in editions.items()}
+    current = {lang: CurrentEdition(file.front.title, content.body(file)) for lang, file in editions.items()}
     changes = changes_of(imported, proposal, current)
     status = Status.CHANGED if changes else Status.UNCHANGED
     return PlanRow(proposal.id, status, page, titles, proposal, changes)
@@ -184,7 +184,7 @@ def _ids(
     old = {number: present_id(imported, corpus) for number, imported in known.items()}
     old |= _unrecorded(candidates, old, corpus, framework)
     here = [entry_id for entry_id in [*corpus.by_id, *old.values()] if entry_id.startswith(f"{framework}/")]
-    slugs = Slugs(entry_id.partition("/")[2] for entry_id in here)
+    slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
     ids: dict[int, tuple[str, bool]] = {}
     for number, candidate in enumerate(candidates):
         if number in old:

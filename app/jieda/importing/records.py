@@ -202,7 +202,7 @@ class PageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class CurrentEdition:
     """Current title and Markdown body of an edition."""
 
     title: str
@@ -210,7 +210,7 @@ class Present:
 
 
 def changes_of(
-    imported: Imported, proposal: Proposal, current: Mapping[Language, Present]
+    imported: Imported, proposal: Proposal, current: Mapping[Language, CurrentEdition]
 ) -> tuple[PageChange, ...]:
     """Return every change of the page since `imported`; `current`: the editions as they are now.
 

@@ -43,7 +43,7 @@ class Frame(NamedTuple):
     number: int
 
 
-class Raised(NamedTuple):
+class LoggedFailure(NamedTuple):
     """A failure. `type`: the exception as printed (`torch.OutOfMemoryError`), or the family of other failures (`NCCL`).
 
     `frames` run from the outermost to the innermost; `times` counts occurrences over all ranks.
@@ -83,7 +83,7 @@ class ParsedLog:
 
     texts: Sequence[str]
     numbers: Sequence[int]
-    raised: tuple[Raised, ...]
+    raised: tuple[LoggedFailure, ...]
     frames: tuple[Frame, ...]
     processes: Mapping[str, int]
     margins: Mapping[int, tuple[int, str]]
@@ -108,7 +108,7 @@ def parse(text: str, formats: Formats) -> ParsedLog:
             listening += reader.listening
         # While no reader is listening, lines of plain text are skipped.
         row = row + 1 if listening else tells.find(1, row + 1)
-    raised: list[Raised] = []
+    raised: list[LoggedFailure] = []
     frames: dict[tuple[str, int, str], Frame] = {}
     for reader in readers.values():
         reader.end()
@@ -127,12 +127,12 @@ def parse(text: str, formats: Formats) -> ParsedLog:
     )
 
 
-def _fold(raised: Iterable[Raised]) -> tuple[tuple[Raised, ...], tuple[FailurePlace, ...]]:
+def _fold(raised: Iterable[LoggedFailure]) -> tuple[tuple[LoggedFailure, ...], tuple[FailurePlace, ...]]:
     """Return each failure once, and all occurrences: failures that differ only in values and ranks are one.
 
     A repeated message without its traceback, as Ray shortens repeated output, counts as the same failure.
     """
-    folded: dict[tuple[str, str, str], Raised] = {}
+    folded: dict[tuple[str, str, str], LoggedFailure] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str], str] = {}
     masked: dict[str, str] = {}
@@ -162,7 +162,7 @@ class _StreamReader:
     """The state of reading one process's lines: the open traceback, and the failures found so far."""
 
     def __init__(self, texts: Sequence[str], reads: Mapping[int, LineRead], wrappers: frozenset[str]) -> None:
-        self.raised: list[Raised] = []
+        self.raised: list[LoggedFailure] = []
         self.all_frames: list[Frame] = []
         self.listening = False
         """Whether a line of plain text could belong to a failure."""
@@ -201,7 +201,7 @@ class _StreamReader:
         """Finish reading: a truncated traceback still counts as a failure if it names the exception."""
         if self._remote is not None and self._remote[0]:
             name, number, times = self._remote
-            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+            self._add(LoggedFailure(name, "", number, times, self._taken_frames(), verbatim=True))
         elif self._frames:
             self._raise_what_the_source_raises()
         self._remote = None
@@ -241,12 +241,12 @@ class _StreamReader:
         frames = self._taken_frames()
         if not message and type_ == "AssertionError":
             message = self._assertion(frames)
-        self._add(Raised(type_, message, number, times, frames, read.verbatim))
+        self._add(LoggedFailure(type_, message, number, times, frames, read.verbatim))
 
     def _raise_what_the_source_raises(self) -> None:
         if self._raising and self._raising[0].rpartition(".")[2] not in self._wrappers:
             name, number, times = self._raising
-            self._add(Raised(name, "", number, times, self._taken_frames(), verbatim=True))
+            self._add(LoggedFailure(name, "", number, times, self._taken_frames(), verbatim=True))
         self._raising = None
 
     def _assertion(self, frames: tuple[Frame, ...]) -> str:
@@ -263,7 +263,7 @@ class _StreamReader:
         frames, self._frames = tuple(self._frames[-MOST_FRAMES:]), []
         return frames
 
-    def _add(self, raised: Raised) -> None:
+    def _add(self, raised: LoggedFailure) -> None:
         self.raised.append(raised)
         self._remote = None
 
@@ -300,7 +300,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class LogPassages:
     """The passages of a log, the last failure first; `troubled`: the log reports some trouble."""
 
     passages: tuple[Passage, ...]
@@ -317,7 +317,7 @@ class Shown:
         return text if len(text) <= LONGEST_QUERY else text[:LONGEST_QUERY].rpartition(" ")[0]
 
 
-def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
+def shown_by(parsed: ParsedLog, formats: Formats) -> LogPassages:
     """Return the passages of a log: a short paste as a whole, else its failures, else its loudest lines."""
     meanings = " ".join(dict.fromkeys(formats.meanings.get(one.type, "") for one in parsed.raised))
     if len(parsed.texts) <= SHORT_PASTE and not any(one.frames for one in parsed.raised):
@@ -336,7 +336,7 @@ def shown_by(parsed: ParsedLog, formats: Formats) -> Shown:
         passages = [_passage(text, loud, failure=False)]
     looked_at = (*parsed.texts[:LOOKED_AT], *parsed.texts[-LOOKED_AT:])
     troubled = bool(parsed.raised) or any(map(formats.tells_of_trouble, looked_at))
-    return Shown(tuple(passages), troubled)
+    return LogPassages(tuple(passages), troubled)
 
 
 def _passage(text: str, lines: tuple[int, ...], *, failure: bool) -> Passage:
@@ -344,7 +344,7 @@ def _passage(text: str, lines: tuple[int, ...], *, failure: bool) -> Passage:
     return Passage(without_values(begins)[:LONGEST_PASSAGE], lines, failure, codes_in(begins)[:MOST_CODES])
 
 
-def _words(one: Raised, formats: Formats) -> str:
+def _words(one: LoggedFailure, formats: Formats) -> str:
     inner = one.frames[-1] if one.frames else None
     place = f"{inner.function} {inner.source}" if inner and not inner.source.startswith("raise") else ""
     return f"{one.name} {one.message} {place} {formats.meanings.get(one.type, '')}"

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-Said = Mapping[str, Mapping[str, str]]
+ActionResult = Mapping[str, Mapping[str, str]]
 """In the form of `edition_text.validity_data` and the API."""
 
 
-def applies_to_text(applies_to: str, said: Said, t: Callable[..., str]) -> str:
+def applies_to_text(applies_to: str, said: ActionResult, t: Callable[..., str]) -> str:
     """Return what an entry applies to and its versions, in one line; empty where it gives neither."""
     parts = [*([applies_to] if applies_to else []), *validity_texts(said, t)]
     return t("diagnosis.applies_to", text=t("list.semicolon").join(parts)) if parts else ""
 
 
-def validity_texts(said: Said, t: Callable[..., str]) -> Iterator[str]:
+def validity_texts(said: ActionResult, t: Callable[..., str]) -> Iterator[str]:
     """Yield the versions of each program, the versions with a fix, and the last verification."""
     for program, versions in said.get("versions", {}).items():
         yield f"{program} {versions}"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.content.library import Holdings, Library
+from jieda.content.library import Library, LibraryData
 from jieda.content.read.history import Change
 from jieda.diagnosis.collect import background_words
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.signatures import SignatureIndex
-from jieda.diagnosis.words import BackgroundFacts, CountedWords, Known, WordReader
+from jieda.diagnosis.words import BackgroundFacts, CountedWords, DiagnosisData, WordReader
 from jieda.entry import Language, Sample
 from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest
@@ -288,9 +288,9 @@ def _diagnoser(  # noqa: PLR0913, PLR0917 - what diagnosis is made of
     return Diagnoser(library, _known(generation, index, background), words, signatures), background
 
 
-def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> Known:
+def _known(generation: Generation, index: EmbeddedIndex, background: CountedWords) -> DiagnosisData:
     header, samples = generation.header, generation.sample_counts()
-    return Known(
+    return DiagnosisData(
         knowledge=header.vocabulary.logs,
         signatures=header.signatures,
         samples={each: count for each, count in samples.items() if index.is_tagged(TELLING, each)},
@@ -311,7 +311,7 @@ def _check_texts(generation: Generation, facts: FactStore) -> None:
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     lists = generation.lists()
     return Library(
-        Holdings(
+        LibraryData(
             ask=generation.ask,
             summary=lambda entry_id: generation.row(entry_id).head.summary,
             read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),

@@ -14,7 +14,7 @@ from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis
 from jieda.drafting.doubts import Doubt, doubt
-from jieda.drafting.guesses import Slugs, finders_of, signatures_of, words_of
+from jieda.drafting.guesses import SlugAllocator, finders_of, signatures_of, words_of
 from jieda.entry import Language, Sample
 from jieda.errors import AuthoringError
 from jieda.log.formats import compile_formats
@@ -102,7 +102,7 @@ class LogDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DraftRequest:
     """The requested id and framework of the draft, each possibly empty, and the date."""
 
     id: str
@@ -110,7 +110,7 @@ class Wanted:
     today: date
 
 
-def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Wanted) -> LogDraft:
+def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: DraftRequest) -> LogDraft:
     """Make a draft from a log with its diagnosis. Without an id, the slug is made from the error; without a framework,
     the one that the log seems to come from is used.
 
@@ -125,7 +125,7 @@ def draft_from_log(log: str, diagnosis: Diagnosis, content: Loaded, wanted: Want
     if framework not in content.corpus.taxonomy.framework:
         raise AuthoringError("the log does not tell which framework it is about: name an ID, or --framework")
     taken = (each.partition("/")[2] for each in content.corpus.by_id)
-    slug, named = Slugs(taken).take(clues.name, "", "", "error")
+    slug, named = SlugAllocator(taken).take(clues.name, "", "", "error")
     entry_id, named = (wanted.id, True) if wanted.id else (f"{framework}/{slug}", named)
     check_id(content.corpus.taxonomy, entry_id)
     known = known_failure(clues, content)

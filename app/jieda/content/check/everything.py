@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import SignatureFinder, Spoken, placed_words, unanswered_groups
+from jieda.content.check.findings import SignatureFinder, SignatureHolders, placed_words, unanswered_groups
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
@@ -19,7 +19,7 @@ from jieda.content.read.load import Loaded
 from jieda.entry import Kind, Language, Problem
 from jieda.errors import GitError
 from jieda.git import Repository
-from jieda.progress import told
+from jieda.progress import with_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def check_content(directories: Sequence[Path], answers: TriedAnswers | None = No
     """
     loaded = Loaded(directories, frozenset(Language))
     corpus = loaded.corpus
-    spoken = Spoken.of(corpus)
+    spoken = SignatureHolders.of(corpus)
     finder = SignatureFinder(spoken.holders)
     logs = [sample for samples in (*corpus.samples.values(), corpus.background) for sample in samples]
     matches = {
         sample.content: finder.find(loaded.sample_texts[sample.path])
-        for sample in told(logs, len(logs), "logs tried")
+        for sample in with_progress(logs, len(logs), "logs tried")
     }
     found = chain.from_iterable(loaded.state.checks.values())
     return CheckReport(

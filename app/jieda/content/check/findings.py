@@ -165,7 +165,7 @@ class SignatureFinder:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SignatureHolders:
     """Signatures and who has them. `speakers`: the prevailing file of every entry with signatures; `holders`: the files
     that contain each signature."""
 
@@ -173,7 +173,7 @@ class Spoken:
     holders: Mapping[Signature, tuple[Outline, ...]]
 
     @classmethod
-    def of(cls, corpus: Corpus) -> "Spoken":
+    def of(cls, corpus: Corpus) -> "SignatureHolders":
         """Collect the signatures of a corpus, drafts included."""
         holders: dict[Signature, tuple[Outline, ...]] = {}
         speakers: dict[str, Outline] = {}
@@ -188,7 +188,7 @@ class Spoken:
         return cls(speakers, holders)
 
 
-def unhelpful_samples(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
+def unhelpful_samples(corpus: Corpus, spoken: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
     """Samples that no signature of their entry matches, and entries with too few samples."""
     for entry_id, file in spoken.speakers.items():
         samples = corpus.samples.get(entry_id, ())
@@ -208,7 +208,9 @@ def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
                 yield RuleFinding(sample.where, 1, f"there is no entry {entry_id}")
 
 
-def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
+def overreaching_signatures(
+    corpus: Corpus, spoken: SignatureHolders, matches: Matches
+) -> Iterator[RuleFinding]:
     """Signatures that match another entry's sample, unless that entry has the very same signature."""
     own = {entry_id: file.front.signatures for entry_id, file in spoken.speakers.items()}
     for entry_id, samples in corpus.samples.items():
@@ -218,7 +220,7 @@ def overreaching_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) ->
 
 
 def _overreaching(
-    entry_id: str, sample: SampleFile, signature: Signature, spoken: Spoken
+    entry_id: str, sample: SampleFile, signature: Signature, spoken: SignatureHolders
 ) -> Iterator[RuleFinding]:
     files = spoken.holders.get(signature, ())
     if any(file.id == entry_id for file in files):
@@ -228,7 +230,7 @@ def _overreaching(
         yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Iterator[RuleFinding]:
+def shared_signatures(corpus: Corpus, spoken: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
     """Signatures that are not marked `likely` although several entries have them or background logs match them: lines
     that other programs print too prove `likely` at most. For background logs, `any` lines count as such a mark."""
     behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -250,7 +252,7 @@ def shared_signatures(corpus: Corpus, spoken: Spoken, matches: Matches) -> Itera
             yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def long_signatures(spoken: Spoken) -> Iterator[RuleFinding]:
+def long_signatures(spoken: SignatureHolders) -> Iterator[RuleFinding]:
     """Signature lines that may be missed: a log's line of thousands of characters is read in pieces."""
     for signature, files in spoken.holders.items():
         for line in (*signature.all, *signature.any, *signature.unless):

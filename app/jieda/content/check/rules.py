@@ -14,7 +14,7 @@ from functools import lru_cache
 from jieda.content.check.findings import (
     Matches,
     RuleFinding,
-    Spoken,
+    SignatureHolders,
     long_signatures,
     overreaching_signatures,
     ownerless_samples,
@@ -297,7 +297,7 @@ def check_entry(corpus: Corpus, entry_id: str) -> tuple[Problem, ...]:
     )
 
 
-def check_between(corpus: Corpus, spoken: Spoken, matches: Matches) -> tuple[Problem, ...]:
+def check_between(corpus: Corpus, spoken: SignatureHolders, matches: Matches) -> tuple[Problem, ...]:
     """Return all violations of rules between entries, or between samples and signatures."""
     found = [(rule.name, finding) for rule in CORPUS_RULES for finding in rule.find(corpus)]
     found += [("sample", each) for each in unhelpful_samples(corpus, spoken, matches)]

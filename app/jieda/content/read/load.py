@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from jieda.content.catalog import in_memory
-from jieda.content.library import Holdings, Library
+from jieda.content.library import Library, LibraryData
 from jieda.content.read.corpus import Corpus, Outline, draft_files
 from jieda.content.read.directory import (
     FoundFile,
@@ -29,7 +29,7 @@ from jieda.content.read.parse import SourceFile, parse_file
 from jieda.content.read.state import Prepared, advance
 from jieda.entry import Entry, Language, Problem, Sample
 from jieda.log_knowledge import Background
-from jieda.progress import told
+from jieda.progress import with_progress
 
 
 class Loaded:
@@ -80,7 +80,7 @@ class Loaded:
         corpus, entries = self.corpus, self.state.entries
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
-            Holdings(
+            LibraryData(
                 ask=in_memory(summaries.values(), corpus.taxonomy),
                 summary=summaries.__getitem__,
                 read=lambda entry_id: self._entry(entries[entry_id]),
@@ -142,7 +142,7 @@ class Loaded:
 
     def _parsed(self, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
         found, wanted = {}, tuple(files)
-        for file in told(wanted, len(wanted), "files read"):
+        for file in with_progress(wanted, len(wanted), "files read"):
             parsed, problems = parse_file(self._sources[file.path])
             outline = Outline.of(parsed.outline, file.path, file.modified, file.content) if parsed else None
             found[file] = ReadFile(file.where, outline, problems)

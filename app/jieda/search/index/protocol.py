@@ -108,7 +108,7 @@ Judge = Callable[[Columns], Standings]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Within:
+class AdmittedDocuments:
     """The documents that a query's operators admit: a `mask` over the documents of an index in the order of their ids,
     and their `recency`. `listed`: only operators were typed, so all of them answer, the latest first."""
 
@@ -141,7 +141,7 @@ class Lookup:
     """Most near misses to return."""
     meaning: Vector | None = None
     """The embedded query; None where words alone decide."""
-    within: Within | None = None
+    within: AdmittedDocuments | None = None
     """None if all documents may answer."""
 
 

@@ -14,6 +14,7 @@ from jieda.entry import Language
 from jieda.search.answers import FacetCount
 from jieda.search.index.document import ANYWHERE
 from jieda.search.index.protocol import (
+    AdmittedDocuments,
     Columns,
     Index,
     Lookup,
@@ -23,7 +24,6 @@ from jieda.search.index.protocol import (
     Scores,
     Share,
     Standings,
-    Within,
 )
 from jieda.search.meaning.embedder import Vector
 from jieda.search.query.words import Alternative, Clause, ClauseKind, MatchKind, Query, WeightedTerm
@@ -291,7 +291,11 @@ class Ranker:
         self._index = index
 
     def rank(
-        self, query: Query, window: int, meaning: Vector | None = None, within: Within | None = None
+        self,
+        query: Query,
+        window: int,
+        meaning: Vector | None = None,
+        within: AdmittedDocuments | None = None,
     ) -> Ranking:
         """Return the best `window` answers among the documents of `within`. `meaning` is the embedded query, if there
         is an embedder. Raises IndexUnreadable if the index is damaged."""

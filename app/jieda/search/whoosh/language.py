@@ -29,7 +29,7 @@ from jieda.analysis.token import RunKind
 from jieda.analysis.words import is_function_word
 from jieda.han import HAN, has_han
 from jieda.search.answers import Operator
-from jieda.search.index.protocol import Scores, Within
+from jieda.search.index.protocol import AdmittedDocuments, Scores
 from jieda.search.whoosh.index import WhooshIndex
 from jieda.search.whoosh.schema import TAGS, WHOLE
 from jieda.taxonomy import Taxonomy
@@ -84,7 +84,7 @@ class TypedQuery:
     `nearest`: the query with existing values in place of an unknown one."""
 
     free: str
-    within: Within | None = None
+    within: AdmittedDocuments | None = None
     operators: tuple[Operator, ...] = ()
     nearest: tuple[str, ...] = ()
 
@@ -131,7 +131,7 @@ class QueryLanguage:
         asked = self._parser.parse(" ".join(part.asked for part in parts))
         free = [*((one.start(), one.group()) for one in words)]
         free += [(part.start, part.words) for part in parts if part.words]
-        within = Within(self._index.matching(asked), self._recency, listed=not words)
+        within = AdmittedDocuments(self._index.matching(asked), self._recency, listed=not words)
         operators = tuple(
             Operator(
                 text[part.start : part.end],

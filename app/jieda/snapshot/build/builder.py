@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from jieda.content.check.findings import Matches, Spoken
+from jieda.content.check.findings import Matches, SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import SampleFile, draft_files
 from jieda.content.read.directory import Reading, read_file
@@ -18,9 +18,16 @@ from jieda.entry import Problem
 from jieda.errors import ContentError
 from jieda.search.meaning.embedder import NotEmbedded
 from jieda.snapshot.build.entries import EntryFacts, read_files
-from jieda.snapshot.build.files import ContentMoved, FileReader, Last, Workshop, discard_facts, same
+from jieda.snapshot.build.files import (
+    BuildResources,
+    ContentMoved,
+    FileReader,
+    LastValue,
+    discard_facts,
+    same,
+)
 from jieda.snapshot.build.helpers import Helpers, rarely_searched
-from jieda.snapshot.build.histories import HistoryFacts, told
+from jieda.snapshot.build.histories import HistoryFacts, with_histories
 from jieda.snapshot.build.publish import GenerationPlan, copy_images, forget_old_facts, image_name, publish
 from jieda.snapshot.build.signatures import LogSignatures
 from jieda.snapshot.snapshot import Analyzers, engine_name
@@ -71,16 +78,16 @@ class LastBuild:
     plan: GenerationPlan
 
 
-class Means:
+class BuildTools:
     """Readers and caches that a builder keeps while it uses the same fact store."""
 
-    def __init__(self, shop: Workshop, content: Sequence[Path]) -> None:
-        self.shop = shop
-        self.reader = FileReader(shop, content)
-        self.signatures = LogSignatures(shop)
-        self.histories = HistoryFacts(shop.facts, content)
-        self._vocabulary: Last[Vocabulary] = Last()
-        self._maker: Last[EntryFacts] = Last()
+    def __init__(self, resources: BuildResources, content: Sequence[Path]) -> None:
+        self.resources = resources
+        self.reader = FileReader(resources, content)
+        self.signatures = LogSignatures(resources)
+        self.histories = HistoryFacts(resources.facts, content)
+        self._vocabulary: LastValue[Vocabulary] = LastValue()
+        self._maker: LastValue[EntryFacts] = LastValue()
 
     def vocabulary(self, reading: Reading) -> Vocabulary:
         """Return the vocabulary read from all shared files. Raises ContentError if one of them is broken."""
@@ -94,7 +101,7 @@ class Means:
 
     def maker(self, vocabulary: Vocabulary) -> EntryFacts:
         """Return the maker of entry facts for a vocabulary."""
-        return self._maker.of(lambda: EntryFacts(self.shop, vocabulary), vocabulary)
+        return self._maker.of(lambda: EntryFacts(self.resources, vocabulary), vocabulary)
 
 
 class Builder:
@@ -118,7 +125,7 @@ class Builder:
         self._stopping = stopping
         self._helpers = Helpers(processes)
         self._content, self._analyzers = tuple(content), analyzers
-        self._means: Means | None = None
+        self._tools: BuildTools | None = None
         self._last: LastBuild | None = None
         self._embeds = True
 
@@ -152,8 +159,8 @@ class Builder:
             return self._build()
 
     def _build(self) -> Built:
-        means = self._open()
-        reading = means.reader.read()
+        tools = self._open()
+        reading = tools.reader.read()
         pointer = read_pointer(self._data)
         before, moved = pointer.name, pointer.content != tuple(map(str, self._content))
         last = self._last
@@ -164,19 +171,19 @@ class Builder:
             and not last.built.lacks_vectors
         ):
             return replace(last.built, changed=False)
-        vocabulary, outlines = means.vocabulary(reading), partial(read_files, means.shop)
+        vocabulary, outlines = tools.vocabulary(reading), partial(read_files, tools.resources)
         state = advance(last.state if last else None, reading, vocabulary, outlines)
-        maker = means.maker(vocabulary)
-        rows = told(means.histories.of_content(), self._rows(state, maker), state.corpus)
+        maker = tools.maker(vocabulary)
+        rows = with_histories(tools.histories.of_content(), self._rows(state, maker), state.corpus)
         previous = read_generation(self._data, before)
         if not rows and previous and previous.digests():
             raise ContentError(reading.directories[0].root, 1, "no entries are left")
-        plan = self._plan(means, state, rows)
-        if self._publish(means, state, plan, previous) or plan.name != before or moved:
+        plan = self._plan(tools, state, rows)
+        if self._publish(tools, state, plan, previous) or plan.name != before or moved:
             # Also if it replaces a damaged generation of the same name: processes that have that open must reopen.
             point_to(self._data, plan.name, self._content)
         prune(self._data, (worker.generation for worker in serving_workers(self._data)))
-        forget_old_facts(means.shop.facts, plan, reading, self._kept_generations)
+        forget_old_facts(tools.resources.facts, plan, reading, self._kept_generations)
         lacks_vectors = self._analyzers.embedder is not None and not all(row.meaning for row in rows.values())
         built = Built(
             plan.name, plan.name != before, len(rows), plan.lists.problems, reading.folders, lacks_vectors
@@ -185,7 +192,7 @@ class Builder:
         return built
 
     def _publish(
-        self, means: Means, state: ContentState, plan: GenerationPlan, previous: Generation | None
+        self, tools: BuildTools, state: ContentState, plan: GenerationPlan, previous: Generation | None
     ) -> bool:
         """Write the generation unless it is on disk, undamaged. Return whether it was written."""
         last = self._last
@@ -198,27 +205,27 @@ class Builder:
             return False
         known = last.plan.rows if last else {}
         fresh = {entry_id: row for entry_id, row in plan.rows.items() if known.get(entry_id) != row}
-        maker = means.maker(state.vocabulary)
+        maker = tools.maker(state.vocabulary)
         maker.ensure(fresh, state.entries, state.corpus)
-        publish(means.shop, plan, previous, lambda: maker.tools.analyzer.fold)
+        publish(tools.resources, plan, previous, lambda: maker.tools.analyzer.fold)
         return True
 
-    def _open(self) -> Means:
-        if self._means is not None and not self._means.shop.is_current:
+    def _open(self) -> BuildTools:
+        if self._tools is not None and not self._tools.resources.is_current:
             self._forget(damaged=False)
         if self._last and not generation_folder(self._data, self._last.built.generation).is_dir():
             self._forget(damaged=False)  # found damaged by another process: its inputs are checked again, too
-        if self._means is None:
-            shop = Workshop.open(self._data, self._analyzers, self._helpers, self._pause)
-            self._means = Means(shop, self._content)
-        return self._means
+        if self._tools is None:
+            resources = BuildResources.open(self._data, self._analyzers, self._helpers, self._pause)
+            self._tools = BuildTools(resources, self._content)
+        return self._tools
 
     def _forget(self, *, damaged: bool) -> None:
-        if self._means is not None:
-            self._means.shop.facts.close()
+        if self._tools is not None:
+            self._tools.resources.facts.close()
         if damaged:
             discard_facts(self._data)
-        self._means = self._last = None
+        self._tools = self._last = None
 
     def _pause(self) -> None:
         if self._stopping():
@@ -241,16 +248,16 @@ class Builder:
             )
         return rows
 
-    def _plan(self, means: Means, state: ContentState, rows: Mapping[str, EntryRow]) -> GenerationPlan:
-        spoken = Spoken.of(state.corpus)
-        matches = means.signatures.matches(state, spoken)
+    def _plan(self, tools: BuildTools, state: ContentState, rows: Mapping[str, EntryRow]) -> GenerationPlan:
+        spoken = SignatureHolders.of(state.corpus)
+        matches = tools.signatures.matches(state, spoken)
         heads = {entry_id: entry.head for entry_id, entry in state.entries.items()}
         header = Header(
             code=code_version(),
             engine=engine_name(self._analyzers.engine),
             vocabulary=state.vocabulary,
-            background_words=means.maker(state.vocabulary).background(state.corpus.background),
-            counts=means.signatures.counts(state),
+            background_words=tools.maker(state.vocabulary).background(state.corpus.background),
+            counts=tools.signatures.counts(state),
             signatures={entry_id: head.signatures for entry_id, head in heads.items() if head.signatures},
             anywhere=tuple(sorted(entry_id for entry_id, head in heads.items() if head.applies_anywhere)),
         )
@@ -268,7 +275,7 @@ class Builder:
         return (generation for generation in found if generation)
 
 
-def _lists(state: ContentState, spoken: Spoken, matches: Matches) -> Lists:
+def _lists(state: ContentState, spoken: SignatureHolders, matches: Matches) -> Lists:
     """Return the lists that a generation holds besides the entries."""
     corpus = state.corpus
     found = [*state.file_problems, *chain.from_iterable(state.checks.values())]

@@ -16,13 +16,13 @@ from jieda.diagnosis.words import WordReader
 from jieda.entry import Edition, Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background
-from jieda.progress import told
+from jieda.progress import with_progress
 from jieda.search.completion import entry_candidates
 from jieda.search.index.document import document_of
 from jieda.search.meaning.embedder import Embedder
 from jieda.search.meaning.sayings import meaning_of
 from jieda.search.show.concordance import lines_of, places_of
-from jieda.snapshot.build.files import Workshop, same, sample_text, source_of
+from jieda.snapshot.build.files import BuildResources, same, sample_text, source_of
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import code_version, fact_key, packed
 from jieda.snapshot.store.records import (
@@ -44,7 +44,7 @@ Facts = dict[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class MissingFacts:
     """Facts of an entry to be computed: those keys of `row` that are in `missing`. `editions`: facts of the editions
     that are known already."""
 
@@ -91,13 +91,13 @@ class Maker:
     def _tools(self) -> Tools:
         return self._given() if self._given else Tools.of(self._vocabulary, Analyzers())
 
-    def __call__(self, order: Order) -> Facts:
+    def __call__(self, order: MissingFacts) -> Facts:
         """Return the missing facts, except meanings. Raises ContentMoved, OSError."""
         made = {bytes.fromhex(order.row.editions[lang]): _edition(order, lang) for lang in _missing(order)}
         made.update(self._analyzed(order, order.entry(made)))
         return _all_packed(made)
 
-    def _analyzed(self, order: Order, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+    def _analyzed(self, order: MissingFacts, entry: Entry) -> Iterator[tuple[bytes, bytes]]:
         row, missing = order.row, order.missing
         if row.document in missing:
             tools = self._tools
@@ -150,11 +150,11 @@ def _all_packed(facts: Mapping[bytes, bytes]) -> Facts:
     return {key: packed(value) for key, value in facts.items()}
 
 
-def _missing(order: Order) -> Iterator[Language]:
+def _missing(order: MissingFacts) -> Iterator[Language]:
     return (lang for lang, key in order.row.editions.items() if key in order.missing)
 
 
-def _edition(order: Order, lang: Language) -> bytes:
+def _edition(order: MissingFacts, lang: Language) -> bytes:
     file = order.files[lang]
     parsed, _ = parse_file(source_of(file))
     if parsed is None:
@@ -172,14 +172,14 @@ def _twins(file: KnownFile) -> str:
     return file.where.partition("/")[2]
 
 
-def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
+def read_files(resources: BuildResources, files: Iterable[KnownFile]) -> dict[KnownFile, ReadFile]:
     """Return the parsed files, from facts; new files are read first. Raises ContentMoved, OSError."""
     keys = {file_key(file.where, file.content): file for file in files}
-    known = shop.facts.known(keys)
+    known = resources.facts.known(keys)
     new = sorted((file for key, file in keys.items() if key not in known), key=_twins)
-    shop.facts.put_all(shop.helpers.map(new, learned, learned, 2 * WORTH_HELP, shop.pause))
+    resources.facts.put_all(resources.helpers.map(new, learned, learned, 2 * WORTH_HELP, resources.pause))
     found: dict[KnownFile, ReadFile] = {}
-    for key, value in shop.facts.get_all(keys):
+    for key, value in resources.facts.get_all(keys):
         file, fact = keys[key], from_json(value, FileFact)
         said = fact.outline
         outline = Outline.of(said, file.path, file.modified, file.content) if said else None
@@ -190,10 +190,10 @@ def read_files(shop: Workshop, files: Iterable[KnownFile]) -> dict[KnownFile, Re
 class EntryFacts:
     """Computes the missing facts of entries, for one vocabulary."""
 
-    def __init__(self, shop: Workshop, vocabulary: Vocabulary) -> None:
-        self._shop, self._facts = shop, shop.facts
+    def __init__(self, resources: BuildResources, vocabulary: Vocabulary) -> None:
+        self._resources, self._facts = resources, resources.facts
         self._vocabulary = vocabulary
-        self._embedder = shop.analyzers.embedder
+        self._embedder = resources.analyzers.embedder
         words = to_json((vocabulary.glossary, vocabulary.dictionary)).decode()
         self._words = fact_key("words", code_version(), words).hex()
         logs = to_json((vocabulary.taxonomy.framework, vocabulary.logs)).decode()
@@ -203,7 +203,7 @@ class EntryFacts:
 
     @cached_property
     def tools(self) -> Tools:
-        return Tools.of(self._vocabulary, self._shop.analyzers)
+        return Tools.of(self._vocabulary, self._resources.analyzers)
 
     def background(self, logs: Sequence[SampleFile]) -> tuple[str, ...]:
         """Return the keys of the facts about the words of `logs`, and compute the missing ones."""
@@ -211,7 +211,7 @@ class EntryFacts:
         known = self._facts.known(keys)
         for key, log in zip(keys, logs, strict=True):
             if key not in known:
-                self._shop.pause()
+                self._resources.pause()
                 found = self.tools.reader.background(Background(log.where, sample_text(log)))
                 self._facts.put(key, to_json(found))
         return tuple(key.hex() for key in keys)
@@ -268,13 +268,13 @@ class EntryFacts:
         orders = self._orders(rows, known, prepared, corpus)
         here, there = Maker(self._vocabulary, lambda: self.tools), Maker(self._vocabulary)
         wanted = sum(any(bytes.fromhex(key) not in known for key in row.keys) for row in rows.values())
-        made = self._shop.helpers.map(orders, here, there, WORTH_HELP, self._shop.pause)
-        self._facts.put_all(told(made, wanted, "entries read and analyzed"))
+        made = self._resources.helpers.map(orders, here, there, WORTH_HELP, self._resources.pause)
+        self._facts.put_all(with_progress(made, wanted, "entries read and analyzed"))
         if self._embedder is not None:
             lacking = [
                 row for row in rows.values() if row.meaning and bytes.fromhex(row.meaning) not in known
             ]
-            self._embed(self._embedder, told(lacking, len(lacking), "entries embedded"))
+            self._embed(self._embedder, with_progress(lacking, len(lacking), "entries embedded"))
 
     def _orders(
         self,
@@ -282,11 +282,11 @@ class EntryFacts:
         known: frozenset[bytes],
         prepared: Mapping[str, Prepared],
         corpus: Corpus,
-    ) -> Iterator[Order]:
+    ) -> Iterator[MissingFacts]:
         for entry_id, row in rows.items():
             missing = frozenset(key for key in row.keys if bytes.fromhex(key) not in known)
             if missing - {row.meaning}:
-                yield Order(
+                yield MissingFacts(
                     row=row,
                     missing=missing,
                     files=corpus.published[entry_id],
@@ -302,6 +302,6 @@ class EntryFacts:
     def _embed(self, embedder: Embedder, rows: Iterable[EntryRow]) -> None:
         # Only in this process: the embedder may be a network service, and may fail.
         for row in rows:
-            self._shop.pause()
+            self._resources.pause()
             meaning = to_json(meaning_of(read_entry(self._facts.get, row), embedder))
             self._facts.put(bytes.fromhex(row.meaning), meaning)

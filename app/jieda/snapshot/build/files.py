@@ -37,7 +37,7 @@ SUFFIXES = ("", "-wal", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class BuildResources:
     """Open resources of a build: fact store, analyzers and helper processes. `pause` is called between pieces of work;
     an exception that it raises ends the build. For one thread."""
 
@@ -50,7 +50,7 @@ class Workshop:
     @classmethod
     def open(
         cls, data: Path, analyzers: Analyzers, helpers: Helpers, pause: Callable[[], None]
-    ) -> "Workshop":
+    ) -> "BuildResources":
         """Open the fact store of a data directory. Raises FactsUnreadable, OSError."""
         for suffix in SUFFIXES:
             make_room(data / f"{FILE_NAME}{suffix}")
@@ -70,7 +70,7 @@ def discard_facts(data: Path) -> None:
             set_aside(path)
 
 
-class Last(Generic[Value]):
+class LastValue(Generic[Value]):
     """Cache of one value and its inputs. Not safe to share between threads."""
 
     def __init__(self) -> None:
@@ -94,10 +94,12 @@ BATCH = 500
 class FileReader:
     """Reads content directories incrementally. Not safe to share between threads."""
 
-    def __init__(self, shop: Workshop, directories: Sequence[Path]) -> None:
-        self._shop = shop
+    def __init__(self, resources: BuildResources, directories: Sequence[Path]) -> None:
+        self._resources = resources
         self._directories = tuple(directories)
-        self._rows: dict[tuple[str, str], FileRow] = {(row[0], row[1]): row for row in shop.facts.files()}
+        self._rows: dict[tuple[str, str], FileRow] = {
+            (row[0], row[1]): row for row in resources.facts.files()
+        }
         self._kept: dict[tuple[str, str], KnownFile] = {}
         """Files of last time: an unchanged file stays the same object, which makes comparing readings fast."""
         self._new: list[FileRow] = []
@@ -125,7 +127,7 @@ class FileReader:
         if row and _stamp_of(row) == file.stamp:
             kept = self._kept[key] = KnownFile(file, row[6], row[7])
             return kept
-        self._shop.pause()
+        self._resources.pause()
         now = time.time_ns()
         try:
             source = read_file(file)
@@ -161,7 +163,7 @@ class FileReader:
             del self._rows[key]
             self._kept.pop(key, None)
         if self._new or gone:
-            self._shop.facts.put_files(self._new, gone)
+            self._resources.facts.put_files(self._new, gone)
         self._new = []
 
 

@@ -83,7 +83,7 @@ def _name(directory: Path) -> str:
     return f"history {directory}"
 
 
-def told(keys: Keys, rows: Mapping[str, EntryRow], corpus: Corpus) -> dict[str, EntryRow]:
+def with_histories(keys: Keys, rows: Mapping[str, EntryRow], corpus: Corpus) -> dict[str, EntryRow]:
     """Return the rows, each with the history keys of its editions."""
     with_history = {}
     for entry_id, row in rows.items():

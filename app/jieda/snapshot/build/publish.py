@@ -22,7 +22,7 @@ from jieda.search.index.document import Document
 from jieda.search.index.writer import update_index
 from jieda.search.meaning.embedder import Meaning
 from jieda.snapshot.build.entries import file_key
-from jieda.snapshot.build.files import Workshop, image_bytes
+from jieda.snapshot.build.files import BuildResources, image_bytes
 from jieda.snapshot.snapshot import WantedIndex
 from jieda.snapshot.store.facts import FactStore, FactsUnreadable, code_version
 from jieda.snapshot.store.generation import IMAGES, Generation, NewGeneration, RowChanges, write_tables
@@ -80,7 +80,7 @@ def image_name(where: str, content: str) -> str:
 
 
 def publish(
-    shop: Workshop,
+    resources: BuildResources,
     plan: GenerationPlan,
     previous: Generation | None,
     fold: Callable[[], Callable[[str], str]],
@@ -92,11 +92,11 @@ def publish(
     FactsUnreadable, ClusterUnavailable.
     """
     difference = Difference.of(previous, plan)
-    new = NewGeneration(shop.data, plan.name)
+    new = NewGeneration(resources.data, plan.name)
     try:
-        _write_index(shop, new.index, plan, previous, difference)
-        shop.pause()
-        completions = _complete(shop.facts, new.index, plan, previous, difference, fold)
+        _write_index(resources, new.index, plan, previous, difference)
+        resources.pause()
+        completions = _complete(resources.facts, new.index, plan, previous, difference, fold)
         _write(new.folder, previous, difference, replace(plan.header, completions=completions), plan)
         new.finish()
     except BaseException:  # nothing partial stays, whatever the error
@@ -105,7 +105,7 @@ def publish(
 
 
 def _write_index(
-    shop: Workshop,
+    resources: BuildResources,
     target: Path,
     plan: GenerationPlan,
     previous: Generation | None,
@@ -114,12 +114,12 @@ def _write_index(
     # An index of another engine cannot be updated.
     before = previous.index if previous and previous.header.engine == plan.header.engine else None
     changed = difference.indexed if before else plan.rows.keys()
-    documents, engine = _Documents(shop, plan.rows), shop.analyzers.engine
+    documents, engine = _Documents(resources, plan.rows), resources.analyzers.engine
     if engine is None:
         update_index(target, before, documents, changed, difference.removed)
     else:
         wanted = WantedIndex(index_digest(engine.name, plan.rows), documents, changed, difference.removed)
-        engine.update(shop.data, target, before, wanted, shop.pause)
+        engine.update(resources.data, target, before, wanted, resources.pause)
 
 
 def index_digest(engine: str, rows: Rows) -> str:
@@ -236,14 +236,14 @@ def document_from(document: bytes, diagnosis: bytes, meaning: bytes | None = Non
 class _Documents(Mapping[str, Document]):
     """Documents by id, each read from the facts on access and not cached."""
 
-    def __init__(self, shop: Workshop, rows: Rows) -> None:
-        self._shop, self._rows = shop, rows
+    def __init__(self, resources: BuildResources, rows: Rows) -> None:
+        self._resources, self._rows = resources, rows
 
     def __getitem__(self, entry_id: str) -> Document:
         """Raises FactsUnreadable if a fact is missing."""
-        self._shop.pause()
+        self._resources.pause()
         row = self._rows[entry_id]
-        document, diagnosis, meaning = (self._shop.facts.get(bytes.fromhex(key)) for key in row.indexed)
+        document, diagnosis, meaning = (self._resources.facts.get(bytes.fromhex(key)) for key in row.indexed)
         if document is None or diagnosis is None or (row.meaning and meaning is None):
             raise FactsUnreadable(f"the document of {entry_id} is lost")
         return document_from(document, diagnosis, meaning)

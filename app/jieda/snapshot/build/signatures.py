@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
 
-from jieda.content.check.findings import Matches, SignatureFinder, Spoken
+from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.collect import Events, count_signatures, event_finder
@@ -13,7 +13,7 @@ from jieda.diagnosis.words import SignatureCount
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
-from jieda.snapshot.build.files import Last, Workshop, sample_text
+from jieda.snapshot.build.files import BuildResources, LastValue, sample_text
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key
 from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
 
@@ -75,7 +75,7 @@ def match_logs(
     corpus: Corpus,
     wanted: Iterable[Signature],
     finder: Finder,
-    shop: Workshop,
+    resources: BuildResources,
 ) -> KnownMatches:
     """Return the matches of a corpus; `known` itself if nothing changed. Raises ContentMoved, OSError."""
     signatures = tuple(dict.fromkeys(wanted))
@@ -87,7 +87,9 @@ def match_logs(
     fresh = [signature for signature in signatures if signature not in before]
 
     def tried(some: Sequence[Signature], on: Sequence[SampleFile]) -> dict[str, Events]:
-        return dict(shop.helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, shop.pause))
+        return dict(
+            resources.helpers.map(on, Trial(finder, some), Trial(finder, some), WORTH_HELP, resources.pause)
+        )
 
     new = tried(signatures, [log for content, log in logs.items() if content not in known.found])
     more = tried(fresh, [log for content, log in logs.items() if content in known.found]) if fresh else {}
@@ -104,13 +106,13 @@ def match_logs(
 class LogSignatures:
     """Matches signatures against logs; known logs only against new signatures. Not safe to share between threads."""
 
-    def __init__(self, shop: Workshop) -> None:
-        self._shop = shop
+    def __init__(self, resources: BuildResources) -> None:
+        self._resources = resources
         self._known: dict[str, KnownMatches] = {}
-        self._matches: Last[Matches] = Last()
-        self._counts: Last[tuple[SignatureCount, ...]] = Last()
+        self._matches: LastValue[Matches] = LastValue()
+        self._counts: LastValue[tuple[SignatureCount, ...]] = LastValue()
 
-    def matches(self, state: ContentState, spoken: Spoken) -> Matches:
+    def matches(self, state: ContentState, spoken: SignatureHolders) -> Matches:
         """Return the signatures that match the plain text of each log."""
         wanted = tuple(spoken.holders)
         return self._matches.of(
@@ -158,10 +160,10 @@ class LogSignatures:
     ) -> KnownMatches:
         known = self._known.get(name)
         if known is None or known.version != version:
-            known = load_matches(self._shop.facts, name, version)
-        matches = match_logs(known, state.corpus, signatures, finder, self._shop)
+            known = load_matches(self._resources.facts, name, version)
+        matches = match_logs(known, state.corpus, signatures, finder, self._resources)
         if matches is not known:
-            self._shop.facts.put_note(name, to_json(matches))
+            self._resources.facts.put_note(name, to_json(matches))
         self._known[name] = matches
         return matches
 

@@ -121,7 +121,7 @@ class BuilderStatus:
     died: tuple[str, float] = ("", 0.0)
 
 
-def tell_status(data: Path, status: BuilderStatus) -> None:
+def write_status(data: Path, status: BuilderStatus) -> None:
     """Write the builder's status, if possible; on a full disk, in place over the previous one."""
     _tell(data / STATUS, status)
 

@@ -20,7 +20,7 @@ from jieda.errors import ClusterUnavailable, ContentError
 from jieda.snapshot.build.builder import BuildAbandoned, Builder, Built
 from jieda.snapshot.snapshot import Analyzers
 from jieda.snapshot.store.facts import FactsUnreadable
-from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, tell_status, wanted
+from jieda.snapshot.store.processes import BuildAnswer, BuilderStatus, answer, reason_of, wanted, write_status
 
 log = logging.getLogger(__name__)
 
@@ -294,11 +294,11 @@ class Keeper:
     def _tell(self, state: str, reason: str = "", note: str = "") -> None:
         note = self._note or note
         self.status = replace(self.status, state=state, reason=reason, note=note, at=time.time())
-        tell_status(self._data, self.status)
+        write_status(self._data, self.status)
 
     def _died(self, reason: str) -> None:
         self.status = replace(self.status, died=(reason, time.time()), at=time.time())
-        tell_status(self._data, self.status)
+        write_status(self._data, self.status)
 
     def _answer(self) -> None:
         done = wanted(self._data)

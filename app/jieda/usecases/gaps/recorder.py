@@ -156,7 +156,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class GapLimits:
     """Limits for stored gaps; `refined_within` is in seconds."""
 
     days: int
@@ -170,7 +170,7 @@ class Recorder:
 
     def __init__(
         self,
-        keeping: Keeping,
+        keeping: GapLimits,
         directory: Callable[[], Path],
         snapshot: Callable[[], Snapshot],
         metrics: Metrics,

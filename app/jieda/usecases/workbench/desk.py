@@ -17,11 +17,11 @@ from jieda.content.authoring.writing import (
     opened,
     patch_of,
 )
-from jieda.content.check.findings import Matches, SignatureFinder, Spoken
+from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode
 from jieda.diagnosis.collect import Events, event_finder
-from jieda.drafting.guesses import Slugs, is_specific
+from jieda.drafting.guesses import SlugAllocator, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError
 from jieda.feedback import today
@@ -47,13 +47,13 @@ class OpenedEdition:
     digest: str
 
 
-class Material:
+class LoadedContent:
     """The loaded content, and which logs match its signatures. Safe to share between threads."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         self.formats: Formats = compile_formats(loaded.vocabulary.logs.failures)
-        spoken = Spoken.of(loaded.corpus)
+        spoken = SignatureHolders.of(loaded.corpus)
         self._known = frozenset(spoken.holders)
         self.finder = SignatureFinder(spoken.holders)
         texts = loaded.sample_texts
@@ -89,9 +89,9 @@ class Desk:
 
     directories: Sequence[Path]
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _held: tuple[str, Material] | None = None
+    _held: tuple[str, LoadedContent] | None = None
 
-    def material(self, snapshot: Snapshot) -> Material:
+    def material(self, snapshot: Snapshot) -> LoadedContent:
         """Return the loaded content. The first call per generation takes a second or more.
 
         Raises ContentError if a taxonomy, glossary or dictionary is broken.
@@ -99,7 +99,7 @@ class Desk:
         with self._lock:
             if self._held is None or self._held[0] != snapshot.generation:
                 loaded = Loaded(self.directories, frozenset(Language))
-                self._held = (snapshot.generation, Material(loaded))
+                self._held = (snapshot.generation, LoadedContent(loaded))
             return self._held[1]
 
     def directory_of(self, entry_id: str) -> Path:
@@ -139,7 +139,7 @@ def empty_draft(taxonomy: Taxonomy, framework: str, slug: str, kind: Kind, day: 
 
 
 def draft_from_log(
-    snapshot: Snapshot, material: Material, log: str, framework: str, redacted: str = ""
+    snapshot: Snapshot, material: LoadedContent, log: str, framework: str, redacted: str = ""
 ) -> Draft:
     """Return the skeleton of an error, filled in from a log: framework, error types, the line as title, symptom and
     signature, and the log itself, with secrets masked, as a sample. `redacted`: the redacted line of a gap, if the log
@@ -154,20 +154,22 @@ def draft_from_log(
     chosen = next(
         each for each in (framework, diagnosis.framework, *taxonomy.framework) if each in taxonomy.framework
     )
-    slug, _ = Slugs(each.partition("/")[2] for each in snapshot.library.ids).take(clues.name, "", "", UNNAMED)
+    slug, _ = SlugAllocator(each.partition("/")[2] for each in snapshot.library.ids).take(
+        clues.name, "", "", UNNAMED
+    )
     draft = empty_draft(taxonomy, chosen, slug, Kind.ERROR, today())
     known = known_failure(clues, material.loaded)
     texts = known_skeletons(taxonomy, draft.id, known, today()) if clues.line else draft.texts
     return Draft(draft.id, texts, tidied(text))
 
 
-def draft_from_gap(snapshot: Snapshot, material: Material, line: str) -> Draft:
+def draft_from_gap(snapshot: Snapshot, material: LoadedContent, line: str) -> Draft:
     """Return the skeleton of an error, filled in from the redacted line of a gap."""
     return draft_from_log(snapshot, material, as_log(line), "", line)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CommitRequest:
     """A draft to be committed. `expected`: by language, the digests that the current file may have: as it was opened,
     or as the author has seen it since; the empty digest means no file."""
 
@@ -214,7 +216,7 @@ def patch(desk: Desk, draft: Draft) -> str:
     )
 
 
-def write(desk: Desk, wish: Wish) -> Finished:
+def write(desk: Desk, wish: CommitRequest) -> Finished:
     """Write the files of a draft without unserved problems, and commit them.
 
     Raises AuthoringError, GitError; nothing was written then, unless the message says so.

@@ -8,7 +8,7 @@ from itertools import islice
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.analysis.words import within
-from jieda.content.check.findings import Spoken
+from jieda.content.check.findings import SignatureHolders
 from jieda.content.check.rules import check_between
 from jieda.content.library import Library
 from jieda.content.read.corpus import LEFT_TO_WRITE
@@ -27,7 +27,7 @@ from jieda.usecases.entries import ReadEntry
 from jieda.usecases.judge import judge, searched
 from jieda.usecases.secrets import masked
 from jieda.usecases.service import Service
-from jieda.usecases.workbench.desk import Desk, Material
+from jieda.usecases.workbench.desk import Desk, LoadedContent
 from jieda.usecases.workbench.draft import Draft, where_of
 
 
@@ -49,7 +49,7 @@ class Checked:
         return tuple(each for each in self.problems if not each.served)
 
 
-def check(material: Material, edited: Loaded, draft: Draft) -> Checked:
+def check(material: LoadedContent, edited: Loaded, draft: Draft) -> Checked:
     """Check a draft. `edited` is the content with the draft in place."""
     found = [
         *_of_draft(edited.problems, draft),
@@ -70,7 +70,7 @@ def _of_draft(problems: Iterable[Problem], draft: Draft) -> Iterator[Problem]:
     return (each for each in problems if each.path in places)
 
 
-def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Problem]:
+def _between(material: LoadedContent, edited: Loaded, draft: Draft) -> Iterator[Problem]:
     """Yield violations of rules between entries that are reported for a file of the draft."""
     corpus = edited.corpus
     files = corpus.by_id.get(draft.id, {}).values()
@@ -81,7 +81,7 @@ def _between(material: Material, edited: Loaded, draft: Draft) -> Iterator[Probl
         if sample.where == draft.sample_place
     }
     matches = material.matches(signatures, more)
-    return _of_draft(check_between(corpus, Spoken.of(corpus), matches), draft)
+    return _of_draft(check_between(corpus, SignatureHolders.of(corpus), matches), draft)
 
 
 def _broken_elsewhere(before: ContentState, after: ContentState, entry_id: str) -> Iterator[Problem]:
@@ -119,7 +119,7 @@ class QueryRank:
     weak: bool
 
 
-def diagnoser_with(snapshot: Snapshot, material: Material, library: Library, draft: Draft) -> Diagnoser:
+def diagnoser_with(snapshot: Snapshot, material: LoadedContent, library: Library, draft: Draft) -> Diagnoser:
     """Return the diagnoser with a draft in place; `library` has the draft as an entry if it can be served."""
     entry, entry_id, sample = library.entry(draft.id), draft.id, draft.sample
     served = snapshot.diagnoser

@@ -51,7 +51,7 @@ Key = tuple[bytes, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentResponse:
     """A response as it was sent. `route` and, for a search, `outcome` label the metrics; `note` is the record for
     maintainers, where recording is on."""
 
@@ -77,7 +77,7 @@ class Repeats:
             await self.app(scope, receive, send)
             return
         key = digest, site.urls.base_url
-        kept: Sent | None = site.cache.get(site.service.current(), key)
+        kept: SentResponse | None = site.cache.get(site.service.current(), key)
         if kept is None:
             await self._keep(site, key, scope, receive, send)
             return
@@ -102,7 +102,9 @@ class Repeats:
                 body = message.get("body", b"")
                 if _is_kept(Headers(raw=list(headers)), len(body)) and not failing(snapshot):
                     said = scope.get("state", {})
-                    sent = Sent(headers, body, scope["route"], said.get("outcome", ""), said.get("note"))
+                    sent = SentResponse(
+                        headers, body, scope["route"], said.get("outcome", ""), said.get("note")
+                    )
                     site.cache.put(snapshot, key, sent, SIZE + len(body))
             await send(message)
 
@@ -122,7 +124,7 @@ def _is_kept(headers: Headers, size: int) -> bool:
     return is_whole and headers.get("content-type", "").startswith(KEPT_TYPES) and "set-cookie" not in headers
 
 
-async def _send_again(kept: Sent, scope: Scope, send: Send) -> None:
+async def _send_again(kept: SentResponse, scope: Scope, send: Send) -> None:
     """Send the cached response, or 304 to a client that already has it."""
     had = Headers(scope=scope).get("if-none-match", "")
     if had and has_tag(had, Headers(raw=list(kept.headers)).get("etag", "")):

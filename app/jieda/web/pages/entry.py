@@ -308,7 +308,7 @@ LOOK_SIZE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageKey:
     """All that an entry page depends on besides the snapshot: readers whose browsers send different headers share a
     cached page."""
 
@@ -335,7 +335,7 @@ async def show_entry(request: Request) -> Response:
     look = None
     if not is_text:
         said, origin = said_before(request), context.urls.base_url
-        look = Look(wanted, context.lang, context.theme, known, said, origin)
+        look = PageKey(wanted, context.lang, context.theme, known, said, origin)
     service, vary = context.site.service, ("Accept", "Cookie")
     request.state.note = EntryRead(NOBODY, wanted)
     if look and (kept := context.site.cache.get(context.served, look)):
@@ -353,7 +353,7 @@ async def show_entry(request: Request) -> Response:
     return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
 
 
-async def made_page(context: PageContext, look: Look, found: ReadEntry) -> Body:
+async def made_page(context: PageContext, look: PageKey, found: ReadEntry) -> Body:
     """Render and compress the page of an entry, and cache it if caching is on."""
     service, library, entry = context.site.service, context.library, found.entry
     edition = entry.edition(context.lang)

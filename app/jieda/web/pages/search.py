@@ -80,7 +80,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SuggestedSearch:
     """A search that would find something: its text, and its result count in words."""
 
     text: str
@@ -117,7 +117,7 @@ class SearchView:
     """Query words that no entry contains; empty where there are none or nothing was found."""
     nothing: str
     """Why nothing was found, in words; empty where something was."""
-    offers: tuple[Offer, ...]
+    offers: tuple[SuggestedSearch, ...]
     near: tuple[ListedEntry, ...]
     topics: tuple[TagLink, ...]
     """Topics to browse where nothing was found."""
@@ -245,20 +245,20 @@ def _breakable(name: re.Match[str]) -> str:
     return NAME_PART.sub("<wbr>", name[0])
 
 
-def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[Offer]:
+def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[SuggestedSearch]:
     offers = []
     for found in answer.suggestions:
         if found.type is SuggestionType.SPELLING:
             url = context.urls.search_filtered(context.lang, found.query, request.filters)
-            offers.append(Offer(context.t("search.try_spelling", query=found.query), "", url))
+            offers.append(SuggestedSearch(context.t("search.try_spelling", query=found.query), "", url))
         elif found.type is SuggestionType.DROP_FILTER:
             offers.append(_without_filter(context, request.text, found))
     return offers
 
 
-def _without_filter(context: PageContext, text: str, found: Suggestion) -> Offer:
+def _without_filter(context: PageContext, text: str, found: Suggestion) -> SuggestedSearch:
     facet = found.facet
-    return Offer(
+    return SuggestedSearch(
         context.t("search.drop_filter", facet=context.t(f"facet.{facet}"))
         if facet
         else context.t("search.drop_filters"),

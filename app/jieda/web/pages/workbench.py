@@ -20,10 +20,10 @@ from jieda.snapshot.store.processes import BuildRefused
 from jieda.usecases.diagnose import excerpt, turn
 from jieda.usecases.secrets import masked
 from jieda.usecases.workbench.desk import (
+    CommitRequest,
     Committed,
     Conflict,
     Uncommitted,
-    Wish,
     draft_from_gap,
     draft_from_log,
     empty_draft,
@@ -37,7 +37,7 @@ from jieda.web.http.problems import FieldError, HttpProblem, Refusal
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
 from jieda.web.pages.parts import PageLink
-from jieda.web.pages.workbench_page import Form, Said, workbench_page
+from jieda.web.pages.workbench_page import ActionResult, Form, workbench_page
 from jieda.web.site import site_of
 
 
@@ -69,7 +69,9 @@ async def reviewed(context: PageContext, form: Form) -> Review | None:
         return await review(context.site.service, context.site.desk, draft, log, context.lang)
 
 
-async def shown(request: Request, context: PageContext, form: Form, said: Said | None = None) -> Response:
+async def shown(
+    request: Request, context: PageContext, form: Form, said: ActionResult | None = None
+) -> Response:
     """Respond with the page and the review of the draft."""
     form = by_user(request, form)
     found = await reviewed(context, form)
@@ -99,14 +101,19 @@ async def begin(request: Request, context: PageContext, form: Form, fields: Mapp
     """Create the skeleton of a new entry; an existing entry is opened instead."""
     taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
     if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
-        return await shown(request, context, replace(form, texts={}), Said(warning=context.t("bench.bad_id")))
+        return await shown(
+            request, context, replace(form, texts={}), ActionResult(warning=context.t("bench.bad_id"))
+        )
     if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
         address = context.urls.workbench(context.lang, entry=form.id)
         return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
     texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today()).texts
     return await shown(
-        request, context, replace(form, entry="", draft=form.id, texts=texts, opened={}), Said(begun=True)
+        request,
+        context,
+        replace(form, entry="", draft=form.id, texts=texts, opened={}),
+        ActionResult(begun=True),
     )
 
 
@@ -118,7 +125,7 @@ async def begin_from_log(
     service, desk = context.site.service, context.site.desk
     log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
     if not log.strip():
-        return await shown(request, context, Form(), Said(warning=context.t("diagnose.empty")))
+        return await shown(request, context, Form(), ActionResult(warning=context.t("diagnose.empty")))
     snapshot = context.served
     with broken_content_told():
         async with turn(service, len(log)):
@@ -142,7 +149,9 @@ async def begin_from_log(
         request,
         context,
         begun,
-        Said(note=context.t("bench.from_gap_done" if redacted else "bench.from_log_done"), begun=True),
+        ActionResult(
+            note=context.t("bench.from_gap_done" if redacted else "bench.from_log_done"), begun=True
+        ),
     )
 
 
@@ -157,7 +166,7 @@ def changing(change: Change) -> Action:
             texts = await context.site.service.offload(lambda: change(form, fields))
         except AuthoringError as error:
             warning = context.t("bench.unreadable", reason=str(error))
-            return await shown(request, context, form, Said(warning=warning))
+            return await shown(request, context, form, ActionResult(warning=warning))
         return await shown(request, context, replace(form, texts=texts))
 
     return changed
@@ -175,9 +184,9 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
     try:
         text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
     except AuthoringError as error:
-        return await shown(request, context, form, Said(warning=str(error)))
+        return await shown(request, context, form, ActionResult(warning=str(error)))
     if not text:
-        return await shown(request, context, form, Said(note=context.t("bench.unchanged")))
+        return await shown(request, context, form, ActionResult(note=context.t("bench.unchanged")))
     return await send(request, text, PATCH, f"{name}.patch")
 
 
@@ -195,22 +204,24 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     try:
         author = Author(form.author, form.email)
     except ValueError:
-        return await shown(request, context, form, Said(warning=context.t("bench.no_author")))
+        return await shown(request, context, form, ActionResult(warning=context.t("bench.no_author")))
     if found is None or found.checked.unserved or found.read is None:
-        return await shown(request, context, form, Said(warning=context.t("bench.not_written")))
+        return await shown(request, context, form, ActionResult(warning=context.t("bench.not_written")))
     expected = {
         lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
         for lang in Language
     }
-    wish = Wish(await draft_of(context, form), expected, author, form.message)
+    wish = CommitRequest(await draft_of(context, form), expected, author, form.message)
     desk = context.site.desk
     try:
         done = await context.site.service.offload(lambda: write(desk, wish))
     except (AuthoringError, GitError) as error:
-        return await shown(request, context, form, Said(warning=context.t("bench.failed", reason=str(error))))
+        return await shown(
+            request, context, form, ActionResult(warning=context.t("bench.failed", reason=str(error)))
+        )
     if isinstance(done, Conflict):
         return await shown(
-            request, context, form, Said(warning=context.t("bench.conflict"), theirs=done.theirs)
+            request, context, form, ActionResult(warning=context.t("bench.conflict"), theirs=done.theirs)
         )
     return await told(request, context, form, done)
 
@@ -240,7 +251,7 @@ async def told(request: Request, context: PageContext, form: Form, done: Committ
     else:
         note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
     link = PageLink(context.t("bench.read_it"), address) if served else None
-    return await shown(request, context, form, Said(note, warning, link, done=finished))
+    return await shown(request, context, form, ActionResult(note, warning, link, done=finished))
 
 
 async def take_up(context: PageContext) -> str:
@@ -295,7 +306,7 @@ async def open_entry(request: Request) -> Response:
     try:
         held = await context.site.service.offload(lambda: context.site.desk.open(wanted))
     except AuthoringError as error:
-        return await shown(request, context, Form(), Said(warning=str(error)))
+        return await shown(request, context, Form(), ActionResult(warning=str(error)))
     if not held:
         raise UnknownEntry(id=wanted)
     framework, _, slug = wanted.partition("/")
@@ -307,7 +318,7 @@ async def open_entry(request: Request) -> Response:
         texts={lang: each.text for lang, each in held.items()},
         opened={lang: each.digest for lang, each in held.items()},
     )
-    return await shown(request, context, form, Said(begun=True))
+    return await shown(request, context, form, ActionResult(begun=True))
 
 
 def by_user(request: Request, form: Form) -> Form:

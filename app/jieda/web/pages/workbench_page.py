@@ -51,7 +51,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ActionResult:
     """The result of an action, as sentences for the top of the page. `done` is the draft that the browser can drop;
     `begun` says that it may have stored one already."""
 
@@ -132,7 +132,7 @@ class WorkbenchView:
     style: str
     started: bool
     form: Form
-    said: Said
+    said: ActionResult
     frameworks: tuple[Choice, ...]
     kinds: tuple[Choice, ...]
     topics: tuple[Choice, ...]
@@ -166,10 +166,10 @@ escaped."""
 
 
 def workbench_page(
-    context: PageContext, form: Form, review: Review | None = None, said: Said | None = None
+    context: PageContext, form: Form, review: Review | None = None, said: ActionResult | None = None
 ) -> str:
     """Render the page. Without `review`, the draft could not be reviewed: its id is invalid or it has no text."""
-    said = said or Said()
+    said = said or ActionResult()
     started = any(form.texts.values())
     tags, ranks = context.library.taxonomy, review.ranks if review else ()
     tried = review.tried if review else None
@@ -245,7 +245,7 @@ def _wordings(review: Review | None) -> tuple[Choice, ...]:
 
 
 def _edition(
-    context: PageContext, lang: Language, form: Form, review: Review | None, said: Said
+    context: PageContext, lang: Language, form: Form, review: Review | None, said: ActionResult
 ) -> EditionView:
     text, theirs = form.texts.get(lang, ""), said.theirs.get(lang)
     host = _host(context, form, lang)
