@@ -10,7 +10,7 @@ from jieda.content.read.history import histories, repository_of
 from jieda.errors import GitError
 from jieda.git import Repository
 from jieda.snapshot.store.facts import FactStore, code_version, fact_key, packed
-from jieda.snapshot.store.records import EntryRow, RecordUnreadable, from_json, to_json
+from jieda.snapshot.store.records import EntryRow, from_note, to_json
 
 log = logging.getLogger(__name__)
 
@@ -53,12 +53,8 @@ class HistoryFacts:
         return known
 
     def _noted(self, directory: Path) -> KnownHistories | None:
-        data = self._facts.note(_name(directory))
-        try:
-            known = from_json(data, KnownHistories) if data else None
-        except RecordUnreadable:
-            return None
-        if known is None or known.version != code_version():
+        known = from_note(self._facts.note(_name(directory)), KnownHistories, code_version())
+        if known is None:
             return None
         wanted = frozenset(map(bytes.fromhex, known.keys.values()))
         # Facts that no entry needed may have been deleted.

@@ -14,8 +14,8 @@ from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures
 from jieda.snapshot.build.files import BuildResources, LastValue, sample_text
-from jieda.snapshot.store.facts import FactStore, code_version, fact_key
-from jieda.snapshot.store.records import RecordUnreadable, from_json, to_json
+from jieda.snapshot.store.facts import code_version, fact_key
+from jieda.snapshot.store.records import from_note, to_json
 
 Find = Callable[[str], Events]
 """Finds signatures in a log."""
@@ -58,16 +58,6 @@ class KnownMatches:
     def events(self, content: str) -> Events:
         """Return the signatures that one log matches, and whether each match is supported."""
         return frozenset((self.tried[place], supported) for place, supported in self.found.get(content, ()))
-
-
-def load_matches(facts: FactStore, name: str, version: str) -> KnownMatches:
-    """Return the matches stored by the same version; none if there are none."""
-    data, nothing = facts.note(name), KnownMatches(version, (), {})
-    try:
-        known = from_json(data, KnownMatches) if data else nothing
-    except RecordUnreadable:
-        return nothing
-    return known if known.version == version else nothing
 
 
 def match_logs(
@@ -160,7 +150,8 @@ class LogSignatures:
     ) -> KnownMatches:
         known = self._known.get(name)
         if known is None or known.version != version:
-            known = load_matches(self._resources.facts, name, version)
+            noted = from_note(self._resources.facts.note(name), KnownMatches, version)
+            known = noted or KnownMatches(version, (), {})
         matches = match_logs(known, state.corpus, signatures, finder, self._resources)
         if matches is not known:
             self._resources.facts.put_note(name, to_json(matches))
