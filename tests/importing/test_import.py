@@ -170,6 +170,12 @@ def test_images_beside_the_page_are_copied_and_others_become_links(desk: Desk) -
     assert (desk.content / "en/roll/resume-plan.png").read_bytes() == PNG
 
 
+def test_a_link_to_the_root_of_the_site_is_completed(desk: Desk) -> None:
+    desk.edit(desk.en, "Either of two.", "Either of two, see [home](/).")
+    desk.both("--url-en", "https://example.com/en/faq.md")
+    assert "see [home](https://example.com/)." in desk.read("en/roll/mode.md")
+
+
 @pytest.mark.quick
 def test_a_second_import_changes_nothing(desk: Desk) -> None:
     desk.both()

@@ -261,7 +261,7 @@ def _known_anchors(path: str, targets: Targets) -> Mapping[str, str]:
 
 def _stem(path: Path) -> Path:
     name = re.sub(r"\.(?:mdx?|markdown|rst|html?)$", "", path.name)
-    return path.with_name(_LANGUAGE_SUFFIX.sub("", name))
+    return path.parent / _LANGUAGE_SUFFIX.sub("", name)
 
 
 def _image(label: str, target: str, targets: Targets, entry_slug: str, found: _Found) -> str:
