@@ -16,11 +16,11 @@ from itertools import combinations
 from pathlib import Path
 
 from jieda.cli.asking import local_client
-from jieda.cli.chosen import content_directories
 from jieda.cli.thread_drafts import grouped_threads, read_all
 from jieda.content.read.load import Loaded
 from jieda.entry import Language
 from jieda.importing.threads import read_threads, solution
+from jieda.settings import content_directories
 
 FACTS = Path(__file__).parent.parent / "tests" / "importing" / "threads.jsonl"
 FRAMEWORK = "slime"

@@ -45,9 +45,8 @@ def open(*content: str | os.PathLike[str], **settings: object) -> "KnowledgeBase
     """
     # Further processes would import the calling program, and run it again if it lacks `if __name__ == "__main__"`.
     given = {"build_processes": "1"} | {name: str(value) for name, value in settings.items()}
-    if content:
-        given["content"] = os.pathsep.join(os.fspath(path) for path in content)
-    return KnowledgeBase(local_client(Settings.load(os.environ, **given)))
+    directories = {"content": content} if content else {}
+    return KnowledgeBase(local_client(Settings.load(os.environ, **given | directories)))
 
 
 def local_client(settings: Settings) -> Local:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,11 @@ def networks(named: tuple[str, ...]) -> tuple[str, ...]:
     return named
 
 
-def directories(text: str) -> tuple[Path, ...]:
-    """Split paths at path separators."""
-    return tuple(Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part)
-
-
-def existing(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the directories. Raises ValueError if there are none, or one does not exist."""
+def directories(given: str | Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    """Return paths, or those in a text with path separators. Raises ValueError if there are none, or one is no
+    directory."""
+    parts = given.split(os.pathsep) if isinstance(given, str) else given
+    paths = tuple(Path(part).expanduser().absolute() for part in parts if part)
     if not paths:
         raise ValueError("must name a content directory")
     if missing := [str(path) for path in paths if not path.is_dir()]:

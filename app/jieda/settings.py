@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
@@ -20,7 +20,6 @@ from jieda.setting_forms import (
     ORIGIN,
     address_with,
     directories,
-    existing,
     file,
     hosting_path,
     matching,
@@ -46,7 +45,7 @@ class Settings:
     host: str = row(HOST, "Address to listen on.")
     port: int = row(int(PORT), "Port to listen on.", 1, 65535)
     workers: int = row(1, "Worker processes.", 1, 64)
-    content: Annotated[tuple[Path, ...], read(directories), AfterValidator(existing)] = row(
+    content: Annotated[tuple[Path, ...], BeforeValidator(directories)] = row(
         (CONTENT,), f"Content directories, separated by '{os.pathsep}'; a later one overrides."
     )
     shipped: bool = row(
@@ -253,19 +252,24 @@ class Settings:
         return self
 
     @classmethod
-    def load(cls, environ: Mapping[str, str], **given: str | None) -> "Settings":
+    def load(
+        cls, environ: Mapping[str, str], **given: str | Sequence[str | os.PathLike[str]] | None
+    ) -> "Settings":
         """Return settings from `given` (options, by field name), then `environ`, then the defaults.
 
-        An empty variable counts as not set, and `content` in `given` replaces the shipped content, too. Raises
-        SettingsError, which lists all problems at once.
+        `content` may be a sequence of directories; it replaces the shipped content, too. An empty variable, None and an
+        empty sequence count as not set. Raises SettingsError, which lists all problems at once.
         """
         texts = {option.name: set_in(environ, option.env, "") for option in OPTIONS}
-        chosen = {name: text for name, text in texts.items() if text}
-        if given.get("content") is not None:
+        chosen: dict[str, Any] = {name: text for name, text in texts.items() if text}
+        options = {name: value for name, value in given.items() if value or value == ""}
+        if "content" in options:
             chosen.pop("shipped", None)
-        chosen |= {name: text.strip() for name, text in given.items() if text is not None}
+        chosen |= {
+            name: value.strip() if isinstance(value, str) else value for name, value in options.items()
+        }
         try:
-            settings = cls(**chosen)  # type: ignore[arg-type] # the texts become what the fields say
+            settings = cls(**chosen)
         except ValidationError as error:
             raise SettingsError(
                 [line for each in error.errors() for line in _problem(each).split("\n")]
@@ -299,6 +303,11 @@ class Option:
         return "--" + self.name.replace("_", "-")
 
 
+def content_directories(given: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the given content directories, or those that the environment names. Raises SettingsError."""
+    return given or Settings.load(os.environ).content
+
+
 def data_of(content: Sequence[Path]) -> Path:
     """Return the default data directory of some content; a team's own content has another one than the shipped."""
     if list(content) == [CONTENT]:
@@ -314,7 +323,7 @@ def _problem(error: Mapping[str, Any]) -> str:
     if not error["loc"]:
         return reason
     name = str(error["loc"][0])
-    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}; it is {error['input']!r}"
+    return f"JIEDA_{name.upper()} (--{name.replace('_', '-')}): {reason}; it is {_as_text(error['input'])!r}"
 
 
 def _as_text(value: object) -> str:

@@ -1,6 +1,7 @@
 """Shared by commands that query: the client, and messages for invalid queries."""
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,12 +9,12 @@ from typing import Any, TypeVar
 import click
 
 from jieda import api
-from jieda.cli.chosen import settings_of
 from jieda.client.client import Client
 from jieda.client.local import Local
 from jieda.client.remote import Remote
 from jieda.entry import Language
 from jieda.errors import BadVersion, UnknownTag
+from jieda.settings import Settings
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ def client_of(url: str, directories: tuple[Path, ...]) -> Client:
 def local_client(directories: tuple[Path, ...], **given: str) -> Local:
     """Return a client of these directories, or of the configured ones, open while the command runs. Raises
     JiedaError."""
-    client = api.local_client(settings_of(directories, **given))
+    client = api.local_client(Settings.load(os.environ, content=directories, **given))
     if command := click.get_current_context(silent=True):
         command.call_on_close(client.service.knowledge.stop)
     return client

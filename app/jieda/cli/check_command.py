@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.content.check.everything import CheckReport, TriedAnswers, as_of, check_content
 from jieda.content.check.findings import HINTS
@@ -20,7 +19,7 @@ from jieda.entry import Language, Problem, printable
 from jieda.errors import ContentError
 from jieda.places import CONTENT
 from jieda.search.answers import SearchRequest
-from jieda.settings import Settings
+from jieda.settings import Settings, content_directories
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.judge import judge
 
@@ -100,8 +99,7 @@ def answers_of(directories: tuple[Path, ...]) -> Iterator[TriedAnswers]:
     Raises ContentError as `check_content` does, JiedaError where nothing can be written there.
     """
     with TemporaryDirectory(prefix="jieda-") as data:
-        given = {"content": os.pathsep.join(map(str, directories)), "data": data}
-        knowledge = Knowledge(Settings.load(os.environ, **given))
+        knowledge = Knowledge(Settings.load(os.environ, content=directories, data=data))
         knowledge.build()
         snapshot = knowledge.snapshot
 

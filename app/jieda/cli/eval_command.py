@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
-from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run
 from jieda.evaluation import figures as evaluate
 from jieda.evaluation.figures import Bench, DiagnosedQuery, Ranked
-from jieda.settings import Settings
+from jieda.settings import Settings, content_directories
 from jieda.snapshot.snapshot import Analyzers, dictionary_of, embedder_of
 
 JUDGED_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -1,14 +1,15 @@
 """`jieda export`: the site as static files."""
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 
 import click
 
-from jieda.cli.chosen import settings_of
 from jieda.cli.running import content_option, run, writing
 from jieda.export.pages import exported
+from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
 
@@ -31,7 +32,7 @@ def command(
     if directory.exists() and any(directory.iterdir()) and not (directory / MARK).exists():
         raise click.UsageError(f"{directory} holds something else; name an empty folder or a new one")
     given = {"base_url": base_url, "root_path": root_path, "workbench": "0", "gaps": "0", "allowed_hosts": ""}
-    settings = settings_of(directories, **{name: value for name, value in given.items() if value is not None})
+    settings = Settings.load(os.environ, content=directories, **given)
     knowledge = Knowledge(settings)
     knowledge.open()
     with writing():

@@ -1,15 +1,16 @@
 """`jieda gaps` and `jieda votes`: unanswered questions, readers' votes and other work for maintainers."""
 
 import json
+import os
 from datetime import datetime
 
 import click
 
-from jieda.cli.chosen import settings_of
 from jieda.cli.running import run
 from jieda.errors import JiedaError
 from jieda.feedback import FeedbackStore, FeedbackUnusable
 from jieda.presentation.maintenance import as_data, as_text
+from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.usecases.gaps.maintenance import maintenance
 from jieda.usecases.service import Service
@@ -32,7 +33,7 @@ def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: b
 
     Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
     """
-    settings = settings_of(())
+    settings = Settings.load(os.environ)
     store = FeedbackStore(settings.data)
     if forget:
         _forget(store)
@@ -69,7 +70,9 @@ def _forget(store: FeedbackStore) -> None:
 def votes(since: datetime | None) -> None:
     """Print how often readers said that an entry solved their problem, the least helpful first."""
     try:
-        counts = FeedbackStore(settings_of(()).data).votes(since.date().isoformat() if since else "")
+        counts = FeedbackStore(Settings.load(os.environ).data).votes(
+            since.date().isoformat() if since else ""
+        )
     except FeedbackUnusable as error:
         raise JiedaError(f"votes cannot be read: {error}") from error
     for each in sorted(counts, key=lambda count: (-count.unsolved, count.solved, count.entry, count.lang)):

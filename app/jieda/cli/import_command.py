@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from jieda.cli.asking import local_client
-from jieda.cli.chosen import content_directories
 from jieda.cli.languages import lang_option, terminal_language
 from jieda.cli.running import content_option, run, writing
 from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_threads, read_all
@@ -23,6 +22,7 @@ from jieda.importing.propose import Status
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
 from jieda.locales.translations import Translations
+from jieda.settings import content_directories
 
 MAX_TITLE = 60
 

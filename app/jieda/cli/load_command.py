@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 import click
 
-from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run, writing
 from jieda.content.read.gather import load_taxonomy
 from jieda.importing.load import Loader, LoadEvent, LoadOutcome, recorded
+from jieda.settings import content_directories
 
 
 @click.command("load")

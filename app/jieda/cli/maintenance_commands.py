@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from jieda.cli.chosen import content_directories
 from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.moving import plan_move
 from jieda.content.authoring.source_text import in_canonical_order, sync_twins, twin_ids
@@ -18,6 +17,7 @@ from jieda.content.read.load import Loaded, load_corpus
 from jieda.content.stats import AGES, ContentFigures, figures_of
 from jieda.entry import Language
 from jieda.errors import AuthoringError
+from jieda.settings import content_directories
 
 
 @click.command()

@@ -19,7 +19,7 @@ from jieda.site_texts import SiteTexts
 
 SESSION = "jieda.cli.mcp_session"
 """Imported during the first responses: the import takes a second of CPU time."""
-SITE = "jieda.cli.mcp_site"
+SETTINGS, CONTENT = "jieda.settings", "jieda.content.read.gather"
 """Imported for local content only: a server has its own name, and then nobody waits for the import."""
 
 
@@ -53,7 +53,12 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
 
 def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:
     """Return the texts of the local content about itself; empty for a server. Raises ContentError, SettingsError."""
-    return SiteTexts() if url else import_module(SITE).texts(directories)
+    if url:
+        return SiteTexts()
+    site: SiteTexts = import_module(CONTENT).load_site(
+        import_module(SETTINGS).content_directories(directories)
+    )
+    return site
 
 
 def named(site: SiteTexts, answer: Message) -> Message:

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from jieda.cli.asking import ask, local_client
-from jieda.cli.chosen import content_directories
 from jieda.cli.diagnose import read_log
 from jieda.cli.running import content_option, run, writing
 from jieda.content.authoring.edition_text import write_skeletons
@@ -15,7 +14,7 @@ from jieda.content.authoring.writing import carry_out
 from jieda.content.read.load import Loaded, load_corpus
 from jieda.diagnosis.answers import Verdict
 from jieda.entry import Kind, Language
-from jieda.settings import Settings
+from jieda.settings import Settings, content_directories
 from jieda.usecases.diagnose import diagnose
 from jieda.usecases.from_log import DraftRequest, draft_from_log
 

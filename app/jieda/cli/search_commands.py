@@ -1,5 +1,6 @@
 """`jieda search`, `jieda read` and `jieda index`: search, read an entry, build the index."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
@@ -10,7 +11,6 @@ import click
 
 from jieda.api import language_of
 from jieda.cli.asking import ask, client_of
-from jieda.cli.chosen import settings_of
 from jieda.cli.languages import lang_option, terminal_language
 from jieda.cli.running import content_option, run, url_option
 from jieda.entry import Language
@@ -19,6 +19,7 @@ from jieda.locales.translations import Translations
 from jieda.presentation import schemas
 from jieda.presentation.validity_text import applies_to_text
 from jieda.search.answers import MOST_WEAK, SearchRequest
+from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.snapshot.snapshot import SHOWN
 from jieda.taxonomy import Filters
@@ -182,7 +183,7 @@ def _markdown(entry: schemas.ApiEntry, section: str, t: Callable[..., str]) -> s
 @content_option
 def index(directories: tuple[Path, ...]) -> None:
     """Build the index where it is missing or out of date, so that the next start only opens it."""
-    built = Knowledge(settings_of(directories)).build()
+    built = Knowledge(Settings.load(os.environ, content=directories)).build()
     click.echo(f"{built.entries} entries, generation {built.generation[:SHOWN]}")
 
 

@@ -88,18 +88,13 @@ def parameter(option: Option) -> click.Option:
             multiple=True,
             metavar="DIRECTORY",
             help=f"{shown} May be repeated.",
-            callback=_joined,
         )
     if option.is_switch:
         return click.Option([option.flag], is_flag=True, flag_value="1", default=None, help=shown)
     return click.Option([option.flag], default=None, metavar="TEXT", help=shown)
 
 
-def _joined(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
-    return os.pathsep.join(given) or None
-
-
-def serve(**given: str | None) -> None:
+def serve(**given: str | tuple[str, ...] | None) -> None:
     """Serve pages and API.
 
     Each option is also an environment variable, named beside it with its default; the option wins.
