@@ -3,7 +3,6 @@
 import codecs
 import json
 import re
-from dataclasses import dataclass
 from email.message import Message
 from functools import partial
 from typing import TypeVar
@@ -11,21 +10,20 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from jieda.entry import Language
 from jieda.log.lines import SEARCHED, LogExtract
 from jieda.usecases.long_logs import extracted, window
 from jieda.usecases.service import Service
 from jieda.web.api.parameters import DiagnoseBody, DiagnoseParameters, with_nearest
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure, read_bytes, receive
-from jieda.web.http.problems import FieldError, HttpProblem, Refusal, field_errors
+from jieda.web.http.body import bad_body, check_structure, is_json, read_bytes, receive
+from jieda.web.http.problems import FieldError, HttpProblem, field_errors
 
 JSON_ESCAPE = 6
 """Bytes that JSON may need for one byte of text: a control character is escaped as six."""
 JSON_FRAME = 1024
 """Bytes around the text in a JSON body."""
-STRUCTURE = Structure(strings=100, outside=1024)
+MAX_STRINGS, MAX_OUTSIDE = 100, 1024
 """A log and its metadata need a dozen strings and a few bytes between them."""
-PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
+COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh91AY&SY")
 """Magic bytes of gzip, zip, zstd, xz and bzip2."""
 BLOCK = 1 << 18
 """Bytes of a long log that are processed at a time."""
@@ -45,37 +43,29 @@ def most_json_bytes(limit: int) -> int:
 
 async def read_json_bytes(request: Request, limit: int) -> bytes:
     """Read a JSON body containing a log of up to `limit` bytes. Raises TooLarge, with the limit of the body, and
-    Refusal where it does not arrive in time."""
+    HttpProblem where it does not arrive in time."""
     return await read_bytes(request, most_json_bytes(limit), limit * JSON_ESCAPE)
 
 
-@dataclass(frozen=True, slots=True)
-class Paste:
-    """A text to diagnose, with the language and framework sent along."""
+async def read_log(
+    request: Request, parameters: DiagnoseParameters, service: Service
+) -> tuple[LogExtract, str]:
+    """Read the log of a request, as JSON or raw, and the framework that is sent along. A language in the body becomes
+    that of the response.
 
-    log: LogExtract
-    lang: Language | None
-    framework: str
-
-
-async def read_paste(request: Request, parameters: DiagnoseParameters, service: Service) -> Paste:
-    """Read the text of a request, as JSON or raw.
-
-    Raises TooLarge beyond the limit of `service`, Refusal where the body cannot be read.
+    Raises TooLarge beyond the limit of `service`, HttpProblem where the body cannot be read.
     """
-    limit = service.limits.log_bytes
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in {"identity", ""}:
-        raise _packed()
-    content_type = request.headers.get("content-type", "")
-    charset = _encoding(content_type)
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        log = await _read_raw(request, service, charset)
-        return Paste(log, parameters.lang, parameters.framework)
-    raw = _unpacked(await read_json_bytes(request, limit))
-    body = await service.offload(partial(parse_body, raw, DiagnoseBody, charset))
+    if request.headers.get("content-encoding", "").strip().lower() not in {"identity", ""}:
+        raise _compressed()
+    encoding = _encoding(request.headers.get("content-type", ""))
+    if not is_json(request):
+        return await _read_raw(request, service, encoding), parameters.framework
+    raw = await read_json_bytes(request, service.limits.log_bytes)
+    _check_uncompressed(raw)
+    body = await service.offload(partial(parse_body, raw, DiagnoseBody, encoding))
+    request.state.lang = body.lang
     log = await service.offload(partial(extracted, service, body.text))
-    return Paste(log, body.lang or parameters.lang, body.framework or parameters.framework)
+    return log, body.framework or parameters.framework
 
 
 async def _read_raw(request: Request, service: Service, encoding: str) -> LogExtract:
@@ -85,7 +75,7 @@ async def _read_raw(request: Request, service: Service, encoding: str) -> LogExt
 
     async def take(chunk: bytes) -> None:
         if not taken.size:
-            _unpacked(bytes(waiting[:16]) + chunk[:16])
+            _check_uncompressed(bytes(waiting[:16]) + chunk[:16])
         waiting.extend(chunk)
         if taken.size + len(waiting) > service.limits.log_bytes and len(waiting) >= BLOCK:
             await service.offload(partial(taken.feed, bytes(waiting)))
@@ -94,12 +84,12 @@ async def _read_raw(request: Request, service: Service, encoding: str) -> LogExt
     await receive(request, most, most, take)
     taken.feed(bytes(waiting))
     if not taken.size:
-        raise _unfit("problem.field.empty")
+        raise bad_body("problem.field.empty")
     return await service.offload(partial(taken.extract, encoding))
 
 
 def _encoding(content_type: str) -> str:
-    """Return the encoding named by a content type, UTF-8 by default. Raises Refusal for one that is not accepted."""
+    """Return the encoding of a content type, UTF-8 by default. Raises HttpProblem for one that is not accepted."""
     message = Message()
     message["content-type"] = content_type
     charset = message.get_content_charset("utf-8")
@@ -108,44 +98,37 @@ def _encoding(content_type: str) -> str:
     except (LookupError, ValueError):
         name = ""
     if not CHARSETS.fullmatch(name):
-        raise Refusal(HttpProblem(415, "problem.unsupported_charset"))
+        raise HttpProblem(415, "problem.unsupported_charset")
     return name
 
 
-def _unpacked(raw: bytes) -> bytes:
-    """Return `raw` unchanged. Raises Refusal for a compressed file, which would be read as garbage."""
-    if raw.startswith(PACKED):
-        raise _packed()
-    return raw
+def _check_uncompressed(beginning: bytes) -> None:
+    """Raise HttpProblem for a compressed file, which would be read as garbage."""
+    if beginning.startswith(COMPRESSED):
+        raise _compressed()
 
 
-def _packed() -> Refusal:
+def _compressed() -> HttpProblem:
     # A few kilobytes can unpack to gigabytes, so a log must be sent uncompressed.
-    return Refusal(HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"}))
+    return HttpProblem(415, "problem.unsupported_encoding", headers={"Accept-Encoding": "identity"})
 
 
 def parse_body(raw: bytes, model: type[M], encoding: str = "utf-8") -> M:
-    """Parse and validate a JSON body. Raises Refusal with the errors."""
+    """Parse and validate a JSON body. Raises HttpProblem with the errors."""
     if encoding != "utf-8":  # not valid JSON, strictly, but what the client declares
         raw = raw.decode(encoding, "replace").encode()
     try:
-        check_structure(raw, STRUCTURE)
+        check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
         # A log decoded by a client with another encoding contains lone surrogates; they are replaced like any other
         # undecodable bytes.
         fields = json.loads(raw.decode("utf-8", "replace"), object_hook=_without_surrogates)
         return model.model_validate(fields)
     except ValidationError as error:
         found = field_errors(with_nearest(error, model))
-        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=found)) from None
-    except TooMuchStructure:
-        raise _unfit("problem.field.structure") from None
+        raise HttpProblem(422, "problem.bad_parameter", errors=found) from None
     except (ValueError, RecursionError):
         broken = FieldError("body", "problem.field.json")
-        raise Refusal(HttpProblem(400, "problem.bad_json", errors=(broken,))) from None
-
-
-def _unfit(key: str) -> Refusal:
-    return Refusal(HttpProblem(422, "problem.bad_parameter", errors=(FieldError("body", key),)))
+        raise HttpProblem(400, "problem.bad_json", errors=(broken,)) from None
 
 
 def _without_surrogates(fields: dict[str, object]) -> dict[str, object]:

@@ -27,7 +27,7 @@ from jieda.usecases.entries import MovedTo, all_tags, read
 from jieda.usecases.long_logs import diagnose_log
 from jieda.usecases.search import search as search_for
 from jieda.usecases.search import suggest as suggest_for
-from jieda.web.api.body import parse_body, read_paste
+from jieda.web.api.body import parse_body, read_log
 from jieda.web.api.parameters import (
     DiagnoseParameters,
     EntryParameters,
@@ -42,7 +42,7 @@ from jieda.web.api.parameters import (
 )
 from jieda.web.http.body import read_bytes
 from jieda.web.http.names import is_from_our_pages
-from jieda.web.http.problems import HttpProblem, Refusal, told_in
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, api_language, respond
 from jieda.web.site import asker_of, client_of, site_of
 
@@ -52,11 +52,6 @@ MOST_OUTCOME = 4096
 """Bytes of a reported outcome."""
 ApiHandler = Callable[..., Awaitable[Response]]
 Item = TypeVar("Item")
-
-
-def asked(request: Request, lang: Language | None) -> Language:
-    """Return the validated `lang` parameter, or else the language from the headers."""
-    return lang or api_language(request)
 
 
 def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
@@ -77,7 +72,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
 
     Every entry is found once, by any of its editions, and shown in the language asked for where it exists.
     """
-    lang = asked(request, parameters.lang)
+    lang = api_language(request)
     found = await search_for(site_of(request).service, parameters.wanted(lang), asker_of(request))
     request.state.outcome, request.state.note = found.outcome, found.note
     return await json_answer(request, shaper(request, found.snapshot, lang).search(found), lang)
@@ -86,7 +81,7 @@ async def search(request: Request, parameters: Annotated[SearchParameters, Query
 async def suggest(request: Request, parameters: Annotated[SuggestParameters, Query()]) -> Response:
     """Complete what is being typed: titles, identifiers, tags and words of the glossary."""
     service = site_of(request).service
-    lang = asked(request, parameters.lang)
+    lang = api_language(request)
     snapshot = service.current()
     found = await suggest_for(service, snapshot, parameters.q, lang, parameters.limit)
     shape = shaper(request, snapshot, lang)
@@ -122,12 +117,11 @@ async def diagnose_text(request: Request, parameters: Annotated[DiagnoseParamete
 async def diagnosed(request: Request, parameters: DiagnoseParameters) -> tuple[Diagnosed, Language]:
     """Diagnose the log of a request; return the diagnosis and the language to report it in."""
     service = site_of(request).service
-    paste = await read_paste(request, parameters, service)
-    lang = asked(request, paste.lang)
-    with told_in(lang):
-        if parameters.framework:  # a framework in the body takes precedence
-            known_tag("framework", parameters.framework, service.current().library.taxonomy)
-        return await diagnose_log(service, paste.log, lang, paste.framework, asker_of(request)), lang
+    log, framework = await read_log(request, parameters, service)
+    lang = api_language(request)
+    if parameters.framework:  # a framework in the body takes precedence
+        known_tag("framework", parameters.framework, service.current().library.taxonomy)
+    return await diagnose_log(service, log, lang, framework, asker_of(request)), lang
 
 
 async def diagnosis_answer(
@@ -149,24 +143,24 @@ async def report_outcome(request: Request) -> Response:
     """Say whether an entry helped, and if not, why: counted, and shown to those who maintain it."""
     site = site_of(request)
     if not is_from_our_pages(request.headers, site.settings):
-        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+        raise HttpProblem(403, "problem.bad_origin")
     body = parse_body(await read_bytes(request, MOST_OUTCOME, MOST_OUTCOME), OutcomeBody)
-    lang = asked(request, body.lang)
-    with told_in(lang):
-        found = await client_of(request).report(body.id, lang, body.outcome, body.text)
+    request.state.lang = body.lang
+    lang = api_language(request)
+    found = await client_of(request).report(body.id, lang, body.outcome, body.text)
     return await respond(request, found.model_dump_json(), JSON, lang=lang, cache=NO_STORE)
 
 
 async def entries(request: Request, parameters: Annotated[EntryParameters, Query()]) -> Response:
     """List entries, latest change first."""
-    lang = asked(request, parameters.lang)
+    lang = api_language(request)
     filters, since = parameters.filters(), parameters.updated_since
     found = await site_of(request).client.entries(filters, lang, parameters.window(), since)
     return await json_answer(request, found, lang)
 
 
 async def entry(
-    request: Request, framework: Framework, slug: Slug, parameters: Annotated[LanguageParameters, Query()]
+    request: Request, framework: Framework, slug: Slug, _parameters: Annotated[LanguageParameters, Query()]
 ) -> Response:
     """Read one entry.
 
@@ -178,7 +172,7 @@ async def entry(
     found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=False)
-    lang = asked(request, parameters.lang)
+    lang = api_language(request)
     shown = found.entry.edition(lang)
     return await json_answer(request, shaper(request, snapshot, lang).entry(found), shown.lang)
 
@@ -195,7 +189,7 @@ async def entry_markdown(
     found = await read(service, snapshot, f"{framework}/{slug}", asker_of(request))
     if isinstance(found, MovedTo):
         return moved(request, found, markdown=True)
-    shown = found.entry.edition(asked(request, parameters.lang))
+    shown = found.entry.edition(api_language(request))
     t = site_of(request).translations.words(shown.lang)
     text = shown.raw if parameters.source else reading_form(shown, found.entry.validity, t)
     return await respond(request, text, MARKDOWN, lang=shown.lang, vary=("Accept-Language",))
@@ -216,7 +210,7 @@ async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that 
     shown: Callable[[Shaper, Item], BaseModel],
 ) -> Response:
     """Respond with the requested window of a list: each item shaped by `shown`, the whole as model `whole`."""
-    lang = asked(request, parameters.lang)
+    lang = api_language(request)
     shape = shaper(request, snapshot, lang)
     fields = {
         "items": [shown(shape, each) for each in parameters.window().of(found)],
@@ -278,7 +272,7 @@ async def reload_content(request: Request) -> Response:
     except (ContentError, OSError, FactsUnreadable, BuildAbandoned, BuildRefused) as error:
         site.metrics.reloads.labels("failed").inc()
         # The token belongs to maintainers of the content, so the reason may name files.
-        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
+        raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
     outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
     shape = schemas.Reloaded(
@@ -292,10 +286,10 @@ async def reload_content(request: Request) -> Response:
 
 
 def check_token(authorization: str, token: str) -> None:
-    """Raise Refusal unless the header brings the token; always where no token is configured."""
+    """Raise HttpProblem unless the header brings the token; always where no token is configured."""
     if not token:
-        raise Refusal(HttpProblem(403, "problem.reload_closed"))
+        raise HttpProblem(403, "problem.reload_closed")
     scheme, _, given = authorization.partition(" ")
     matches = hmac.compare_digest(given.strip().encode(), token.encode())
     if scheme.lower() != "bearer" or not matches:
-        raise Refusal(HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"}))
+        raise HttpProblem(401, "problem.unauthorized", headers={"WWW-Authenticate": "Bearer"})

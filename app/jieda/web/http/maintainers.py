@@ -14,7 +14,7 @@ from starlette.responses import Response
 from jieda.presentation.brand import handle
 from jieda.settings import Settings
 from jieda.web.http.names import names_us
-from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.http.routing import Handler, Route
 from jieda.web.site import Site, site_of
@@ -58,17 +58,17 @@ def challenge(site: Site) -> str:
 
 
 def check_maintainer(headers: Headers, settings: Settings, asks: str) -> None:
-    """Raise Refusal unless a trusted proxy names the user or the request brings the token, if one is configured. A
+    """Raise HttpProblem unless a trusted proxy names the user or the request brings the token, if one is configured. A
     server on a loopback address answers to its own names only: another site may have pointed its name at it."""
     if not names_us(headers.get("host", ""), settings):
-        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+        raise HttpProblem(403, "problem.bad_origin")
     if user_of(headers, settings):
         return
     if settings.user_header and not settings.workbench_token:
-        raise Refusal(HttpProblem(403, "problem.user_needed"))
+        raise HttpProblem(403, "problem.user_needed")
     token = settings.workbench_token.encode()
     if token and not hmac.compare_digest(brought(headers.get("authorization", "")), token):
-        raise Refusal(HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": asks}))
+        raise HttpProblem(401, "problem.token_needed", headers={"WWW-Authenticate": asks})
 
 
 def user_of(headers: Headers, settings: Settings) -> str:

@@ -1,7 +1,6 @@
 """Turns every error into a response: problem+json for programs, a page for browsers; logged once."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +12,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from jieda.entry import Language
 from jieda.errors import RequestError
 from jieda.presentation import paths
 from jieda.web.http.respond import (
@@ -57,41 +55,16 @@ class FieldError:
     arguments: Mapping[str, str | int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProblem:
-    """An error before translation: `key` names the title, `key.detail` the sentence."""
+@dataclass(eq=False)
+class HttpProblem(Exception):
+    """An error response before translation: `key` names the title, `key.detail` the sentence. A handler raises it to
+    refuse a request; it is no server error."""
 
     status: int
     key: str
     arguments: Mapping[str, str | int] = field(default_factory=dict)
     errors: tuple[FieldError, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
-
-
-class Refusal(Exception):
-    """Raised by a handler to refuse a request: an expected response, not a server error."""
-
-    def __init__(self, problem: HttpProblem) -> None:
-        super().__init__(problem.key)
-        self.problem = problem
-
-
-class Localized(Exception):
-    """An error to be reported in a language that the request names in an unusual place."""
-
-    def __init__(self, error: RequestError | Refusal, lang: Language) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.lang = lang
-
-
-@contextmanager
-def told_in(lang: Language) -> Iterator[None]:
-    """Report errors raised inside in `lang`, the language named in a body, which neither address nor headers show."""
-    try:
-        yield
-    except (RequestError, Refusal) as error:
-        raise Localized(error, lang) from error
 
 
 BY_STATUS: Mapping[int, str] = {
@@ -182,8 +155,8 @@ def methods_of(request: Request) -> set[str]:
 def problem_of(error: Exception, request: Request) -> HttpProblem:
     """Return the problem for an exception; a 500 for an unexpected one."""
     match error:
-        case Refusal():
-            return error.problem
+        case HttpProblem():
+            return error
         case RequestError():
             return of_request_error(error)
         case RequestValidationError():
@@ -195,31 +168,23 @@ def problem_of(error: Exception, request: Request) -> HttpProblem:
 
 async def on_failure(request: Request, error: Exception) -> Response:
     """Exception handler for every class in `HANDLED`."""
-    if isinstance(error, Localized):
-        return await render(request, problem_of(error.error, request), error.lang)
     return await render(request, problem_of(error, request))
 
 
-HANDLED: tuple[type[Exception], ...] = (
-    RequestError,
-    RequestValidationError,
-    HTTPException,
-    Refusal,
-    Localized,
-)
+HANDLED: tuple[type[Exception], ...] = (RequestError, RequestValidationError, HTTPException, HttpProblem)
 
 
-async def render(request: Request, problem: HttpProblem, lang: Language | None = None) -> Response:
+async def render(request: Request, problem: HttpProblem) -> Response:
     """Render `problem` as JSON for programs, as a page for browsers."""
     for_program = wants_json(request)
-    lang = lang or (api_language(request) if for_program else page_language(request))
+    lang = api_language(request) if for_program else page_language(request)
     site = site_of(request)
     t = site.translations.words(lang)
-    title, detail = t(problem.key), t(f"{problem.key}.detail", **problem.arguments)
     if for_program:
-        body, media_type, vary = problem_json(request, problem, lang), MEDIA_TYPE, ("Accept-Language",)
+        body, media_type, vary = problem_json(request, problem, t), MEDIA_TYPE, ("Accept-Language",)
     else:
-        body, media_type = site.error_page(request, problem.status, title, detail), HTML
+        detail = t(f"{problem.key}.detail", **problem.arguments)
+        body, media_type = site.error_page(request, problem.status, t(problem.key), detail), HTML
         vary = ("Cookie",)
     return await respond(
         request,
@@ -233,9 +198,8 @@ async def render(request: Request, problem: HttpProblem, lang: Language | None =
     )
 
 
-def problem_json(request: Request, problem: HttpProblem, lang: Language) -> str:
+def problem_json(request: Request, problem: HttpProblem, t: Callable[..., str]) -> str:
     """Serialize `problem` as RFC 9457 JSON."""
-    t = site_of(request).translations.words(lang)
     return ProblemBody(
         type=f"urn:jieda:{problem.key.replace('.', ':').replace('_', '-')}",
         title=t(problem.key),

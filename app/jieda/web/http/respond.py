@@ -148,8 +148,10 @@ def own_path(scope: Scope) -> str:
 
 
 def api_language(request: Request) -> Language:
-    """Return the language of an API response: from `lang`, then Accept-Language, then English."""
-    asked = parse_language(request.query_params.get("lang", ""))
+    """Return the language of an API response: that of the body, which its handler puts into `request.state.lang`, then
+    from `lang`, then Accept-Language, then English."""
+    said: Language | None = getattr(request.state, "lang", None)
+    asked = said or parse_language(request.query_params.get("lang", ""))
     return asked or preferred_language(request.headers.get("accept-language", "")) or Language.EN
 
 

@@ -10,14 +10,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from jieda.web.agents import AgentsEndpoint
 from jieda.web.api.body import read_json_bytes
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure
+from jieda.web.http.body import check_structure, is_json
 from jieda.web.http.names import names_us, origin_is_ours
-from jieda.web.http.problems import FieldError, HttpProblem, Refusal
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, site_of
 
-JSON = "application/json"
-STRUCTURE = Structure(strings=1000, outside=1 << 14)
+MAX_STRINGS, MAX_OUTSIDE = 1000, 1 << 14
 """Ample for what clients send about themselves and a call."""
 LARGE = 1 << 16
 """Bytes from which parsing a message takes more than some milliseconds and therefore runs off the event loop."""
@@ -51,8 +50,8 @@ class Answered(Response):
 
 
 async def mcp(request: Request) -> Response:
-    """Handle an MCP message. Raises TooLarge, and Refusal for a page of another site, a body that is not JSON, or where
-    the SDK is missing.
+    """Handle an MCP message. Raises TooLarge, and HttpProblem for a page of another site, a body that is not JSON, or
+    where the SDK is missing.
 
     Browsers always send the origin of a page; a site that points its host name at this server still has a foreign name.
     """
@@ -60,11 +59,11 @@ async def mcp(request: Request) -> Response:
     endpoint = served(site)
     settings = site.settings
     if not names_us(request.headers.get("host", ""), settings):
-        raise Refusal(HttpProblem(400, "problem.bad_host"))
+        raise HttpProblem(400, "problem.bad_host")
     if not origin_is_ours(request.headers.get("origin"), settings):
-        raise Refusal(HttpProblem(403, "problem.bad_origin"))
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise Refusal(HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": JSON}))
+        raise HttpProblem(403, "problem.bad_origin")
+    if not is_json(request):
+        raise HttpProblem(415, "problem.not_json_rpc", headers={"Accept-Post": "application/json"})
     body = await read_json_bytes(request, site.service.limits.log_bytes)
     if len(body) > LARGE:
         await site.service.offload(partial(check_message, body))
@@ -74,14 +73,10 @@ async def mcp(request: Request) -> Response:
 
 
 def check_message(body: bytes) -> None:
-    """Raise Refusal for an invalid message, or one that is more than a few strings."""
-    try:
-        check_structure(body, STRUCTURE)
-    except TooMuchStructure:
-        errors = (FieldError("body", "problem.field.structure"),)
-        raise Refusal(HttpProblem(422, "problem.bad_parameter", errors=errors)) from None
+    """Raise HttpProblem for an invalid message, or one that is more than a few strings."""
+    check_structure(body, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
     if not _is_message(body):
-        raise Refusal(HttpProblem(400, "problem.not_json_rpc"))
+        raise HttpProblem(400, "problem.not_json_rpc")
 
 
 def _is_message(body: bytes) -> bool:
@@ -103,11 +98,11 @@ def _is_message(body: bytes) -> bool:
 async def no_stream(request: Request) -> Response:
     """Decline an event stream, as the protocol allows: this server sends no events."""
     served(site_of(request))
-    raise Refusal(HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"}))
+    raise HttpProblem(405, "problem.method_not_allowed", headers={"Allow": "POST"})
 
 
 def served(site: Site) -> AgentsEndpoint:
-    """Return the endpoint. Raises Refusal where the SDK is not installed."""
+    """Return the endpoint. Raises HttpProblem where the SDK is not installed."""
     if site.agents is None:
-        raise Refusal(HttpProblem(404, "problem.no_agents"))
+        raise HttpProblem(404, "problem.no_agents")
     return site.agents

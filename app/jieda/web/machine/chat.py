@@ -11,7 +11,7 @@ from functools import partial
 from secrets import token_hex
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -24,12 +24,13 @@ from jieda.search.answers import SearchRequest
 from jieda.usecases.diagnose import diagnose
 from jieda.usecases.search import Found, search
 from jieda.web.api.body import read_json_bytes
-from jieda.web.http.body import Structure, TooMuchStructure, check_structure
+from jieda.web.http.body import check_structure
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE
 from jieda.web.site import Site, asker_of, site_of
 
 MODEL = "jieda-answers-without-a-model"
-STRUCTURE = Structure(strings=4000, outside=1 << 16)
+MAX_STRINGS, MAX_OUTSIDE = 4000, 1 << 16
 """A conversation of a thousand messages."""
 MOST_HITS = 3
 LONGEST_FIX = 4000
@@ -83,12 +84,12 @@ async def chat(request: Request) -> Response:
     try:
         raw = await read_json_bytes(request, site.service.limits.log_bytes)
         asked = await site.service.offload(partial(read_request, raw))
+        if asked is None:
+            return refused(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
         text = asked.text().strip()
         if not text:
             return refused(400, "messages: the last message of the user has no text")
         answer = await answer_to(request, text)
-    except (ValueError, TooMuchStructure, RecursionError):
-        return refused(400, "the body must be JSON with `messages`, as the Chat Completions API has them")
     except RequestError as error:
         t = site.translations.words(Language.EN)
         return refused(error.status, t(f"{error.key}.detail", **error.arguments))
@@ -103,13 +104,13 @@ async def chat(request: Request) -> Response:
     return JSONResponse(made("chat.completion", message, "stop") | {"usage": USAGE}, headers=FRESH)
 
 
-def read_request(raw: bytes) -> ChatRequest:
-    """Parse a request body. Raises ValueError, TooMuchStructure, RecursionError."""
-    check_structure(raw, STRUCTURE)
+def read_request(raw: bytes) -> ChatRequest | None:
+    """Parse a request body; None where it is not a conversation."""
     try:
+        check_structure(raw, strings=MAX_STRINGS, outside=MAX_OUTSIDE)
         return ChatRequest.model_validate(json.loads(raw))
-    except ValidationError as error:
-        raise ValueError from error
+    except (HttpProblem, ValueError, RecursionError):
+        return None
 
 
 def refused(status: int, message: str) -> Response:

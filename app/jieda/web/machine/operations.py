@@ -14,7 +14,7 @@ from jieda.snapshot.store.processes import read_status
 from jieda.usecases.entries import vote_counts
 from jieda.version import VERSION
 from jieda.web.http.clients import address_of, is_among
-from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.problems import HttpProblem
 from jieda.web.site import Site, site_of
 
 FRESH = {"Cache-Control": "no-store"}
@@ -55,7 +55,7 @@ async def metrics(request: Request) -> Response:
     which entries fail."""
     site = site_of(request)
     if not is_among(address_of(request.scope), site.settings.metrics):
-        raise Refusal(HttpProblem(403, "problem.metrics_closed"))
+        raise HttpProblem(403, "problem.metrics_closed")
     # With several workers this reads a file per worker.
     text = await run_sync(lambda: site.metrics.expose(state_of(site)))
     return Response(text, media_type=CONTENT_TYPE, headers=FRESH)

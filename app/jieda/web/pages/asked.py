@@ -15,7 +15,7 @@ from jieda.feedback import FeedbackUnusable
 from jieda.usecases.diagnose import excerpt, explain, turn
 from jieda.usecases.gaps.awaited import AwaitedAnswer, answer_to, line_of, withdraw
 from jieda.usecases.gaps.awaited import ask as keep
-from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, PageContext, context_of, read_form
 from jieda.web.pages.layout import Head, render_page
@@ -44,7 +44,7 @@ def unusable_told() -> Iterator[None]:
     try:
         yield
     except FeedbackUnusable as error:
-        raise Refusal(HttpProblem(503, "problem.not_kept")) from error
+        raise HttpProblem(503, "problem.not_kept") from error
 
 
 async def ask(request: Request) -> Response:

@@ -24,7 +24,7 @@ from jieda.taxonomy import FACETS, Filters
 from jieda.usecases.entries import MAX_TAGS
 from jieda.web.http.body import read_bytes
 from jieda.web.http.names import is_from_our_pages
-from jieda.web.http.problems import HttpProblem, Refusal
+from jieda.web.http.problems import HttpProblem
 from jieda.web.http.respond import (
     FRAMEWORK_COOKIE,
     NO_STORE,
@@ -191,11 +191,11 @@ def asked_page(request: Request) -> int:
 async def read_form(request: Request, limit: int) -> dict[str, str]:
     """Read the fields of an `application/x-www-form-urlencoded` form, the last of each name.
 
-    Raises TooLarge where the body must hold more than `limit` bytes of text, and Refusal for a form sent by another
+    Raises TooLarge where the body must hold more than `limit` bytes of text, and HttpProblem for a form sent by another
     site: that could choose a language, vote, or diagnose on behalf of a visitor.
     """
     if not is_from_our_pages(request.headers, site_of(request).settings):
-        raise Refusal(HttpProblem(403, "problem.bad_origin"))
+        raise HttpProblem(403, "problem.bad_origin")
     raw = await read_bytes(request, limit * PERCENT + FORM_FRAME, limit)
     if len(raw) > LARGE:
         return await site_of(request).service.offload(partial(form_fields, raw))

@@ -33,7 +33,7 @@ from jieda.usecases.workbench.desk import (
 from jieda.usecases.workbench.draft import Draft, agreed, tidied, with_kind, with_tag, with_wording
 from jieda.usecases.workbench.review import Review, review
 from jieda.web.http.maintainers import user_of
-from jieda.web.http.problems import FieldError, HttpProblem, Refusal
+from jieda.web.http.problems import FieldError, HttpProblem
 from jieda.web.http.respond import NO_STORE, respond
 from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, read_form
 from jieda.web.pages.parts import PageLink
@@ -55,11 +55,11 @@ def broken_content_told() -> Iterator[None]:
     try:
         yield
     except ContentError as error:
-        raise Refusal(HttpProblem(409, "problem.reload_failed", {"reason": str(error)})) from error
+        raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
 
 
 async def reviewed(context: PageContext, form: Form) -> Review | None:
-    """Review a draft; None where it has no id or no text. Raises TooBusy, and Refusal where content shared by all
+    """Review a draft; None where it has no id or no text. Raises TooBusy, and HttpProblem where content shared by all
     entries is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
@@ -193,13 +193,10 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
 async def commit(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
     """Write the draft into its content directory and commit it, where that is allowed."""
     if not context.site.settings.workbench_write:
-        raise Refusal(HttpProblem(403, "problem.write_closed"))
+        raise HttpProblem(403, "problem.write_closed")
     if "\0" in form.message:
-        raise Refusal(
-            HttpProblem(
-                422, "problem.bad_parameter", errors=(FieldError("message", "problem.field.invalid"),)
-            )
-        )
+        wrong = FieldError("message", "problem.field.invalid")
+        raise HttpProblem(422, "problem.bad_parameter", errors=(wrong,))
     found = await reviewed(context, form)
     try:
         author = Author(form.author, form.email)
