@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.cluster.ask import Shape
-from jieda.cluster.door import Cluster
+from jieda.cluster.bodies import Shape
+from jieda.cluster.client import Cluster
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access
@@ -60,7 +60,7 @@ def main(counts: Sequence[int]) -> None:
     print(*head, sep="\n")
     for count in counts:
         cluster = Cluster(Access(urls, timeout=PATIENCE))
-        indexes = Indexes(cluster, "bench", Shape(shards, 0), WEIGHTING)
+        indexes = Indexes(cluster, "bench", Shape(shards, 0))
         for line in measured(shipped, analyzer, count, cluster, indexes):
             print(line, flush=True)
 
@@ -72,7 +72,7 @@ def measured(
     glossary = Glossary(shipped.glossary, analyzer)
     made = {one.id: one for one in documents(list(build_documents(shipped, analyzer, glossary)), count)}
     library = library_of(shipped, count)
-    name = indexes.named(secrets.token_hex(8))
+    name = indexes.name_of(secrets.token_hex(8))
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         built = seconds(lambda: update_index(directory, None, made, (), ()))

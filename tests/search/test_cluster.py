@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from jieda.cluster.ask import Shape
-from jieda.cluster.door import Cluster
+from jieda.cluster.bodies import Shape
+from jieda.cluster.client import Cluster
 from jieda.cluster.engine import LeanDocuments
 from jieda.cluster.index import ClusterIndex, write_index_name
 from jieda.cluster.indexes import Indexes
@@ -36,8 +36,8 @@ pytestmark = pytest.mark.skipif(not URLS, reason="JIEDA_TEST_OPENSEARCH_URL name
 def loaded(documents: Sequence[Document], folder: Path, **options: int) -> Iterator[ClusterIndex]:
     """An index of `documents` in the cluster, removed at the end."""
     cluster = Cluster(Access(URLS, timeout=20.0))
-    indexes = Indexes(cluster, "test", Shape(1, 0), WEIGHTING)
-    name = indexes.named(secrets.token_hex(8))
+    indexes = Indexes(cluster, "test", Shape(1, 0))
+    name = indexes.name_of(secrets.token_hex(8))
     by_id = {one.id: one for one in documents}
     update_index(folder, None, LeanDocuments(by_id), (), ())
     write_index_name(folder, name)

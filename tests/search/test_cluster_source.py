@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from jieda.cluster.ask import source_of
+from jieda.cluster.bodies import source_of
 from jieda.search.index.document import Document, IndexedText
 from jieda.search.weights import WEIGHTING
 
@@ -21,7 +21,7 @@ HELD = document(
 
 def sent(one: Document) -> dict[str, Any]:
     """What is sent of a document, which is UTF-8 whatever stands in it."""
-    found: dict[str, Any] = json.loads(source_of(one, WEIGHTING).encode())
+    found: dict[str, Any] = json.loads(source_of(one).encode())
     return found
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from jieda.cluster.ask import Shape
-from jieda.cluster.door import Cluster
+from jieda.cluster import indexes as loaded
+from jieda.cluster.bodies import Shape
+from jieda.cluster.client import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.indexes import GRACE, Indexes
 from jieda.cluster.node import Access
 from jieda.entry import Language
 from jieda.search.answers import SearchRequest
-from jieda.search.weights import WEIGHTING
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Analyzers, Snapshot
 
@@ -137,7 +137,7 @@ def test_another_host_with_the_same_content_loads_nothing(
 
 
 def test_what_a_dead_builder_left_and_what_is_old_is_removed(
-    prefix: str, analyzers: Analyzers, tmp_path: Path
+    prefix: str, analyzers: Analyzers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = write(tmp_path / "content", ENTRIES)
     cluster = Cluster(Access(URLS, timeout=20.0))
@@ -150,7 +150,8 @@ def test_what_a_dead_builder_left_and_what_is_old_is_removed(
     shipped_content.open_snapshot(tmp_path / "data", ours, content)
     (second,) = current(prefix)
     for grace, left in ((GRACE, {first, second}), (0.0, {second})):
-        Indexes(cluster, prefix, Shape(1, 0), WEIGHTING, grace).prune(())
+        monkeypatch.setattr(loaded, "GRACE", grace)
+        Indexes(cluster, prefix, Shape(1, 0)).prune(())
         assert set(indexes(prefix)) == left | {f"{prefix}-control"}
     cluster.close()
 

@@ -7,8 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from jieda.cluster.ask import Shape
-from jieda.cluster.door import Cluster
+from jieda.cluster.bodies import Shape
+from jieda.cluster.client import Cluster
 from jieda.cluster.engine import ClusterEngine
 from jieda.cluster.node import Access
 from jieda.entry import Language

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
-from jieda.cluster.ask import Shape
-from jieda.cluster.door import Cluster, Refused
+from jieda.cluster.bodies import Shape
+from jieda.cluster.client import Cluster, Refused
 from jieda.cluster.index import ClusterIndex, read_index_name, write_index_name
 from jieda.cluster.indexes import Indexes
 from jieda.cluster.node import Access, Credentials, Signer
@@ -38,7 +38,7 @@ class Lease:
     def __init__(self, cluster: Cluster, index: str, length: float) -> None:
         self._cluster, self._index, self._length = cluster, index, length
         self._owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
-        self._mark = ""
+        self._version = ""
         self._until = 0.0
 
     def take(self) -> bool:
@@ -46,9 +46,9 @@ class Lease:
         try:
             self._write(f"/{self._index}/_create/{NAME}?refresh=true")
         except Refused as error:
-            if error.status != 409:
+            if error.code != 409:
                 raise
-            return self._taken_over()
+            return self._take_over()
         return True
 
     def renew(self) -> None:
@@ -56,25 +56,25 @@ class Lease:
         if self._until - time.time() > self._length / 2:
             return
         try:
-            self._write(f"/{self._index}/_doc/{NAME}?{self._mark}")
+            self._write(f"/{self._index}/_doc/{NAME}?{self._version}")
         except Refused as error:
             raise ClusterUnavailable("another host loads in our place") from error
 
     def release(self) -> None:
         """Release the lease."""
-        with suppress(Refused, ClusterUnavailable):
-            self._cluster.ask("DELETE", f"/{self._index}/_doc/{NAME}?{self._mark}")
+        with suppress(ClusterUnavailable):
+            self._cluster.ask("DELETE", f"/{self._index}/_doc/{NAME}?{self._version}")
 
-    def _taken_over(self) -> bool:
+    def _take_over(self) -> bool:
         try:
             found = self._cluster.ask("GET", f"/{self._index}/_doc/{NAME}")
         except Refused:  # released meanwhile
             return False
         if found["_source"]["until"] > time.time():
             return False
-        self._mark = _mark(found)
+        self._version = _version(found)
         try:
-            self._write(f"/{self._index}/_doc/{NAME}?{self._mark}")
+            self._write(f"/{self._index}/_doc/{NAME}?{self._version}")
         except Refused:  # somebody was faster
             return False
         return True
@@ -82,15 +82,15 @@ class Lease:
     def _write(self, path: str) -> None:
         until = time.time() + self._length
         answer = self._cluster.ask("PUT", path, {"owner": self._owner, "until": until})
-        self._until, self._mark = until, _mark(answer)
+        self._until, self._version = until, _version(answer)
 
 
-def _mark(answer: dict[str, object]) -> str:
+def _version(answer: dict[str, object]) -> str:
     return f"if_seq_no={answer['_seq_no']}&if_primary_term={answer['_primary_term']}"
 
 
 @contextmanager
-def loading_alone(
+def hold_lease(
     cluster: Cluster, index: str, pause: Callable[[], None], length: float = LEASE
 ) -> Iterator[Lease]:
     """Hold the lease that is kept in `index`. While another host holds it, call `pause` now and then; an exception from
@@ -103,7 +103,7 @@ def loading_alone(
         cluster.ask("PUT", f"/{index}", body, length)
     except Refused as error:
         if error.kind != "resource_already_exists_exception":
-            raise ClusterUnavailable(f"it refuses the lock ({error.kind})") from error
+            raise
     lease = Lease(cluster, index, length)
     while not lease.take():
         pause()
@@ -114,16 +114,13 @@ def loading_alone(
         lease.release()
 
 
-Result = TypeVar("Result")
-
-
 class ClusterEngine:
     """The cluster that a process searches, and that the builder loads."""
 
     def __init__(self, access: Access, prefix: str, shape: Shape) -> None:
         """Raises OSError if the file of certificates cannot be read."""
         self._cluster = Cluster(access)
-        self._indexes = Indexes(self._cluster, prefix, shape, WEIGHTING)
+        self._indexes = Indexes(self._cluster, prefix, shape)
         self._lock = f"{prefix}-control"
         self.name = f"opensearch {prefix} {shape.shards} {shape.replicas}"
         """Part of the identity of a generation: a change of it triggers a build."""
@@ -155,7 +152,7 @@ class ClusterEngine:
 
     def is_whole(self, directory: Path) -> bool:
         try:
-            return self._told(lambda: self._indexes.is_whole(read_index_name(directory)))
+            return self._indexes.is_whole(read_index_name(directory))
         except IndexUnreadable:
             return False
 
@@ -163,31 +160,19 @@ class ClusterEngine:
         self, data: Path, target: Path, previous: Path | None, wanted: WantedIndex, pause: Callable[[], None]
     ) -> None:
         update_index(target, previous, LeanDocuments(wanted.documents), wanted.changed, wanted.removed)
-        index = self._indexes.named(wanted.digest)
+        index = self._indexes.name_of(wanted.digest)
         write_index_name(target, index)
-        self._told(lambda: self._load(data, index, wanted, _index_of(previous), pause))
+        with hold_lease(self._cluster, self._lock, pause) as lease:
 
-    def _load(
-        self, data: Path, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]
-    ) -> None:
-        with loading_alone(self._cluster, self._lock, pause) as lease:
-
-            def go_on() -> None:
+            def pause_and_renew() -> None:
                 pause()
                 lease.renew()
 
             self._indexes.prune({index, *_indexes_of(data)})
             if not self._indexes.is_whole(index):
-                self._indexes.fill(index, wanted, previous, go_on)
-            go_on()
+                self._indexes.fill(index, wanted, _index_of(previous), pause_and_renew)
+            pause_and_renew()
             self._indexes.make_current(index)
-
-    def _told(self, work: Callable[[], Result]) -> Result:
-        """Return the result of `work`; turn a refusal into a failure of the cluster."""
-        try:
-            return work()
-        except Refused as error:
-            raise ClusterUnavailable(f"it refuses ({error})") from error
 
 
 def _signer_of(settings: Settings, environ: Mapping[str, str]) -> Signer | None:

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
-from jieda.cluster.ask import (
+from jieda.cluster.bodies import (
     Body,
     WordWeights,
+    all_of,
     any_of,
-    candidates,
-    counted,
-    covered,
-    every,
-    hits,
-    holding,
-    matching,
-    passing,
+    candidate_queries,
+    count_body,
+    coverage_queries,
+    filter_queries,
+    phrase_query,
+    ranked_query,
+    search_body,
     unscored,
 )
-from jieda.cluster.door import Cluster, Refused
+from jieda.cluster.client import Cluster, Refused
 from jieda.errors import ClusterUnavailable
 from jieda.search.index.array_file import read_signed, write_signed
 from jieda.search.index.collection import FacetColumns
@@ -44,18 +44,15 @@ from jieda.taxonomy import FACETS, Filters
 ROUNDING = 1 - 1e-6
 """Tolerance for the 32-bit sums of the cluster: a document exactly at the threshold has to pass."""
 
-Count = Callable[[Body], Body]
-"""Sends a counting request to the cluster."""
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterCounts:
     """How to count answers beyond the window: `coverage` are queries whose scores add up to the weight that a document
-    covers, `weight` is the total weight."""
+    covers, `weight` is the total weight, `ask` sends a counting request."""
 
     coverage: Sequence[Body]
     weight: float
-    ask: Count
+    ask: Callable[[Body], Body]
     among: Sequence[Body]
     """Filters of the query language and of required phrases."""
 
@@ -105,21 +102,21 @@ class ClusterResult:
         self._standings = wanted.judge(columns)
         self._best = float(self._standings.coverage.max(initial=0.0))
         if not complete:
-            self._see_beyond()
-        passing_here = window.passing(wanted.filters)
-        self._answering: Mask = self._standings.answering
-        self.answers = self._chosen(self._answering & passing_here, wanted.window)
-        self.near = self._chosen(self._standings.near & passing_here, wanted.near)
+            self._count_beyond_window()
+        passing = window.passing(wanted.filters)
+        self.answers = self._take_best(self._standings.answering & passing, wanted.window)
+        self.near = self._take_best(self._standings.near & passing, wanted.near)
 
-    def _see_beyond(self) -> None:
+    def _count_beyond_window(self) -> None:
         """Count in the whole index. If a document outside the window has a higher coverage, which raises the threshold
         of answers, judge again."""
-        best = self._count(_asked_for(self._wanted.filters))
+        filters = _filters_to_count(self._wanted.filters)
+        best = self._count(filters)
         if best > self._best / ROUNDING and ANSWER_SHARE * best > ANSWER_COVERAGE:
             self._best = best
             self.columns = replace(self.columns, best_coverage=best)
             self._standings = self._wanted.judge(self.columns)
-            self._count(_asked_for(self._wanted.filters))
+            self._count(filters)
 
     def shares(self, pool: int, numbers: Sequence[int]) -> Sequence[Sequence[Share]]:
         return self._pools[pool].shares(self._window.numbers[list(numbers)].tolist())
@@ -127,7 +124,8 @@ class ClusterResult:
     def totals(self, filters: Sequence[Filters]) -> tuple[int, ...]:
         """Count the answers that pass each of `filters`. Raises ClusterUnavailable."""
         if self._complete:
-            return tuple(int((self._answering & self._window.passing(one)).sum()) for one in filters)
+            answering = self._standings.answering
+            return tuple(int((answering & self._window.passing(one)).sum()) for one in filters)
         if missing := [one for one in filters if one not in self._totals]:
             self._count(missing)
         return tuple(self._totals[one] for one in filters)
@@ -136,9 +134,9 @@ class ClusterResult:
         """Counts by facet and value."""
         if not self._complete:
             return self._facets
-        chosen = self._wanted.filters
+        answering, chosen = self._standings.answering, self._wanted.filters
         return {
-            facet: self._window.counts(facet, self._answering & self._window.passing(chosen, facet))
+            facet: self._window.counts(facet, answering & self._window.passing(chosen, facet))
             for facet in FACETS
         }
 
@@ -147,13 +145,14 @@ class ClusterResult:
         document passes the threshold."""
         held, known = self._counting.among, self._window.facets.values
         aggregations: dict[str, Body] = {
-            f"total {number}": {"filter": every([*passing(one), *held])} for number, one in enumerate(filters)
+            f"total {number}": {"filter": all_of([*filter_queries(one), *held])}
+            for number, one in enumerate(filters)
         }
         for facet in FACETS:
             values = {"terms": {"field": facet, "size": max(1, len(known[facet]))}}
-            others = passing(self._wanted.filters.without(facet))
-            aggregations[facet] = {"filter": every([*others, *held]), "aggs": {"values": values}}
-        answer = self._counting.ask(counted(self._all_answers(), aggregations, best=True))
+            others = filter_queries(self._wanted.filters.without(facet))
+            aggregations[facet] = {"filter": all_of([*others, *held]), "aggs": {"values": values}}
+        answer = self._counting.ask(count_body(self._answers_query(), aggregations))
         found = answer["aggregations"]
         self._totals.update({one: found[f"total {n}"]["doc_count"] for n, one in enumerate(filters)})
         for facet in FACETS:
@@ -162,7 +161,7 @@ class ClusterResult:
         weight = self._counting.weight
         return float(answer["hits"]["max_score"] or 0.0) / weight if weight > 0 else 0.0
 
-    def _all_answers(self) -> Body:
+    def _answers_query(self) -> Body:
         """Return the query for all answers, by the rules of `rank.ranker.judge`."""
         if self.columns.recency is not None:
             return {"match_all": {}}
@@ -175,10 +174,10 @@ class ClusterResult:
         if titles:
             should.append(unscored(any_of("keys", titles)))
         if phrase and self._wanted.writing:
-            should.append(unscored(holding(phrase)))
-        return matching(should, ()) if should else {"match_none": {}}
+            should.append(unscored(phrase_query(phrase)))
+        return ranked_query(should, ()) if should else {"match_none": {}}
 
-    def _chosen(self, chosen: Mask, limit: int) -> tuple[ScoredDocument, ...]:
+    def _take_best(self, chosen: Mask, limit: int) -> tuple[ScoredDocument, ...]:
         numbers = np.flatnonzero(chosen)
         standings = self._standings
         order = np.lexsort((-standings.score[numbers], -standings.tiers[numbers]))[:limit]
@@ -195,7 +194,7 @@ class ClusterResult:
         )
 
 
-def _asked_for(chosen: Filters) -> list[Filters]:
+def _filters_to_count(chosen: Filters) -> list[Filters]:
     """Return the filters whose totals a search may need: `chosen`, each with one facet less, and none."""
     less = map(chosen.without, (*FACETS, "edition", "version"))
     return list(dict.fromkeys((chosen, *less, Filters())))
@@ -233,14 +232,14 @@ class ClusterIndex(EmbeddedIndex):
         self._cluster = cluster
         self._window = window
         holders = lru_cache(KNOWN_POOLS)(self._holders)
-        self._worth = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
+        self._word_weights = WordWeights(holders, len(self.collection), weighting.k1, self.lexicon)
 
     def is_there(self) -> bool:
         """Whether the cluster has an index of that name. Raises ClusterUnavailable."""
         try:
             self._cluster.searches(self.name, [{"size": 0}])
         except Refused as error:
-            return error.status != 404
+            return error.code != 404
         return True
 
     def find(self, wanted: Lookup) -> ClusterResult:
@@ -248,41 +247,38 @@ class ClusterIndex(EmbeddedIndex):
         size = min(WIDEST, max(self._window, wanted.window))
         required = self._required(wanted.required)
         dropped = required is not None and not required.any()
-        held = [] if dropped else [holding(one) for one in wanted.required]
-        among = self._among(wanted.within)
-        asked = self._searches(wanted, size, [*passing(wanted.filters), *among, *held])
-        answers = [answer["hits"]["hits"] for answer in self._search(asked)]
+        held = [] if dropped else [phrase_query(one) for one in wanted.required]
+        among = [*self._admitted_queries(wanted.within), *held]
+        filters = [*filter_queries(wanted.filters), *among]
+        answers = [
+            answer["hits"]["hits"] for answer in self._search(self._window_searches(wanted, size, filters))
+        ]
         latest = self._latest(wanted, size)
         found = [bisect_left(self.collection.ids, hit["fields"]["id"][0]) for some in answers for hit in some]
-        window = CandidateWindow(
-            self.collection.ids, self.facets, np.unique([*latest.tolist(), *found]).astype(np.intp)
-        )
-        pools = [self._pool_among(variants, window.numbers) for variants in wanted.pools]
-        coverage, weight = covered(wanted.clauses, self._worth)
+        numbers = np.unique([*latest.tolist(), *found]).astype(np.intp)
+        pools = [self._pool_among(variants, numbers) for variants in wanted.pools]
+        coverage, weight = coverage_queries(wanted.clauses, self._word_weights)
         return ClusterResult(
             wanted,
-            window,
+            CandidateWindow(self.collection.ids, self.facets, numbers),
             pools,
-            self._columns(wanted, window.numbers, pools),
-            ClusterCounts(coverage, weight, lambda body: self._search([body])[0], [*among, *held]),
-            complete=not passing(wanted.filters)
-            and wanted.within is None
-            and not held
-            and all(len(some) < size for some in answers),
+            self._columns(wanted, numbers, pools),
+            ClusterCounts(coverage, weight, lambda body: self._search([body])[0], among),
+            complete=not filters and all(len(some) < size for some in answers),
             dropped=dropped,
         )
 
-    def _searches(self, wanted: Lookup, size: int, filters: list[Body]) -> list[Body]:
+    def _window_searches(self, wanted: Lookup, size: int, filters: list[Body]) -> list[Body]:
         """Return the searches for the window: documents with the words, and those with a key or the phrase."""
-        words = candidates(wanted.clauses, self._worth)
+        words = candidate_queries(wanted.clauses, self._word_weights)
         groups = [[key for key in group if self.lexicon.has_key(key)] for group in wanted.keys]
         musts = [any_of("keys", keys) for keys in groups if keys]
-        musts += [holding(wanted.phrase)] if wanted.phrase else []
-        queries = [matching(words, filters)] if words else []
-        queries += [matching(words, [must, *filters], least=0) for must in musts]
-        return [hits(query, size) for query in queries]
+        musts += [phrase_query(wanted.phrase)] if wanted.phrase else []
+        queries = [ranked_query(words, filters)] if words else []
+        queries += [ranked_query(words, [must, *filters], least=0) for must in musts]
+        return [search_body(query, size) for query in queries]
 
-    def _among(self, within: AdmittedDocuments | None) -> list[Body]:
+    def _admitted_queries(self, within: AdmittedDocuments | None) -> list[Body]:
         """Return a filter for the documents of `within`: by their ids, or by those of all others if these are fewer."""
         if within is None:
             return []
@@ -298,8 +294,8 @@ class ClusterIndex(EmbeddedIndex):
         """Return the latest documents, if operators alone list them."""
         if wanted.within is None or not wanted.within.listed:
             return np.zeros(0, np.intp)
-        passing_here = self.facets.passing(wanted.filters)
-        mask = wanted.within.mask if passing_here is None else wanted.within.mask & passing_here
+        passing = self.facets.passing(wanted.filters)
+        mask = wanted.within.mask if passing is None else wanted.within.mask & passing
         numbers = np.flatnonzero(mask)
         return numbers[np.argsort(-wanted.within.recency[numbers], kind="stable")][:size]
 
@@ -325,7 +321,7 @@ class ClusterIndex(EmbeddedIndex):
         frequencies = np.bincount(np.searchsorted(numbers, rows.documents), rows.amounts, len(numbers))
         found = np.flatnonzero(frequencies)
         saturation = frequencies[found] / (self._weighting.k1 + frequencies[found])
-        return Pool(terms, Postings(found, saturation, self._worth.holders(terms)), lambda _: rows, 0)
+        return Pool(terms, Postings(found, saturation, self._word_weights.holders(terms)), lambda _: rows, 0)
 
     def _holders(self, variants: tuple[str, ...]) -> int:
         """Count the documents that have any of some terms."""
@@ -342,6 +338,6 @@ class ClusterIndex(EmbeddedIndex):
         try:
             return self._cluster.searches(self.name, bodies)
         except Refused as error:
-            if error.status == 404:
+            if error.code == 404:
                 raise ClusterUnavailable("the index is not there") from error
-            raise ClusterUnavailable(f"it refuses a search ({error.kind})") from error
+            raise

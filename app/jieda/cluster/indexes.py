@@ -11,6 +11,7 @@ Documents are sent in bulk: items refused temporarily are sent again, items refu
 
 import json
 import logging
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -18,10 +19,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
-from jieda.cluster.ask import FORM, Shape, any_of, index_body, source_of
-from jieda.cluster.door import PASSING, Cluster, Refused
+from jieda.cluster.bodies import FORM, Shape, any_of, index_body, source_of
+from jieda.cluster.client import PASSING, Cluster, Refused
 from jieda.errors import ClusterUnavailable
-from jieda.search.index.document import Weighting
 from jieda.snapshot.snapshot import WantedIndex
 
 BATCH = 2 << 20
@@ -34,23 +34,19 @@ TRIES = 8
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds until refused items are sent again."""
 
-Item = tuple[str, bytes]
-"""The id of a document and its lines: the action, and the document if it is written."""
+
+def write_item(document_id: str, source: str) -> bytes:
+    """Return the lines that write a document, given as JSON."""
+    return (json.dumps({"index": {"_id": document_id}}) + f"\n{source}\n").encode()
 
 
-def written(document_id: str, source: str) -> Item:
-    """Return the item that writes a document, given as JSON."""
-    head = json.dumps({"index": {"_id": document_id}})
-    return document_id, f"{head}\n{source}\n".encode()
+def delete_item(document_id: str) -> bytes:
+    """Return the line that deletes a document."""
+    return (json.dumps({"delete": {"_id": document_id}}) + "\n").encode()
 
 
-def deleted(document_id: str) -> Item:
-    """Return the item that deletes a document."""
-    return document_id, (json.dumps({"delete": {"_id": document_id}}) + "\n").encode()
-
-
-def send(cluster: Cluster, index: str, items: Iterable[Item], pause: Callable[[], None]) -> int:
-    """Send all items and return their number. Calls `pause` before each batch. Raises ClusterUnavailable, Refused."""
+def send(cluster: Cluster, index: str, items: Iterable[bytes], pause: Callable[[], None]) -> int:
+    """Send all items and return their number. Calls `pause` before each batch. Raises ClusterUnavailable."""
     sent = 0
     under_way: deque[Future[None]] = deque()
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="jieda-load") as senders:
@@ -63,33 +59,33 @@ def send(cluster: Cluster, index: str, items: Iterable[Item], pause: Callable[[]
                 sent += len(batch)
             for each in under_way:
                 each.result()
-        finally:  # what failed is told; what nobody has begun to send is not sent any more
+        finally:  # after a failure, batches that nobody has begun to send are not sent any more
             for each in under_way:
                 each.cancel()
     return sent
 
 
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    batch: list[Item] = []
+def _batches(items: Iterable[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     size = 0
     for item in items:
-        if batch and size + len(item[1]) > BATCH:
+        if batch and size + len(item) > BATCH:
             yield batch
             batch, size = [], 0
         batch.append(item)
-        size += len(item[1])
+        size += len(item)
     if batch:
         yield batch
 
 
-def _send_batch(cluster: Cluster, index: str, batch: Sequence[Item]) -> None:
+def _send_batch(cluster: Cluster, index: str, batch: Sequence[bytes]) -> None:
     """Send a batch. An answer of 200 may contain refused items: these are sent again until none is left."""
     left, wait = list(batch), FIRST_PAUSE
     for _ in range(TRIES):
-        answer = cluster.bulk(f"/{index}/_bulk?timeout=30s", b"".join(lines for _, lines in left), PATIENCE)
+        answer = cluster.bulk(f"/{index}/_bulk?timeout=30s", b"".join(left), PATIENCE)
         if not answer["errors"]:
             return
-        left = [item for item, one in zip(left, answer["items"], strict=True) if _is_to_be_sent_again(one)]
+        left = [item for item, one in zip(left, answer["items"], strict=True) if _must_retry(one)]
         if not left:
             return
         time.sleep(wait)
@@ -97,17 +93,16 @@ def _send_batch(cluster: Cluster, index: str, batch: Sequence[Item]) -> None:
     raise ClusterUnavailable(f"{len(left)} documents are refused again and again")
 
 
-def _is_to_be_sent_again(item: dict[str, dict[str, object]]) -> bool:
+def _must_retry(item: dict[str, dict[str, object]]) -> bool:
     """Whether an item was refused temporarily. Raises ClusterUnavailable if it can never be written."""
     (outcome,) = item.values()
     status = int(str(outcome["status"]))
     if status in PASSING:
         return True
     if status >= 400 and not (status == 404 and "delete" in item):
-        kind = outcome.get("error")
-        raise ClusterUnavailable(
-            f"a document is refused ({kind.get('type') if isinstance(kind, dict) else status})"
-        )
+        error = outcome.get("error")
+        reason = error.get("type") if isinstance(error, dict) else status
+        raise ClusterUnavailable(f"a document is refused ({reason})")
     return False
 
 
@@ -124,18 +119,12 @@ ASKED = 5
 class Indexes:
     """The indexes below a prefix."""
 
-    def __init__(
-        self, cluster: Cluster, prefix: str, shape: Shape, weighting: Weighting, grace: float = GRACE
-    ) -> None:
-        self._cluster, self._prefix, self._shape, self._weighting = cluster, prefix, shape, weighting
-        self._grace = grace
+    def __init__(self, cluster: Cluster, prefix: str, shape: Shape) -> None:
+        self._cluster, self._prefix, self._shape = cluster, prefix, shape
+        self._alias = f"{prefix}-current"
 
-    @property
-    def alias(self) -> str:
-        """The alias of the current index."""
-        return f"{self._prefix}-current"
-
-    def named(self, digest: str) -> str:
+    def name_of(self, digest: str) -> str:
+        """Return the name of the index of a generation."""
         return f"{self._prefix}-{digest}"
 
     def is_whole(self, index: str) -> bool:
@@ -149,9 +138,9 @@ class Indexes:
 
         Call only while holding the lease. Raises ClusterUnavailable.
         """
-        self._remove(index)
+        self._delete(index)
         try:
-            if not self._taken_over(index, wanted, previous, pause):
+            if not self._clone(index, wanted, previous, pause):
                 self._create(index, wanted, pause)
             self._ask("POST", f"/{index}/_refresh")
             self._check(index, wanted)
@@ -160,14 +149,14 @@ class Indexes:
             meta = {"form": FORM, "documents": len(wanted.documents), "whole": True}
             self._ask("PUT", f"/{index}/_mapping", {"_meta": meta})
         except BaseException:  # however it ends, nothing half done stays, if the cluster can still be told
-            self._remove(index)
+            self._delete(index)
             raise
 
     def make_current(self, index: str) -> None:
         """Move the alias atomically, and record the time in the previous index. Raises ClusterUnavailable."""
-        before = [name for name in self._aliased() if name != index]
-        actions: list[object] = [{"remove": {"index": name, "alias": self.alias}} for name in before]
-        actions.append({"add": {"index": index, "alias": self.alias}})
+        before = [name for name in self._current_indexes() if name != index]
+        actions: list[object] = [{"remove": {"index": name, "alias": self._alias}} for name in before]
+        actions.append({"add": {"index": index, "alias": self._alias}})
         for name in before:
             meta = self._meta(name) or {}
             self._ask("PUT", f"/{name}/_mapping", {"_meta": meta | {"left": time.time()}})
@@ -176,19 +165,17 @@ class Indexes:
     def prune(self, kept: Collection[str]) -> None:
         """Remove leftovers of dead builders, and indexes that have not been current for a while. Call only while
         holding the lease. Raises ClusterUnavailable."""
-        current = {*kept, *self._aliased()}
+        current = {*kept, *self._current_indexes()}
         found = self._ask("GET", f"/{self._prefix}-*/_mapping")
         for index, content in found.items():
             if index in current or not self._is_ours(index):
                 continue
             meta = content["mappings"].get("_meta", {})
-            if not meta.get("whole") or time.time() - meta.get("left", time.time()) > self._grace:
+            if not meta.get("whole") or time.time() - meta.get("left", time.time()) > GRACE:
                 log.info("the index %s is not needed any more: it is removed", index)
-                self._remove(index)
+                self._delete(index)
 
-    # ---- parts
-
-    def _taken_over(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
+    def _clone(self, index: str, wanted: WantedIndex, previous: str, pause: Callable[[], None]) -> bool:
         """Clone the previous index inside the cluster and send the changes; return False if that is not worth it."""
         meta = self._meta(previous) if previous else None
         if meta is None or not meta.get("whole") or meta.get("form") != FORM:
@@ -200,17 +187,17 @@ class Indexes:
             self._ask("PUT", f"/{previous}/_clone/{index}", {"settings": {"index": settings}})
         except Refused:
             return False
-        self._await(index)
-        changes = (written(one, source_of(wanted.documents[one], self._weighting)) for one in wanted.changed)
-        send(self._cluster, index, chain(changes, map(deleted, wanted.removed)), pause)
+        self._await_shards(index)
+        changes = (write_item(one, source_of(wanted.documents[one])) for one in wanted.changed)
+        send(self._cluster, index, chain(changes, map(delete_item, wanted.removed)), pause)
         log.info("%d documents were sent to the cluster, the others were there", len(wanted.changed))
         return True
 
     def _create(self, index: str, wanted: WantedIndex, pause: Callable[[], None]) -> None:
         self._ask("PUT", f"/{index}", index_body(self._shape))
-        self._await(index)
+        self._await_shards(index)
         began = time.monotonic()
-        items = (written(one.id, source_of(one, self._weighting)) for one in wanted.documents.values())
+        items = (write_item(one.id, source_of(one)) for one in wanted.documents.values())
         count = send(self._cluster, index, items, pause)
         log.info("%d documents were sent to the cluster in %.1f s", count, time.monotonic() - began)
 
@@ -224,13 +211,12 @@ class Indexes:
             if not keys:
                 continue
             query = {"bool": {"must": any_of("keys", keys[:1]), "filter": {"ids": {"values": [document_id]}}}}
-            (answer,) = self._cluster.searches(
-                index, [{"query": query, "size": 1, "_source": False}], PATIENCE
-            )
+            body = {"query": query, "size": 1, "_source": False}
+            (answer,) = self._cluster.searches(index, [body], PATIENCE)
             if not answer["hits"]["hits"]:
                 raise ClusterUnavailable("a document that was loaded is not found")
 
-    def _await(self, index: str) -> None:
+    def _await_shards(self, index: str) -> None:
         health = self._ask("GET", f"/_cluster/health/{index}?wait_for_status=yellow&timeout=30s")
         if health["timed_out"]:
             raise ClusterUnavailable("an index has no place for its shards")
@@ -248,33 +234,28 @@ class Indexes:
         return int(answer["hits"]["total"]["value"])
 
     def _meta(self, index: str) -> dict[str, Any] | None:
-        try:
-            found = self._ask("GET", f"/{index}/_mapping")
-        except Refused as error:
-            if error.status == 404:
-                return None
-            raise
-        meta: dict[str, Any] = found[index]["mappings"].get("_meta", {})
-        return meta
+        """Return what the mapping of an index says about it; None if there is no such index."""
+        found = self._find(f"/{index}/_mapping")
+        return found[index]["mappings"].get("_meta", {}) if found else None
 
-    def _aliased(self) -> list[str]:
+    def _find(self, path: str) -> dict[str, Any]:
+        """Return the answer at a path, empty if there is nothing."""
         try:
-            return list(self._ask("GET", f"/_alias/{self.alias}"))
+            found: dict[str, Any] = self._ask("GET", path)
         except Refused as error:
-            if error.status == 404:
-                return []
+            if error.code == 404:
+                return {}
             raise
+        return found
+
+    def _current_indexes(self) -> list[str]:
+        return list(self._find(f"/_alias/{self._alias}"))
 
     def _is_ours(self, index: str) -> bool:
-        digest = index.removeprefix(f"{self._prefix}-")
-        return len(digest) == DIGITS and not set(digest) - set("0123456789abcdef")
+        return re.fullmatch(f"{re.escape(self._prefix)}-[0-9a-f]{{16}}", index) is not None
 
-    def _remove(self, index: str) -> None:
+    def _delete(self, index: str) -> None:
         self._ask("DELETE", f"/{index}?ignore_unavailable=true")
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:
         return self._cluster.ask(method, path, body, PATIENCE)
-
-
-DIGITS = 16
-"""Length of the digest in the name of an index."""

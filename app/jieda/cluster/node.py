@@ -56,7 +56,7 @@ class RequestToSign:
     content: str
 
 
-def canonical(request: RequestToSign) -> str:
+def canonical_form(request: RequestToSign) -> str:
     """Return the canonical form of a request, of which both sides compute the digest."""
     path, _, query = request.target.partition("?")
     asked = sorted(
@@ -77,19 +77,19 @@ def canonical(request: RequestToSign) -> str:
     )
 
 
-def authorization(credentials: Credentials, scope: str, moment: str, request: RequestToSign) -> str:
+def authorization_header(credentials: Credentials, scope: str, moment: str, request: RequestToSign) -> str:
     """Return the header Authorization. `moment` has the form 20150830T123600Z; `scope` is `region/service`."""
     whole_scope = f"{moment[:8]}/{scope}/aws4_request"
     text = "\n".join(
-        (ALGORITHM, moment, whole_scope, hashlib.sha256(canonical(request).encode()).hexdigest())
+        (ALGORITHM, moment, whole_scope, hashlib.sha256(canonical_form(request).encode()).hexdigest())
     )
     key = f"AWS4{credentials.secret}".encode()
     for part in whole_scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     signature = hmac.digest(key, text.encode(), "sha256").hex()
     names = ";".join(sorted(name.lower() for name in request.headers))
-    said = f"Credential={credentials.key_id}/{whole_scope}, SignedHeaders={names}, Signature={signature}"
-    return f"{ALGORITHM} {said}"
+    scope_of_key = f"{credentials.key_id}/{whole_scope}"
+    return f"{ALGORITHM} Credential={scope_of_key}, SignedHeaders={names}, Signature={signature}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Signer:
         if self.credentials.token:
             given["X-Amz-Security-Token"] = self.credentials.token
         request = RequestToSign(method, target, given, content)
-        signed = authorization(self.credentials, f"{self.region}/{self.service}", moment, request)
+        signed = authorization_header(self.credentials, f"{self.region}/{self.service}", moment, request)
         return {**given, "Authorization": signed}
 
 
@@ -160,15 +160,13 @@ class Node:
     def __init__(self, url: str, access: Access, context: ssl.SSLContext | None) -> None:
         """`context` for https."""
         parts = urlsplit(url)
-        self._host, self._port = (
-            parts.hostname or "",
-            parts.port or (443 if parts.scheme == "https" else 9200),
-        )
+        secure = parts.scheme == "https"
+        self._host, self._port = parts.hostname or "", parts.port or (443 if secure else 9200)
         self._path = parts.path.rstrip("/")
-        self._context = context if parts.scheme == "https" else None
+        self._context = context if secure else None
         self._headers = access.headers()
         self._sign = access.signer
-        self._called = _host_header(self._host, self._port, secure=self._context is not None)
+        self._host_header = _host_header_of(self._host, self._port, secure=secure)
         self._idle: list[tuple[HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
@@ -176,15 +174,15 @@ class Node:
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], timeout: float
     ) -> NodeAnswer:
         """Send a request. Replaces a connection that the node closed while idle. Raises NodeFailed."""
-        while (connection := self._taken()) is not None:
+        while (connection := self._take_idle()) is not None:
             try:
-                return self._asked(connection, method, path, body, headers, timeout)
+                return self._exchange(connection, method, path, body, headers, timeout)
             except TimeoutError as error:
                 raise NodeFailed("no answer in time") from error
             except (OSError, HTTPException):
                 continue
         try:
-            return self._asked(self._new(timeout), method, path, body, headers, timeout)
+            return self._exchange(self._new(timeout), method, path, body, headers, timeout)
         except TimeoutError as error:
             raise NodeFailed("no answer in time") from error
         except ssl.SSLError as error:
@@ -201,7 +199,7 @@ class Node:
         for connection, _ in idle:
             connection.close()
 
-    def _asked(  # noqa: PLR0913, PLR0917 - a request
+    def _exchange(  # noqa: PLR0913, PLR0917 - a request
         self,
         connection: HTTPConnection,
         method: str,
@@ -213,9 +211,9 @@ class Node:
         try:
             if connection.sock is not None:
                 connection.sock.settimeout(timeout)
-            connection.request(method, self._path + path, body, self._told(method, path, body) | headers)
-            if connection.sock is not None:
-                connection.sock.settimeout(timeout)
+            connection.request(
+                method, self._path + path, body, self._auth_headers(method, path, body) | headers
+            )
             response = connection.getresponse()
             answer = NodeAnswer(response.status, response.read())
         except BaseException:  # also if this thread is stopped: half an answer may still come
@@ -227,18 +225,18 @@ class Node:
             self._give_back(connection)
         return answer
 
-    def _told(self, method: str, path: str, body: bytes | None) -> dict[str, str]:
+    def _auth_headers(self, method: str, path: str, body: bytes | None) -> dict[str, str]:
         """Return the headers for authentication, new for each request: a signature is valid for some minutes only."""
         if self._sign is None:
             return self._headers
-        return self._sign.headers(method, self._called, self._path + path, body)
+        return self._sign.headers(method, self._host_header, self._path + path, body)
 
     def _new(self, timeout: float) -> HTTPConnection:
         if self._context is not None:
             return HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
         return HTTPConnection(self._host, self._port, timeout=timeout)
 
-    def _taken(self) -> HTTPConnection | None:
+    def _take_idle(self) -> HTTPConnection | None:
         with self._lock:
             while self._idle:
                 connection, since = self._idle.pop()
@@ -255,7 +253,7 @@ class Node:
         connection.close()
 
 
-def _host_header(host: str, port: int, *, secure: bool) -> str:
+def _host_header_of(host: str, port: int, *, secure: bool) -> str:
     name = f"[{host}]" if ":" in host else host
     return name if port == (443 if secure else 80) else f"{name}:{port}"
 

@@ -1,4 +1,4 @@
-"""The door to a cluster: what nodes that fail, hang, or answer half are worth to those who ask."""
+"""The client of a cluster: what nodes that fail, hang, or answer half are worth to those who ask."""
 
 import json
 import logging
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jieda.cluster import door
-from jieda.cluster.door import Cluster, Refused
-from jieda.cluster.engine import Lease, loading_alone
-from jieda.cluster.indexes import send, written
+from jieda.cluster import client
+from jieda.cluster.client import Cluster, Refused
+from jieda.cluster.engine import Lease, hold_lease
+from jieda.cluster.indexes import send, write_item
 from jieda.cluster.node import Access
 from jieda.errors import ClusterUnavailable
 
@@ -26,8 +26,8 @@ REFUSED = {"error": {"type": "index_not_found_exception", "reason": "no such ind
 
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "PAUSE", 0.01)
-    monkeypatch.setattr(door, "OPEN_FOR", 0.2)
+    monkeypatch.setattr(client, "PAUSE", 0.01)
+    monkeypatch.setattr(client, "OPEN_FOR", 0.2)
 
 
 def cluster(*urls: str, **options: object) -> Cluster:
@@ -169,7 +169,7 @@ def test_items_that_are_refused_within_an_answer_of_200_are_sent_again() -> None
 
     with node(answer) as living:
         asked = cluster(living)
-        items = [written(one, "{}") for one in ("a", "b", "c")]
+        items = [write_item(one, "{}") for one in ("a", "b", "c")]
         assert send(asked, "some", items, lambda: None) == 3
         asked.close()
     assert kept == ["a", "b", "c"]
@@ -180,7 +180,7 @@ def test_a_document_that_is_refused_for_good_is_an_error() -> None:
     with node(lambda *_: (200, {"errors": True, "items": [item]})) as living:
         asked = cluster(living)
         with pytest.raises(ClusterUnavailable, match="mapper_parsing_exception"):
-            send(asked, "some", [written("a", "{}")], lambda: None)
+            send(asked, "some", [write_item("a", "{}")], lambda: None)
         asked.close()
 
 
@@ -221,7 +221,7 @@ def store() -> Iterator[tuple[Store, Cluster]]:
 
 def test_two_builders_do_not_load_at_once(store: tuple[Store, Cluster]) -> None:
     kept, asked = store
-    with loading_alone(asked, "control", lambda: None):
+    with hold_lease(asked, "control", lambda: None):
         assert not Lease(asked, "control", 60).take()
     assert kept.held is None
     assert Lease(asked, "control", 60).take()

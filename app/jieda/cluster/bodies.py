@@ -1,4 +1,4 @@
-"""The JSON of documents and requests for the cluster, made of finished terms.
+"""JSON bodies of documents and requests for the cluster, made of finished terms.
 
 A candidate's score in the cluster is the sum over clauses of the best alternative, without coverage and with features
 of nine bits: good enough to select a window, which is then scored exactly. `rank_feature` with saturation and the pivot
@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from jieda.search.index.document import EDITION, ZONES, Document, Weighting
+from jieda.search.index.document import EDITION, ZONES, Document
 from jieda.search.index.protocol import Lexicon
 from jieda.search.query.words import Alternative, Clause, WeightedTerm
 from jieda.search.rank.scoring import idf
+from jieda.search.weights import WEIGHTING
 from jieda.taxonomy import FACETS, HOLDS, Filters
 
 LONGEST = 256
@@ -39,7 +40,7 @@ SMALLEST = 1e-30
 
 
 @lru_cache(REMEMBERED)
-def spelled(term: str) -> str:
+def stored_term(term: str) -> str:
     """Return a term as the cluster stores it."""
     try:
         if len(term.encode()) <= LONGEST:
@@ -50,9 +51,9 @@ def spelled(term: str) -> str:
 
 
 @lru_cache(REMEMBERED)
-def feature(term: str) -> str:
+def feature_name(term: str) -> str:
     """Return a term as the name of a feature, escaped: a name with a dot would be indexed but never found."""
-    return spelled(term).translate(ESCAPES)
+    return stored_term(term).translate(ESCAPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +96,25 @@ def index_body(shape: Shape) -> dict[str, object]:
     }
 
 
-def source_of(document: Document, weighting: Weighting) -> str:
+def source_of(document: Document) -> str:
     """Return the JSON of a document, with terms by weighted frequency in the precision of the cluster."""
     zones = [document.zones.get(zone, {}) for zone in ZONES]
-    norms = weighting.norms([sum(counts.values()) for counts in zones])
-    worth = (np.array([weighting.zones[zone].weight for zone in ZONES]) / norms).tolist()
+    norms = WEIGHTING.norms([sum(counts.values()) for counts in zones])
+    weights = (np.array([WEIGHTING.zones[zone].weight for zone in ZONES]) / norms).tolist()
     frequencies: defaultdict[str, float] = defaultdict(float)
-    for counts, each in zip(zones, worth, strict=True):
+    for counts, weight in zip(zones, weights, strict=True):
         for term, count in counts.items():
-            frequencies[term] += each * count
-    kinds = weighting.kinds
+            frequencies[term] += weight * count
+    kinds = WEIGHTING.kinds
     fields = {
         "id": document.id,
         "features": {
-            feature(term): float(f"{max(found * kinds.get(term[0], 1.0), SMALLEST):.4g}")
+            feature_name(term): float(f"{max(found * kinds.get(term[0], 1.0), SMALLEST):.4g}")
             for term, found in frequencies.items()
         },
-        "terms": list(map(spelled, frequencies)),
-        "keys": list(map(spelled, document.keys)),
-        "atoms": list(map(spelled, chain.from_iterable((*text.atoms, BREAK) for text in document.texts))),
+        "terms": list(map(stored_term, frequencies)),
+        "keys": list(map(stored_term, document.keys)),
+        "atoms": list(map(stored_term, chain.from_iterable((*text.atoms, BREAK) for text in document.texts))),
         **{facet: list(document.facets.get(facet, ())) for facet in (*FACETS, EDITION, HOLDS)},
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
@@ -133,71 +134,67 @@ class WordWeights:
     k1: float
     lexicon: Lexicon
 
-    def of(self, term: WeightedTerm) -> float:
+    def weigh(self, term: WeightedTerm) -> float:
         """Return weight times idf."""
         return term.weight * idf(self.total, self.holders(term.variants))
 
-    def present(self, term: WeightedTerm) -> list[str]:
+    def existing_variants(self, term: WeightedTerm) -> list[str]:
         """Return the variants that some document has."""
         return [one for one in dict.fromkeys(term.variants) if self.lexicon.frequency(one)]
 
 
-def candidates(clauses: Sequence[Clause], worth: WordWeights) -> list[Body]:
+def candidate_queries(clauses: Sequence[Clause], weights: WordWeights) -> list[Body]:
     """Return a query for each clause: the best of its alternatives, each the sum of its words."""
 
-    def term(_: Clause, way: Alternative, one: WeightedTerm) -> list[Body]:
-        boost = way.weight * worth.of(one)
-        saturation = {"pivot": worth.k1}
-        fields = (f"features.{feature(variant)}" for variant in worth.present(one))
-        return [{"rank_feature": {"field": f, "boost": boost, "saturation": saturation}} for f in fields]
+    def term_queries(_: Clause, alternative: Alternative, term: WeightedTerm) -> list[Body]:
+        scoring = {"boost": alternative.weight * weights.weigh(term), "saturation": {"pivot": weights.k1}}
+        fields = (f"features.{feature_name(variant)}" for variant in weights.existing_variants(term))
+        return [{"rank_feature": {"field": field, **scoring}} for field in fields]
 
-    return _by_clause(clauses, term)
+    return _clause_queries(clauses, term_queries)
 
 
-def covered(clauses: Sequence[Clause], worth: WordWeights) -> tuple[list[Body], float]:
+def coverage_queries(clauses: Sequence[Clause], weights: WordWeights) -> tuple[list[Body], float]:
     """Return queries whose scores add up to the weight that a document covers, and the query's total weight."""
-    importance = {id(one): sum(map(worth.of, one.alternatives[0].terms)) for one in clauses}
+    importance = {id(one): sum(map(weights.weigh, one.alternatives[0].terms)) for one in clauses}
 
-    def term(clause: Clause, way: Alternative, one: WeightedTerm) -> list[Body]:
-        variants = worth.present(one)
-        total = sum(map(worth.of, way.terms))
+    def term_queries(clause: Clause, alternative: Alternative, term: WeightedTerm) -> list[Body]:
+        variants = weights.existing_variants(term)
+        total = sum(map(weights.weigh, alternative.terms))
         if not variants or total <= 0:
             return []
-        boost = importance[id(clause)] * way.cover * worth.of(one) / total
+        boost = importance[id(clause)] * alternative.cover * weights.weigh(term) / total
         return [{"constant_score": {"filter": any_of("terms", variants), "boost": boost}}]
 
-    return _by_clause(clauses, term), sum(importance.values())
+    return _clause_queries(clauses, term_queries), sum(importance.values())
 
 
-def _by_clause(
-    clauses: Iterable[Clause], term: Callable[[Clause, Alternative, WeightedTerm], list[Body]]
+def _clause_queries(
+    clauses: Iterable[Clause], term_queries: Callable[[Clause, Alternative, WeightedTerm], list[Body]]
 ) -> list[Body]:
-    """Return a query for each clause whose words occur, up to MOST_CLAUSES words; `term` returns those of a word."""
+    """Return a query for each clause whose words occur, up to MOST_CLAUSES words."""
     found = []
     room = MOST_CLAUSES
     for clause in clauses:
-        ways = []
-        for way in clause.alternatives:
-            words = [queries for one in way.terms if (queries := term(clause, way, one))]
+        alternatives = []
+        for alternative in clause.alternatives:
+            words = [some for term in alternative.terms if (some := term_queries(clause, alternative, term))]
             room -= sum(map(len, words))
-            parts = [part for queries in words if (part := _best(queries))]
+            parts = list(map(_best_of, words))
             if parts:
-                ways.append(parts[0] if len(parts) == 1 else {"bool": {"should": parts}})
+                alternatives.append(parts[0] if len(parts) == 1 else {"bool": {"should": parts}})
         if room < 0:
             break
-        if best := _best(ways):
-            found.append(best)
+        if alternatives:
+            found.append(_best_of(alternatives))
     return found
 
 
-def _best(queries: Iterable[Body]) -> Body | None:
-    some = list(queries)
-    if len(some) < 2:
-        return some[0] if some else None
-    return {"dis_max": {"queries": some}}
+def _best_of(queries: Sequence[Body]) -> Body:
+    return queries[0] if len(queries) == 1 else {"dis_max": {"queries": queries}}
 
 
-def every(queries: Sequence[Body]) -> Body:
+def all_of(queries: Sequence[Body]) -> Body:
     """Return a query for documents that match all of some queries."""
     return {"bool": {"filter": list(queries)}} if queries else {"match_all": {}}
 
@@ -209,18 +206,18 @@ def unscored(query: Body) -> Body:
 
 def any_of(field: str, values: Iterable[str]) -> Body:
     """Return a query for documents with any of some terms or keys."""
-    return {"terms": {field: [spelled(value) for value in values]}}
+    return {"terms": {field: [stored_term(value) for value in values]}}
 
 
-def holding(phrase: Sequence[str]) -> Body:
+def phrase_query(phrase: Sequence[str]) -> Body:
     """Return a query for documents with consecutive atoms."""
-    atoms = [{"span_term": {"atoms": spelled(atom)}} for atom in phrase]
+    atoms = [{"span_term": {"atoms": stored_term(atom)}} for atom in phrase]
     if len(atoms) == 1:
         return atoms[0]
     return {"span_near": {"clauses": atoms, "slop": 0, "in_order": True}}
 
 
-def passing(filters: Filters) -> list[Body]:
+def filter_queries(filters: Filters) -> list[Body]:
     """Return filters as queries; none if everything passes."""
     found: list[Body] = [
         {"terms": {facet: list(filters.facet(facet))}} for facet in FACETS if filters.facet(facet)
@@ -232,7 +229,7 @@ def passing(filters: Filters) -> list[Body]:
     return found
 
 
-def hits(query: Body, size: int) -> Body:
+def search_body(query: Body, size: int) -> Body:
     """Return a search for the ids of the best `size` documents."""
     return {
         "query": query,
@@ -244,12 +241,12 @@ def hits(query: Body, size: int) -> Body:
     }
 
 
-def counted(query: Body, aggregations: Mapping[str, Body], *, best: bool = False) -> Body:
-    """Return a search that only counts; with `best` it also returns the highest score."""
-    size = {"size": 1, "_source": False, "stored_fields": "_none_"} if best else {"size": 0}
-    return {"query": query, **size, "track_total_hits": False, "aggs": aggregations}
+def count_body(query: Body, aggregations: Mapping[str, Body]) -> Body:
+    """Return a search for counts and the highest score."""
+    best = {"size": 1, "_source": False, "stored_fields": "_none_"}
+    return {"query": query, **best, "track_total_hits": False, "aggs": aggregations}
 
 
-def matching(should: Sequence[Body], filters: Sequence[Body], least: int = 1) -> Body:
+def ranked_query(should: Sequence[Body], filters: Sequence[Body], least: int = 1) -> Body:
     """Return a query for documents that pass `filters` and match `least` of the `should` queries, which rank them."""
     return {"bool": {"should": list(should), "minimum_should_match": least, "filter": list(filters)}}

@@ -26,12 +26,12 @@ PAUSE = 0.15
 """Seconds before a retry after a busy node or missing shards: a replica takes over in about that time."""
 
 
-class Refused(Exception):
-    """The cluster refused a request, with `status` and the `kind` of its reason."""
+class Refused(ClusterUnavailable):
+    """The cluster refused a request, with the HTTP status `code` and the `kind` of its reason."""
 
-    def __init__(self, status: int, kind: str) -> None:
-        super().__init__(f"{status} {kind}".strip())
-        self.status = status
+    def __init__(self, code: int, kind: str) -> None:
+        super().__init__(f"it refuses a request: {code} {kind}".rstrip())
+        self.code = code
         self.kind = kind
 
 
@@ -59,30 +59,29 @@ class Cluster:
         return self._failure
 
     def ask(self, method: str, path: str, body: object = None, patience: float = 0.0) -> Any:
-        """Return the decoded answer to one request; a loader waits `patience` seconds. Raises Refused,
-        ClusterUnavailable."""
+        """Return the decoded answer to one request; a loader waits `patience` seconds. Raises ClusterUnavailable."""
         data = None if body is None else json.dumps(body).encode()
-        return self._decoded(self._send(method, path, data, JSON, patience))
+        return self._decode(self._send(method, path, data, JSON, patience))
 
     def bulk(self, path: str, lines: bytes, patience: float) -> Any:
-        """Send lines of JSON that change something; return the answer. Raises Refused, ClusterUnavailable."""
-        return self._decoded(self._send("POST", path, lines, LINES, patience))
+        """Send lines of JSON that change something; return the answer. Raises ClusterUnavailable."""
+        return self._decode(self._send("POST", path, lines, LINES, patience))
 
     def searches(self, index: str, bodies: Sequence[object], patience: float = 0.0) -> list[dict[str, Any]]:
         """Run several searches of one index in one request; each answer includes every shard.
 
-        Raises Refused if there is no such index, ClusterUnavailable.
+        Raises ClusterUnavailable, which is Refused if there is no such index.
         """
         head = json.dumps({"index": index, "allow_partial_search_results": False})
         lines = "".join(f"{head}\n{json.dumps(body)}\n" for body in bodies).encode()
         deadline = time.monotonic() + (patience or 2 * self._timeout)
         while True:
             try:
-                answer = self._decoded(self._send("POST", MSEARCH, lines, LINES, patience))
-                return [_whole(one) for one in answer["responses"]]
+                answer = self._decode(self._send("POST", MSEARCH, lines, LINES, patience))
+                return [_check_whole(one) for one in answer["responses"]]
             except Incomplete as error:
                 if time.monotonic() > deadline:
-                    raise self._unavailable(str(error)) from error
+                    raise self._note_failure(str(error)) from error
                 time.sleep(PAUSE)
 
     def close(self) -> None:
@@ -99,7 +98,7 @@ class Cluster:
         deadline = time.monotonic() + (patience or 2 * self._timeout)
         timeout = patience / 2 or self._timeout
         reason = ""
-        for number in itertools.cycle(self._order()) if patience else self._order() * 2:
+        for number in itertools.cycle(self._nodes_in_turn()) if patience else self._nodes_in_turn() * 2:
             if time.monotonic() > deadline:
                 break
             try:
@@ -112,13 +111,13 @@ class Cluster:
                 continue
             if answer.status not in PASSING:
                 self._failed[number] = 0.0
-                self._answered()
+                self._note_success()
                 return answer
             reason = f"busy, or without a manager ({answer.status})"
             time.sleep(PAUSE)
-        raise self._unavailable(reason)
+        raise self._note_failure(reason)
 
-    def _order(self) -> list[int]:
+    def _nodes_in_turn(self) -> list[int]:
         """Return the nodes in turn, recently failed ones last."""
         count = len(self._nodes)
         first = next(self._turn) % count
@@ -126,13 +125,13 @@ class Cluster:
         turn = [(first + step) % count for step in range(count)]
         return sorted(turn, key=lambda number: now - self._failed[number] < SET_ASIDE)
 
-    def _answered(self) -> None:
+    def _note_success(self) -> None:
         if self._failure:
             with self._lock:
                 self._failure = ""
             log.info("the search cluster answers again")
 
-    def _unavailable(self, reason: str) -> ClusterUnavailable:
+    def _note_failure(self, reason: str) -> ClusterUnavailable:
         with self._lock:
             first = not self._failure
             self._failure, self._closed_until = reason, time.monotonic() + OPEN_FOR
@@ -140,11 +139,11 @@ class Cluster:
             log.warning("the search cluster: %s", reason)
         return ClusterUnavailable(reason)
 
-    def _decoded(self, answer: NodeAnswer) -> Any:
+    def _decode(self, answer: NodeAnswer) -> Any:
         try:
             content = json.loads(answer.body) if answer.body else {}
         except ValueError as error:
-            raise self._unavailable("an answer that is no JSON") from error
+            raise self._note_failure("an answer is not JSON") from error
         if answer.status >= 400:
             raise Refused(answer.status, _kind(content))
         return content
@@ -156,7 +155,7 @@ def _kind(content: object) -> str:
     return str(error.get("type", "")) if isinstance(error, dict) else ""
 
 
-def _whole(answer: dict[str, Any]) -> dict[str, Any]:
+def _check_whole(answer: dict[str, Any]) -> dict[str, Any]:
     """Return a complete answer. Raises Incomplete if a shard is missing or the search timed out, Refused if it was
     refused."""
     if "error" in answer:
