@@ -23,7 +23,7 @@ from jieda.content.read.load import load_library
 from jieda.diagnosis import model, origin, scoring
 from jieda.diagnosis.answers import Confidence, Diagnosis
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.facts import WordReader
 from jieda.entry import Entry, Language
 from jieda.evaluation.figures import DIAGNOSED_KINDS, Judged, read_judged
 from jieda.log_knowledge import Background, LogKnowledge

@@ -9,9 +9,16 @@ from pathlib import Path
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library
-from jieda.diagnosis.collect import FactReader, background_words, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.words import CountedWords, DiagnosisData, WordReader
+from jieda.diagnosis.facts import (
+    CountedWords,
+    DiagnosisData,
+    FactReader,
+    WordReader,
+    background_words,
+    count_signatures,
+    event_finder,
+)
 from jieda.entry import Signature
 from jieda.evaluation.figures import build_index
 from jieda.log.formats import compile_formats

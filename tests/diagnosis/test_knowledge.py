@@ -12,7 +12,7 @@ from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.diagnosis.diagnose import Diagnoser
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.facts import WordReader
 from jieda.entry import Language
 from jieda.errors import ContentError
 from jieda.evaluation.figures import read_judged

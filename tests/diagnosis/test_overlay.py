@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from jieda.diagnosis.collect import FactReader
 from jieda.diagnosis.diagnose import Diagnoser, with_entry
+from jieda.diagnosis.facts import FactReader
 from jieda.entry import Language
 from jieda.log.formats import compile_formats
 from jieda.snapshot.snapshot import Analyzers

@@ -17,7 +17,7 @@ from jieda.content.authoring.edition_text import KnownFailure
 from jieda.content.read.forms import MAX_TITLE_CHARS
 from jieda.content.read.load import Loaded
 from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.facts import WordReader
 from jieda.drafting.doubts import Doubt, doubt
 from jieda.drafting.guesses import SlugAllocator, finders_of, shape_of
 from jieda.entry import Kind, Sample, Source

@@ -19,18 +19,18 @@ from jieda.diagnosis.answers import (
     Near,
     Verdict,
 )
-from jieda.diagnosis.origin import Detective
-from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
-from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex, owners
-from jieda.diagnosis.words import (
+from jieda.diagnosis.facts import (
     NOBODY,
-    Array,
     DiagnosisData,
     DiagnosisFacts,
+    EntryWords,
+    Holders,
     SignatureCount,
-    TellingWords,
     WordReader,
 )
+from jieda.diagnosis.origin import Detective
+from jieda.diagnosis.scoring import MOST_WORDS, TIE, Scored, Scorer
+from jieda.diagnosis.signatures import Place, SignatureHit, SignatureIndex
 from jieda.entry import Entry, Language, Signature
 from jieda.log.formats import compile_formats
 from jieda.log.layout import layout_of
@@ -75,13 +75,18 @@ class Diagnoser:
         parsed = parse(text, self.formats)
         origin = self._detective.origin(parsed, framework)
         shown = shown_by(parsed, self.formats)
-        hits = owners(self._vouched(self.signatures.find(parsed), parsed))
+        hits: dict[str, list[SignatureHit]] = {}
+        for hit in self._doubt_wrappers(self.signatures.find(parsed), parsed):
+            hits.setdefault(hit.entry_id, []).append(hit)
         scores = self._scorer.scores(shown, hits, origin, self._root(parsed))
-        raw = physical_lines(text)
         best = scores.best()
         asks = () if origin.known else self._asks(best)
-        found = (self._match(each, parsed, raw, lang) for each in (_unsure(best) if asks else best))
-        matches = by_version(text, found, self._packages)
+        if asks:
+            best = [replace(each, confidence=Confidence.POSSIBLE) for each in best]
+        raw = physical_lines(text)
+        matches = _sort_by_version(
+            text, (self._match(each, parsed, raw, lang) for each in best), self._packages
+        )
         near = () if matches else tuple(self._near(each, lang) for each in scores.nearest(self._is_near))
         return Diagnosis(
             matches=matches,
@@ -100,16 +105,17 @@ class Diagnoser:
     def _match(self, one: Scored, parsed: ParsedLog, raw: Sequence[str], lang: Language) -> Match:
         entry = self._entries[one.entry_id]
         places = [(place, MatchReason.SIGNATURE) for hit in one.hits for place in (*hit.places, *hit.support)]
-        if one.told and not places:
-            reason = MatchReason.EXCEPTION if one.told.by.passage.failure else MatchReason.SYMPTOM
-            places = [(Place(line, 0, 0), reason) for line in one.told.by.passage.lines]
+        if one.words and not places:
+            passage = one.words.by.passage
+            reason = MatchReason.EXCEPTION if passage.failure else MatchReason.SYMPTOM
+            places = [(Place(line, 0, 0), reason) for line in passage.lines]
         lines: dict[int, MatchedLine] = {}
         telling: dict[int, tuple[str, ...]] = {}
         for place, reason in places[: 2 * MOST_LINES]:
             line, number = parsed.texts[place.line], parsed.numbers[place.line]
             if number not in lines:
                 found = line[place.start : place.end]
-                telling[number] = (found,) if found else self._shared(one)
+                telling[number] = (found,) if found else self._shared_words(one)
                 text = _around(raw[number - 1], telling[number])
                 begins = max(0, text.find(line.strip()[:FIRST_WORDS]))
                 lines[number] = MatchedLine(number, text, reason, begins)
@@ -126,10 +132,10 @@ class Diagnoser:
 
     def _near(self, one: Scored, lang: Language) -> Near:
         entry = self._entries[one.entry_id]
-        words = self._shared(one)[:MOST_WORDS]
+        words = self._shared_words(one)[:MOST_WORDS]
         return Near(entry, entry.edition(lang), words, one.score, one.evidence, one.foreign)
 
-    def _vouched(self, hits: Iterable[SignatureHit], parsed: ParsedLog) -> Iterator[SignatureHit]:
+    def _doubt_wrappers(self, hits: Iterable[SignatureHit], parsed: ParsedLog) -> Iterator[SignatureHit]:
         """Yield the hits, marked as `likely` only if all their lines name wrappers, which pass on any failure."""
         wrappers = self.formats.wrappers
         for hit in hits:
@@ -157,21 +163,21 @@ class Diagnoser:
 
     def _is_near(self, one: Scored) -> bool:
         """Whether an entry shares a signature or a rare whole word with the log."""
-        return bool(one.hits) or any(map(self._scorer.words.is_rare, self._telling(one)))
+        return bool(one.hits) or any(map(self._scorer.words.is_rare, self._spelled_words(one)))
 
-    def _telling(self, one: Scored) -> tuple[str, ...]:
-        """Return the words of the log that support an entry: no parts of names, no words common in logs."""
-        said = one.told.by.spelled() if one.told else {}
-        shared = one.told.shared if one.told else ()
-        return tuple(word for word in shared if word in said and not self._scorer.words.is_common(word))
+    def _spelled_words(self, one: Scored) -> dict[str, str]:
+        """Return the words of the log that support an entry, each with its spelling there: no parts of names, no words
+        common in logs."""
+        if one.words is None:
+            return {}
+        spelled, is_common = one.words.by.spelled(), self._scorer.words.is_common
+        return {word: spelled[word] for word in one.words.shared if word in spelled and not is_common(word)}
 
-    def _shared(self, one: Scored) -> tuple[str, ...]:
-        """Return the words of `_telling` as the log spells them."""
-        said = one.told.by.spelled() if one.told else {}
-        return tuple(dict.fromkeys(said[word] for word in self._telling(one)))
+    def _shared_words(self, one: Scored) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._spelled_words(one).values()))
 
 
-def by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple[Match, ...]:
+def _sort_by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple[Match, ...]:
     """Mark the matches that do not hold for the versions named in `text`; sort these last among equally sure ones."""
     told = [
         replace(each, may_not_apply_to=doubtful_version(each.entry.validity, text, packages))
@@ -181,11 +187,6 @@ def by_version(text: str, matches: Iterable[Match], packages: Packages) -> tuple
     return tuple(
         sorted(told, key=lambda each: (sureness.index(each.confidence), bool(each.may_not_apply_to)))
     )
-
-
-def _unsure(tied: Sequence[Scored]) -> list[Scored]:
-    """Return the tied answers as merely possible."""
-    return [replace(each, confidence=Confidence.POSSIBLE) for each in tied]
 
 
 def _verdict(matches: Sequence[Match], near: Sequence[Near], *, troubled: bool) -> Verdict:
@@ -208,11 +209,10 @@ def _around(raw: str, telling: Iterable[str]) -> str:
 
 
 class WordsWith:
-    """The words of entries with those of one entry replaced; `documents` counts the entries about failures then."""
+    """The words of entries with those of one entry replaced; `documents` counts the entries about failures then.
+    Implements `EntryWords`."""
 
-    def __init__(
-        self, words: TellingWords, entry_id: str, counted: Mapping[str, int], documents: int
-    ) -> None:
+    def __init__(self, words: EntryWords, entry_id: str, counted: Mapping[str, int], documents: int) -> None:
         self._words = words
         self._counted = counted
         self._number = bisect_left(words.ids, entry_id)
@@ -222,8 +222,7 @@ class WordsWith:
             self.ids = (*words.ids[: self._number], entry_id, *words.ids[self._number :])
         self.documents: int = documents
 
-    def holders(self, word: str) -> tuple[Array, Array]:
-        """As `TellingWords.holders`."""
+    def holders(self, word: str) -> Holders:
         entries, counts = self._words.holders(word)
         if self._is_new:
             entries = entries + (entries >= self._number)

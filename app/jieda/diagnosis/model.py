@@ -31,23 +31,16 @@ docs/decisions.md explains how; docs/figures.md has what each part is worth.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
 from jieda.analysis.token import TokenKind
-from jieda.diagnosis.words import (
-    Array,
-    DiagnosisData,
-    Saying,
-    Telling,
-    TellingWords,
-    Word,
-    WordEvidence,
-    WordReader,
-    WordSums,
-)
+from jieda.diagnosis.facts import Array, DiagnosisData, EntryWords, Holders, Word, WordReader
 from jieda.log.traceback import Passage
 from jieda.log_knowledge import SHARED_BY
 
@@ -72,8 +65,6 @@ _MISREAD = str.maketrans("10", "lo")
 _MISPRINT = re.compile(r"\b(?=[A-Za-z10]{3})(?:[A-Za-z]+[10])+[A-Za-z]*\b")
 """A word of letters with a digit that looks like a letter."""
 
-Holders = Callable[[str], tuple[Array, Array]]
-"""As `TellingWords.holders`."""
 Event = tuple[str, int, bool]
 """A signature by entry and index in it, and whether it was found with support."""
 
@@ -105,10 +96,112 @@ class SignatureRates:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class WordEvidence:
+    """A word of a passage: the entries, or background logs, that have it, and its log ratio under each."""
+
+    shown: str
+    entries: Array
+    ratios: Array
+
+
+class WordSums(NamedTuple):
+    """Sums over the words of a passage, by entry or log: log ratios, words it has, and words that support it."""
+
+    ratios: Array
+    shared: Array
+    supporting: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PassageFacts:
+    """The facts of a passage that are the same for all entries.
+
+    `against` are the log-odds, at most 0, for the background log `rival`, which shares words of the passage; `unheard`
+    those, at most 0, for words that no entry and no log has. `spelled` maps each whole word to its spelling.
+    """
+
+    passage: Passage
+    words: Sequence[WordEvidence]
+    against: float
+    rival: str
+    unheard: float
+    spelled: Callable[[], Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageEvidence:
+    """The evidence of a passage for the entry at index `place`: log-odds, without what counts against all entries."""
+
+    place: int
+    log_odds: float
+    by: PassageFacts
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The words that support the entry, the strongest first."""
+        found = []
+        for word in self.by.words:
+            place = int(word.entries.searchsorted(self.place))
+            if place < len(word.entries) and word.entries[place] == self.place and word.ratios[place] > 0:
+                found.append((float(word.ratios[place]), word.shown))
+        return tuple(dict.fromkeys(name for _, name in sorted(found, reverse=True)))
+
+
+class LogEvidence:
+    """The evidence of a log's words for each entry, from the passage that supports it most.
+
+    Arrays are indexed like `ids`, which ascend. As thousands of entries may share a word with a log, `PassageEvidence`
+    is created on demand.
+    """
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = ids
+        self._passages: list[PassageFacts] = []
+        self._log_odds = np.zeros(len(ids))
+        self._best = np.full(len(ids), -np.inf)
+        self._supporting = np.zeros(len(ids), dtype=np.int64)
+        self._chosen = np.full(len(ids), -1)
+
+    def add(self, passage: PassageFacts, sums: WordSums, log_odds: Array) -> None:
+        """Choose a passage for the entries that it supports more than the previous ones; `log_odds` is by entry."""
+        best = log_odds + passage.against
+        better = (sums.shared > 0) & (best > self._best)
+        self._best[better] = best[better]
+        self._log_odds[better] = log_odds[better]
+        self._supporting[better] = sums.supporting[better]
+        self._chosen[better] = len(self._passages)
+        self._passages.append(passage)
+
+    @property
+    def sharing(self) -> Array:
+        """The indices of the entries that share a word with the log, ascending."""
+        return np.flatnonzero(self._chosen >= 0)
+
+    def place(self, entry_id: str) -> int | None:
+        """Return the index of an entry, or None if it shares no word with the log."""
+        place = bisect_left(self.ids, entry_id)
+        shares = place < len(self.ids) and self.ids[place] == entry_id and self._chosen[place] >= 0
+        return place if shares else None
+
+    def log_odds(self, places: Array) -> tuple[Array, Array]:
+        """Return for some entries the log-odds, `against` included, and `unheard`."""
+        unheard = np.array([passage.unheard for passage in self._passages])
+        return self._best[places], unheard[self._chosen[places]]
+
+    def count_supporting(self, places: Array) -> Array:
+        """Count the words that support each of some entries."""
+        return self._supporting[places]
+
+    def for_entry(self, place: int) -> PassageEvidence:
+        """Return all evidence for the entry at an index."""
+        return PassageEvidence(place, float(self._log_odds[place]), self._passages[self._chosen[place]])
+
+
 class WordModel:
     """Language model of the words of entries against those of the background."""
 
-    def __init__(self, words: TellingWords, background: TellingWords, reader: WordReader) -> None:
+    def __init__(self, words: EntryWords, background: EntryWords, reader: WordReader) -> None:
         self._reader = reader
         self._words = words
         self._background = background
@@ -121,97 +214,98 @@ class WordModel:
         names, places = np.unique([each.partition("/")[0] for each in self._words.ids], return_inverse=True)
         return names.tolist(), places
 
-    def by_framework(self, prior: Callable[[str], float]) -> Array:
+    def priors(self, prior: Callable[[str], float]) -> Array:
         """Return the prior of each entry's framework, by the entry's index."""
         names, places = self._frameworks
         return np.array([prior(name) for name in names])[places]
 
-    def told(self, passages: Iterable[Passage]) -> Telling:
-        """Return the evidence of some passages for each entry."""
-        telling = Telling(self._words.ids)
-        for passage in passages:
-            self._hear(passage, telling)
-        return telling
-
     def is_common(self, word: str) -> bool:
         """Whether a word is common in background logs."""
-        return self._spread(word)[0] > COMMON * self._background.documents
+        return self._count_holders(word)[0] > COMMON * self._background.documents
 
     def is_rare(self, word: str) -> bool:
         """Whether few logs and few entries have a word."""
-        logs, entries = self._spread(word)
+        logs, entries = self._count_holders(word)
         few = max(FEW_ENTRIES, RARE_ENTRIES * self._words.documents)
         return logs <= RARE_LOGS * self._background.documents and entries <= few
 
-    def _spread(self, word: str) -> tuple[int, int]:
+    def _count_holders(self, word: str) -> tuple[int, int]:
+        """Count the background logs and the entries with a word."""
         term = TokenKind.TERM.term(word)
         return len(self._background.holders(term)[0]), len(self._holders(term)[0])
 
-    def _hear(self, passage: Passage, telling: Telling) -> None:
-        words = self._reader.read(_MISPRINT.sub(self._as_meant, passage.text))
-        root = math.sqrt(len(words) or 1)
-        heard = [each for word in words if (each := self._heard(word, self._holders, SATURATION))]
-        sums = _sums(heard, len(telling.ids), len(words))
-        others = [
-            each for word in words if (each := self._heard(word, self._background.holders, 1 / HEARD - 1))
-        ]
-        rivals = _sums(others, len(self._background.ids), len(words)).ratios
-        against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
-        rival = self._background.ids[int(rivals.argmax())] if against else ""
-        unheard = -UNHEARD * sum(not self._is_said(word) for word in words) / root
-        spelled = cache(partial(self._reader.spelled, passage.text))
-        telling.hear(
-            Saying(passage, heard, against, rival, unheard, spelled), sums, WORDS * sums.ratios / root
-        )
+    def weigh(self, passages: Iterable[Passage]) -> LogEvidence:
+        """Return the evidence of some passages for each entry."""
+        evidence = LogEvidence(self._words.ids)
+        for passage in passages:
+            words = self._reader.read(_MISPRINT.sub(self._correct_misprint, passage.text))
+            root = math.sqrt(len(words) or 1)
+            heard = self._weigh_words(words, self._holders, SATURATION)
+            sums = _sum_words(heard, len(evidence.ids), len(words))
+            others = self._weigh_words(words, self._background.holders, 1 / HEARD - 1)
+            rivals = _sum_words(others, len(self._background.ids), len(words)).ratios
+            against = -AGAINST * WORDS * float(rivals.max(initial=0.0)) / root
+            facts = PassageFacts(
+                passage,
+                heard,
+                against,
+                rival=self._background.ids[int(rivals.argmax())] if against else "",
+                unheard=-UNHEARD * sum(not self._is_known(word) for word in words) / root,
+                spelled=cache(partial(self._reader.spelled, passage.text)),
+            )
+            evidence.add(facts, sums, WORDS * sums.ratios / root)
+        return evidence
 
-    def _as_meant(self, found: re.Match[str]) -> str:
+    def _correct_misprint(self, found: re.Match[str]) -> str:
         """Correct a word that no entry and no log has by reading `1` as `l` and `0` as `o`, if the result is known."""
-        meant = found[0].translate(_MISREAD)
-        return found[0] if self._says_all(found[0]) or not self._says_all(meant) else meant
+        corrected = found[0].translate(_MISREAD)
+        return found[0] if self._knows_all(found[0]) or not self._knows_all(corrected) else corrected
 
-    def _says_all(self, text: str) -> bool:
+    def _knows_all(self, text: str) -> bool:
         words = self._reader.read(text)
-        return bool(words) and all(map(self._is_said, words))
+        return bool(words) and all(map(self._is_known, words))
 
-    def _is_said(self, word: Word) -> bool:
+    def _is_known(self, word: Word) -> bool:
         """Whether an entry or a background log has any term of a word."""
-        return any(len(said(term)[0]) for term in word for said in (self._holders, self._background.holders))
+        return any(len(of(term)[0]) for term in word for of in (self._holders, self._background.holders))
 
-    def _heard(self, word: Word, holders: Holders, saturation: float) -> WordEvidence | None:
-        """Return the holders of any term of a word, each with the highest log ratio among its terms."""
-        found = [self._ratios(term, holders, saturation) for term in word if len(holders(term)[0])]
-        if not found:
-            return None
-        entries, ratios = found[0]
-        if len(found) > 1:
-            every, each = (np.concatenate(column) for column in zip(*found, strict=True))
-            entries, places = np.unique(every, return_inverse=True)
-            ratios = np.full(len(entries), -np.inf)
-            np.maximum.at(ratios, places, each)
-        return WordEvidence(_shown(word), entries, ratios)
+    def _weigh_words(
+        self, words: Iterable[Word], holders: Callable[[str], Holders], saturation: float
+    ) -> list[WordEvidence]:
+        """Return for each word that anything holds its holders, with the highest log ratio among its terms."""
+        weighed = []
+        for word in words:
+            found = [self._ratios(term, holders(term), saturation) for term in word if len(holders(term)[0])]
+            if not found:
+                continue
+            entries, ratios = found[0]
+            if len(found) > 1:
+                every, each = (np.concatenate(column) for column in zip(*found, strict=True))
+                entries, places = np.unique(every, return_inverse=True)
+                ratios = np.full(len(entries), -np.inf)
+                np.maximum.at(ratios, places, each)
+            weighed.append(WordEvidence(_text_of(word), entries, ratios))
+        return weighed
 
     def _ratios(self, term: str, holders: Holders, saturation: float) -> tuple[Array, Array]:
-        """Return the holders of a term, and its log ratio under each."""
-        entries, counts = holders(term)
-        said = counts / (counts + saturation)
-        return entries, np.log(1 - LAMBDA + LAMBDA * said / self._rate(term))
-
-    def _rate(self, term: str) -> float:
-        """Return the rate of a term in logs in general, one holder left out."""
+        """Return the holders of a term, and its log ratio under each. Its rate in logs in general leaves one holder
+        out."""
+        entries, counts = holders
         others = len(self._holders(term)[0]) - 1
-        return (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
+        rate = (len(self._background.holders(term)[0]) + OTHERS * others + HALF) / self._total
+        return entries, np.log(1 - LAMBDA + LAMBDA * (counts / (counts + saturation)) / rate)
 
 
-def _sums(heard: Iterable[WordEvidence], size: int, words: int) -> WordSums:
+def _sum_words(heard: Iterable[WordEvidence], size: int, words: int) -> WordSums:
     """Sum up what the `heard` of `words` words say for each of `size` entries or logs."""
-    ratios, said, speaking = np.zeros(size), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    ratios, shared, supporting = np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64)
     for each in heard:
         ratios[each.entries] += each.ratios
-        said[each.entries] += 1
-        speaking[each.entries] += each.ratios > 0
-    return WordSums(ratios + UNEXPLAINED * (words - said), said, speaking)
+        shared[each.entries] += 1
+        supporting[each.entries] += each.ratios > 0
+    return WordSums(ratios + UNEXPLAINED * (words - shared), shared, supporting)
 
 
-def _shown(word: Word) -> str:
+def _text_of(word: Word) -> str:
     """Return the text of a word: its first term that is not a concept."""
     return min((term for term in word if not term.startswith("c:")), default="").partition(":")[2]

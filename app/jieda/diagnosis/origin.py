@@ -69,7 +69,7 @@ class Detective:
     """Finds the origin of a log among the frameworks of a taxonomy and other programs."""
 
     def __init__(self, frameworks: Mapping[str, Tag], programs: Programs) -> None:
-        own = {tag.id: programs.by_id.get(tag.id, _as_program(tag)) for tag in frameworks.values()}
+        own = {tag.id: programs.by_id.get(tag.id) or _program_of(tag) for tag in frameworks.values()}
         self._known = frozenset(own)
         named = {name for program in own.values() for name in (*program.names, *program.folders)}
         rest = [program for program in programs.by_id.values() if program.id not in own]
@@ -103,7 +103,7 @@ class Detective:
         found = self._anchors.find(folded)
         for program, anchors in self._named:
             if not found.isdisjoint(anchors):
-                votes[program.id] += _spoken(program, text, folded)
+                votes[program.id] += _count_mentions(program, text, folded)
         votes[told] += _TOLD if told else 0
         ranked = [(name, count) for name, count in votes.most_common() if count]
         known = [(name, count) for name, count in ranked if name in self._known or name == told]
@@ -145,14 +145,12 @@ class _Folders:
 
 def _paths(folders: Iterable[str], behind: str = "", package: str = "") -> re.Pattern[str]:
     """Compile a pattern of any of `folders` in a path, longer ones first, followed by `behind` and `package`."""
-    patterns = (
-        expression(parts_of(folder_line(each), FOLDERS), FOLDERS, behind)
-        for each in sorted(folders, key=len, reverse=True)
-    )
+    lines = map(folder_line, sorted(folders, key=len, reverse=True))
+    patterns = (expression(parts_of(line, FOLDERS), FOLDERS, behind) for line in lines)
     return re.compile(rf"(?:^|(?<=/))(?P<folder>{'|'.join(patterns) or '(?!)'}){package}")
 
 
-def _as_program(tag: Tag) -> Program:
+def _program_of(tag: Tag) -> Program:
     """Describe a framework that programs.yaml lacks by its id and its repository's name."""
     names = [tag.id.casefold()]
     if tag.repository:
@@ -166,23 +164,22 @@ def _anchors(program: Program) -> frozenset[str]:
     return frozenset(max(name.split(), key=len) for name in names)
 
 
-def _spoken(program: Program, text: str, folded: str) -> int:
+def _count_mentions(program: Program, text: str, folded: str) -> int:
     """Count how often a log names a program. A name that is an ordinary word counts only in code and in capitals."""
     classes = max((_mentions(text, name) for name in program.classes), default=0)
     if program.word:
         return max((*(_mentions(folded, name) for name in program.names), classes))
     in_code = max(_mentions(folded, name, in_code=True) for name in (*program.names, *program.folders))
-    in_code = max(in_code, classes)
-    return in_code or min(1, max(_mentions(text, name.upper()) for name in program.names))
+    return max(in_code, classes) or min(1, max(_mentions(text, name.upper()) for name in program.names))
 
 
 def _mentions(text: str, name: str, *, in_code: bool = False) -> int:
     """Count `name` in `text` as a separate word, or (`in_code`) as a folder or package; up to _MOST_MENTIONS."""
-    spoken = place = 0
-    while spoken < _MOST_MENTIONS and (place := text.find(name, place)) >= 0:
+    count = place = 0
+    while count < _MOST_MENTIONS and (place := text.find(name, place)) >= 0:
         end = place + len(name)
         before, after = text[place - 1 : place], text[end : end + 1]
         alone = not (_NAME_CHARACTER.match(before) or _NAME_CHARACTER.match(after))
-        spoken += alone and (not in_code or before == "/" or bool(_INSIDE_CODE.match(text, end)))
+        count += alone and (not in_code or before == "/" or bool(_INSIDE_CODE.match(text, end)))
         place = end
-    return spoken
+    return count

@@ -9,10 +9,10 @@ from itertools import chain, islice
 import numpy as np
 
 from jieda.diagnosis.answers import Confidence, Evidence
-from jieda.diagnosis.model import BASE, SignatureRates, WordModel
+from jieda.diagnosis.facts import Array, DiagnosisData, WordReader
+from jieda.diagnosis.model import BASE, LogEvidence, PassageEvidence, SignatureRates, WordModel
 from jieda.diagnosis.origin import Origin
 from jieda.diagnosis.signatures import SignatureHit
-from jieda.diagnosis.words import Array, DiagnosisData, PassageEvidence, Telling, WordReader
 from jieda.log.traceback import LogPassages
 
 # Least scores of an answer: log-odds, see `model`.
@@ -48,19 +48,19 @@ class Scored:
     confidence: Confidence | None
     known: Sequence[Evidence]
     hits: Sequence[SignatureHit]
-    told: PassageEvidence | None
+    words: PassageEvidence | None
     foreign: bool = False
     """Whether the log is of another framework than the entry's, and the entry does not apply anywhere."""
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence for and against the entry, words included."""
-        if self.told is None:
+        if self.words is None:
             return tuple(self.known)
-        words = Evidence("words", ", ".join(self.told.shared[:MOST_WORDS]), self.told.log_odds)
-        by = self.told.by
-        against = (("background", by.rival, by.against), ("unheard", "", by.unheard))
-        return (*self.known, words, *(Evidence(*each) for each in against if each[2]))
+        words = Evidence("words", ", ".join(self.words.shared[:MOST_WORDS]), self.words.log_odds)
+        by = self.words.by
+        against = (Evidence("background", by.rival, by.against), Evidence("unheard", "", by.unheard))
+        return (*self.known, words, *(each for each in against if each.log_odds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReadLog:
+class _LogFacts:
     """Facts of a log other than its words; `explain_root` are the entries with a signature in its first failure."""
 
     hits: Mapping[str, list[SignatureHit]]
@@ -113,7 +113,7 @@ class Scorer:
 
     def __init__(self, known: DiagnosisData, words: WordReader) -> None:
         self._rates = SignatureRates(known)
-        self.words = self._words = WordModel(known.words, known.background, words)
+        self.words = WordModel(known.words, known.background, words)
         self._anywhere = known.anywhere
 
     def scores(
@@ -124,77 +124,68 @@ class Scorer:
         root: frozenset[int] = frozenset(),
     ) -> Scores:
         """Score the entries. `hits`: the signatures found, by entry; `root`: indices of the first failure's lines."""
-        telling = self._words.told(shown.passages)
+        evidence = self.words.weigh(shown.passages)
         explain_root = {each for each, own in hits.items() if any(hit.touches(root) for hit in own)}
-        score = partial(self._score, log=_ReadLog(hits, origin, shown.troubled, explain_root))
-        places = {each: telling.place(each) for each in hits}
-        signed = [score(each, None if at is None else telling.at(at)) for each, at in places.items()]
+        score = partial(self._score, log=_LogFacts(hits, origin, shown.troubled, explain_root))
+        places = {each: evidence.place(each) for each in hits}
+        signed = [score(each, None if at is None else evidence.for_entry(at)) for each, at in places.items()]
 
         found = [at for at in places.values() if at is not None]
-        rest = telling.sharing
+        rest = evidence.sharing
         rest = rest[np.isin(rest, found, invert=True)]
-        sums = self._sums(rest, telling, origin)
+        sums = self._sums(rest, evidence, origin)
         enough = sums >= (WORDS_ALONE if shown.troubled else UNTROUBLED)
-        near = telling.speaking(rest) > 0
+        near = evidence.count_supporting(rest) > 0
         ranked = rest[near][np.argsort(-sums[near], kind="stable")]
 
-        def scored(places: Array) -> Iterator[Scored]:
-            return (score(telling.ids[at], telling.at(at)) for at in places.tolist())
+        def score_all(places: Array) -> Iterator[Scored]:
+            return (score(evidence.ids[at], evidence.for_entry(at)) for at in places.tolist())
 
-        return Scores(signed, [*scored(rest[enough])], scored(ranked))
+        return Scores(signed, [*score_all(rest[enough])], score_all(ranked))
 
-    def _sums(self, places: Array, telling: Telling, origin: Origin) -> Array:
+    def _sums(self, places: Array, evidence: LogEvidence, origin: Origin) -> Array:
         """Return the scores of entries without a signature, by the same steps as `_score`."""
-        told, unheard = telling.log_odds(places)
-        prior: Array = self._words.by_framework(origin.prior)[places]
+        by_words, unheard = evidence.log_odds(places)
+        prior: Array = self.words.priors(origin.prior)[places]
         for entry_id in self._anywhere:
-            prior[places == telling.place(entry_id)] = self._prior(entry_id, origin)
-        sums: Array = (BASE + prior) + (told + unheard)
+            prior[places == evidence.place(entry_id)] = self._prior(entry_id, origin)
+        sums: Array = (BASE + prior) + (by_words + unheard)
         return sums
-
-    def _is_foreign(self, entry_id: str, origin: Origin) -> bool:
-        return entry_id not in self._anywhere and origin.is_foreign(entry_id.partition("/")[0])
 
     def _prior(self, entry_id: str, origin: Origin) -> float:
         """As `Origin.prior`, but never negative for an entry that applies anywhere."""
         prior = origin.prior(entry_id.partition("/")[0])
         return max(0.0, prior) if entry_id in self._anywhere else prior
 
-    def _score(
-        self,
-        entry_id: str,
-        told: PassageEvidence | None,
-        *,
-        log: _ReadLog,
-    ) -> Scored:
-        hits, origin = log.hits, log.origin
-        own = hits.get(entry_id, [])
+    def _score(self, entry_id: str, words: PassageEvidence | None, *, log: _LogFacts) -> Scored:
+        own, origin, framework = log.hits.get(entry_id, []), log.origin, entry_id.partition("/")[0]
+        known = [Evidence("base", "", BASE), Evidence("origin", origin.name, self._prior(entry_id, origin))]
         rated = [(self._rates.log_odds(entry_id, hit.event), hit) for hit in own]
-        best, first = max(rated, key=lambda pair: pair[0], default=(0.0, None))
-        known = [
-            Evidence("base", "", BASE),
-            Evidence("origin", origin.name, self._prior(entry_id, origin)),
-        ]
-        if first:
-            known.append(Evidence("signature", first.text, best))
+        if rated:
+            best, hit = max(rated, key=lambda pair: pair[0])
+            known.append(Evidence("signature", hit.text, best))
         score = sum(each.log_odds for each in known)
-        unheard = told.by.unheard if told else 0.0
-        if told:
-            score += told.log_odds + told.by.against + unheard
-        rivals = [hit for other, theirs in hits.items() if own and other != entry_id for hit in theirs]
-        # Whether a signature of the entry is one that no other program prints: its author vouches for it.
-        telling = any(
-            not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
-            for hit in own
-        )
-        foreign = self._is_foreign(entry_id, origin)
-        anothers = foreign and origin.is_anothers(entry_id.partition("/")[0])
+        unheard = words.by.unheard if words else 0.0
+        if words:
+            score += words.log_odds + words.by.against + unheard
+        foreign = entry_id not in self._anywhere and origin.is_foreign(framework)
         confidence = _confidence(score, unheard, found=bool(own), foreign=foreign, troubled=log.troubled)
-        if telling:
+        if self._has_own_signature(entry_id, log):
             # Another entry explains the first failure of the log.
             secondary = bool(log.explain_root) and entry_id not in log.explain_root
             confidence = Confidence.LIKELY if foreign or secondary else Confidence.EXACT
-        return Scored(entry_id, score, confidence, known, own, told, anothers)
+        return Scored(
+            entry_id, score, confidence, known, own, words, foreign and origin.is_anothers(framework)
+        )
+
+    def _has_own_signature(self, entry_id: str, log: _LogFacts) -> bool:
+        """Whether a signature of the entry is one that no other program prints: its author vouches for it."""
+        own = log.hits.get(entry_id, ())
+        rivals = [hit for other, theirs in log.hits.items() if own and other != entry_id for hit in theirs]
+        return any(
+            not (hit.likely or self._rates.is_shared(hit.event) or any(rival.covers(hit) for rival in rivals))
+            for hit in own
+        )
 
 
 def _confidence(

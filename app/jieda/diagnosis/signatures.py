@@ -2,14 +2,14 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from jieda.anchors import AnchorIndex
 from jieda.entry import Signature
 from jieda.log.traceback import ParsedLog
-from jieda.signature import SignatureLine, SignatureSyntaxError, alike, compile_signature_line
+from jieda.signature import Shapes, SignatureLine, SignatureSyntaxError, alike, compile_signature_line
 
 MOST_PLACES = 64
 """Most places recorded of a signature line that has to be near others."""
@@ -90,7 +90,7 @@ class SignatureIndex:
             compiled
             for entry_id, own in signatures
             for place, signature in enumerate(own)
-            if (compiled := _compiled(entry_id, place, signature, numbers))
+            if (compiled := _compile(entry_id, place, signature, numbers))
         ]
         self._lines = tuple(numbers)
         self._numbers: dict[str, list[int]] = {}
@@ -111,44 +111,34 @@ class SignatureIndex:
         """
         texts = alike("\n".join(log.texts)).split("\n")
         before = tuple(log.processes.values())
-        places = {number: [Place(before[at.line], 0, 0)] for number, at in self._places(tuple(log.processes))}
-        for number, place in self._places(texts):
+        places = {
+            number: [Place(before[at.line], 0, 0)] for number, at in self._find_places(tuple(log.processes))
+        }
+        for number, place in self._find_places(texts):
             places.setdefault(number, []).append(place)
         if pasted and 1 < len(texts) <= WRAPPED_LINES:
             for glue in (" ", ""):
-                places |= {number: [place] for number, place in self._wrapped(places.keys(), texts, glue)}
-        tracebacks = _tracebacks(log)
-        return tuple(
-            self._hit(signature, chosen, places)
-            for signature in self._led(places)
-            if all(line in places for line in signature.all)
-            and not any(line in places for line in signature.unless)
-            if (chosen := _chosen([places[line] for line in signature.all], signature.near, log, tracebacks))
-        )
+                places |= {
+                    number: [place] for number, place in self._find_wrapped(places.keys(), texts, glue)
+                }
+        tracebacks = [(one.frames[0].number, one.line) for one in log.raised if one.frames]
+        hits = []
+        for number in sorted(number for line in places for number in self._led_by.get(line, ())):
+            one = self._signatures[number]
+            if places.keys() >= {*one.all} and places.keys().isdisjoint(one.unless):
+                chosen = _choose_places([places[line] for line in one.all], one.near, log, tracebacks)
+                if chosen:
+                    support = tuple(places[line][0] for line in one.any if line in places)
+                    text = " + ".join(self._lines[line].text for line in one.all)
+                    # The author wrote `any` lines to distinguish the entry's own logs from others.
+                    likely = one.likely or (bool(one.any) and not support)
+                    hits.append(SignatureHit(one.entry_id, one.place, text, chosen, support, likely))
+        return tuple(hits)
 
-    def _hit(
-        self, signature: _Compiled, chosen: tuple[Place, ...], places: Mapping[int, Sequence[Place]]
-    ) -> SignatureHit:
-        support = tuple(places[line][0] for line in signature.any if line in places)
-        return SignatureHit(
-            signature.entry_id,
-            signature.place,
-            " + ".join(self._lines[line].text for line in signature.all),
-            chosen,
-            support,
-            # The author wrote `any` lines to distinguish the entry's own logs from others.
-            likely=signature.likely or (bool(signature.any) and not support),
-        )
-
-    def _led(self, lines: Iterable[int]) -> Iterator[_Compiled]:
-        """Return the signatures whose first line is one of `lines`, in order."""
-        numbers = sorted(number for line in lines for number in self._led_by.get(line, ()))
-        return (self._signatures[number] for number in numbers)
-
-    def _places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
+    def _find_places(self, texts: Sequence[str]) -> Iterator[tuple[int, Place]]:
         """Yield the first place of each line, and further places of lines that have to be near others."""
         joined = "\n".join(texts).casefold()
-        anchored = self._anchored(joined)
+        anchored = self._anchored_lines(joined)
         starts = [0, *accumulate(len(text) + 1 for text in joined.split("\n"))] if anchored else []
         for number in anchored:
             line = self._lines[number]
@@ -161,11 +151,13 @@ class SignatureIndex:
                     wanted -= 1
                 at = joined.find(line.anchor, starts[index + 1])
 
-    def _anchored(self, folded: str) -> list[int]:
+    def _anchored_lines(self, folded: str) -> list[int]:
         """Return the lines whose anchor occurs in a case-folded text, in order."""
         return sorted(number for anchor in self._anchors.find(folded) for number in self._numbers[anchor])
 
-    def _wrapped(self, known: Container[int], texts: Sequence[str], glue: str) -> Iterator[tuple[int, Place]]:
+    def _find_wrapped(
+        self, known: Container[int], texts: Sequence[str], glue: str
+    ) -> Iterator[tuple[int, Place]]:
         """Yield lines other than the `known` ones that match once neighboring lines of the paste are joined."""
         stripped = [text.strip() for text in texts]
         starts = [0, *accumulate(len(text) + len(glue) for text in stripped)]
@@ -173,7 +165,7 @@ class SignatureIndex:
         folded = joined.casefold()
         if len(folded) != len(joined):
             return
-        for number in self._anchored(folded):
+        for number in self._anchored_lines(folded):
             line = self._lines[number]
             if number in known or len(line.anchor) < WRAPPED_ANCHOR:
                 continue
@@ -187,19 +179,13 @@ class SignatureIndex:
                 at = folded.find(line.anchor, starts[index + 1])
 
 
-def _compiled(
+def _compile(
     entry_id: str, place: int, signature: Signature, numbers: dict[SignatureLine, int]
 ) -> _Compiled | None:
     """Return None for a signature that `jieda check` rejects: the others must still work."""
     try:
-        every, some, against = (
-            [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
-            for lines, shapes in (
-                (signature.all, signature.shapes),
-                (signature.any, ()),
-                (signature.unless, ()),
-            )
-        )
+        every = _compile_lines(signature.all, signature.shapes)
+        some, against = _compile_lines(signature.any), _compile_lines(signature.unless)
     except SignatureSyntaxError:
         return None
     if not every:
@@ -211,6 +197,10 @@ def _compiled(
     return _Compiled(entry_id, place, first, second, third, likely, signature.near)
 
 
+def _compile_lines(lines: Iterable[str], shapes: Shapes = ()) -> list[SignatureLine]:
+    return [compile_signature_line(_MODULE.sub("", line), shapes) for line in lines]
+
+
 def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]) -> Place:
     """Return the part of a wrapped signature on its first line."""
     index = bisect_right(starts, span[0]) - 1
@@ -219,15 +209,11 @@ def _place_in(span: tuple[int, int], starts: Sequence[int], texts: Sequence[str]
     return Place(index, begin, min(len(texts[index]), begin + span[1] - span[0]))
 
 
-def _tracebacks(log: ParsedLog) -> list[tuple[int, int]]:
-    """Return the first and the last line of each traceback, in lines of the paste."""
-    return [(one.frames[0].number, one.line) for one in log.raised if one.frames]
-
-
-def _chosen(
+def _choose_places(
     places: Sequence[Sequence[Place]], near: int, log: ParsedLog, tracebacks: Iterable[tuple[int, int]]
 ) -> tuple[Place, ...]:
-    """Return one place for each line of a signature: the first ones, or ones near each other; empty if none are."""
+    """Return one place for each line of a signature: the first ones, or ones near each other; empty if none are.
+    `tracebacks`: first and last line of each, in lines of the paste."""
     if not near:
         return tuple(each[0] for each in places)
     for first in places[0]:
@@ -240,11 +226,3 @@ def _chosen(
         if all(inside):
             return tuple(each[0] for each in inside)
     return ()
-
-
-def owners(hits: Iterable[SignatureHit]) -> Mapping[str, list[SignatureHit]]:
-    """Group hits by entry."""
-    by_entry: dict[str, list[SignatureHit]] = {}
-    for hit in hits:
-        by_entry.setdefault(hit.entry_id, []).append(hit)
-    return by_entry

@@ -15,10 +15,9 @@ from typing import Protocol
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.library import Library, LibraryData
 from jieda.content.read.history import Change
-from jieda.diagnosis.collect import background_words
 from jieda.diagnosis.diagnose import Diagnoser
+from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
 from jieda.diagnosis.signatures import SignatureIndex
-from jieda.diagnosis.words import BackgroundFacts, CountedWords, DiagnosisData, WordReader
 from jieda.entry import Language, Sample
 from jieda.log_knowledge import Background
 from jieda.search.answers import SearchRequest

@@ -11,8 +11,7 @@ from jieda.content.read.directory import KnownFile, read_file
 from jieda.content.read.gather import ReadFile, Vocabulary
 from jieda.content.read.parse import ParsedFile, parse_file
 from jieda.content.read.state import Decisions, Prepared
-from jieda.diagnosis.collect import FactReader
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.facts import FactReader, WordReader
 from jieda.entry import Edition, Entry, Language
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Background

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jieda.content.read.corpus import Image
 from jieda.content.read.directory import Reading, content_hash
-from jieda.diagnosis.words import DiagnosisFacts
+from jieda.diagnosis.facts import DiagnosisFacts
 from jieda.disk import make_room, read_plain, write_aside
 from jieda.search.completion import (
     CompletionCandidate,

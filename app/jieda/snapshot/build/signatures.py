@@ -8,8 +8,7 @@ from itertools import chain
 from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
 from jieda.content.read.corpus import Corpus, SampleFile
 from jieda.content.read.state import ContentState
-from jieda.diagnosis.collect import Events, count_signatures, event_finder
-from jieda.diagnosis.words import SignatureCount
+from jieda.diagnosis.facts import Events, SignatureCount, count_signatures, event_finder
 from jieda.entry import Signature
 from jieda.log.formats import compile_formats
 from jieda.log_knowledge import Failures

@@ -11,7 +11,7 @@ import msgspec
 from jieda.content.read.corpus import FileOutline
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.state import EntryHead
-from jieda.diagnosis.words import SignatureCount
+from jieda.diagnosis.facts import SignatureCount
 from jieda.entry import Edition, Entry, Language, Problem, Signature
 
 Value = TypeVar("Value")

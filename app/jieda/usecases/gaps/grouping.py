@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jieda.analysis.token import TokenKind
-from jieda.diagnosis.words import Word, WordReader
+from jieda.diagnosis.facts import Word, WordReader
 from jieda.entry import Language
 from jieda.feedback import Awaited, Gap, GapCount, GapOutcome, GapSource
 from jieda.usecases.gaps.redact import PLACEHOLDER

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from jieda.content.library import Library
 from jieda.diagnosis.answers import Confidence
-from jieda.diagnosis.words import WordReader
+from jieda.diagnosis.facts import WordReader
 from jieda.entry import Language, Problem, Summary
 from jieda.feedback import (
     Awaited,

@@ -20,7 +20,7 @@ from jieda.content.authoring.writing import (
 from jieda.content.check.findings import Matches, SignatureFinder, SignatureHolders
 from jieda.content.read.load import Loaded
 from jieda.content.read.parse import UnservableError, decode
-from jieda.diagnosis.collect import Events, event_finder
+from jieda.diagnosis.facts import Events, event_finder
 from jieda.drafting.guesses import SlugAllocator, is_specific
 from jieda.entry import Kind, Language, Signature
 from jieda.errors import AuthoringError, GitError

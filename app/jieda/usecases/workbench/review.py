@@ -16,8 +16,8 @@ from jieda.content.read.gather import in_order
 from jieda.content.read.load import Loaded
 from jieda.content.read.state import ContentState
 from jieda.diagnosis.answers import Confidence, Match
-from jieda.diagnosis.collect import FactReader, count_signatures, event_finder
 from jieda.diagnosis.diagnose import Diagnoser, with_entry
+from jieda.diagnosis.facts import FactReader, count_signatures, event_finder
 from jieda.entry import Edition, Entry, Language, Problem, Summary
 from jieda.search.answers import SearchRequest
 from jieda.signature import literal_text
