@@ -156,7 +156,7 @@ class ReadQuestion(EntryQuestion):
     """Arguments of `read`."""
 
     id: EntryId = Field(
-        description="Id of the entry, <framework>/<slug>, as `diagnose`, `search` and `list` give it.",
+        description="Id of the entry, <framework>/<slug>, as `diagnose`, `search` and `list` give it."
     )
     section: Annotated[str, BeforeValidator(_lower)] = Field(
         "",

@@ -112,9 +112,7 @@ class Remote:
     def fetch(self, url: str, body: bytes | None = None, *, sent: str = TEXT) -> tuple[str, Message]:
         """Return the text and the headers of the server's answer. Raises RemoteError."""
         request = urllib.request.Request(  # noqa: S310 - http and https only, as `at` has checked
-            self.urls.absolute(url),
-            data=body,
-            headers={"Content-Type": sent} if body is not None else {},
+            self.urls.absolute(url), data=body, headers={"Content-Type": sent} if body is not None else {}
         )
         try:
             with urllib.request.urlopen(request, timeout=SECONDS) as response:  # noqa: S310 - see above

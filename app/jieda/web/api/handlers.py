@@ -2,8 +2,8 @@
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import Query
@@ -51,7 +51,6 @@ JSON, MARKDOWN, TEXT = "application/json", "text/markdown", "text/plain"
 MOST_OUTCOME = 4096
 """Bytes of a reported outcome."""
 ApiHandler = Callable[..., Awaitable[Response]]
-Item = TypeVar("Item")
 
 
 def shaper(request: Request, snapshot: Snapshot, lang: Language) -> Shaper:
@@ -201,61 +200,41 @@ def moved(request: Request, to: MovedTo, *, markdown: bool) -> Response:
     return RedirectResponse(site_of(request).urls.api_entry(to.id, markdown=markdown) + query, 308)
 
 
-async def listed(  # noqa: PLR0913, PLR0917 - one parameter for each thing that lists differ in
-    request: Request,
-    snapshot: Snapshot,
-    parameters: ListParameters,
-    whole: type[schemas.Page],
-    found: Sequence[Item],
-    shown: Callable[[Shaper, Item], BaseModel],
-) -> Response:
-    """Respond with the requested window of a list: each item shaped by `shown`, the whole as model `whole`."""
-    lang = api_language(request)
-    shape = shaper(request, snapshot, lang)
-    fields = {
-        "items": [shown(shape, each) for each in parameters.window().of(found)],
-        "total": len(found),
-        "limit": parameters.limit,
-        "offset": parameters.offset,
-        "generation": snapshot.generation,
-    }
-    return await json_answer(request, whole.model_validate(fields), lang)
+def list_fields(parameters: ListParameters, total: int, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the fields of a list beside its items."""
+    window = {"limit": parameters.limit, "offset": parameters.offset}
+    return window | {"total": total, "generation": snapshot.generation}
 
 
-def tag_list(facet: str, whole: type[schemas.Page]) -> ApiHandler:
-    """Create a handler that lists the tags of a facet with names, descriptions and counts, as model `whole`."""
+def tag_list(facet: str, model: type[schemas.Page]) -> ApiHandler:
+    """Create a handler that lists the tags of a facet with names, descriptions and counts."""
 
     async def tags(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
-        snapshot = site_of(request).service.current()
-        found = all_tags(snapshot.library, facet)
-        return await listed(
-            request, snapshot, parameters, whole, found, lambda shape, each: shape.tag(facet, each)
-        )
+        snapshot, lang = site_of(request).service.current(), api_language(request)
+        shape, found = shaper(request, snapshot, lang), all_tags(snapshot.library, facet)
+        items = [shape.tag(facet, each) for each in parameters.window().of(found)]
+        page = model.model_validate({"items": items, **list_fields(parameters, len(found), snapshot)})
+        return await json_answer(request, page, lang)
 
     return tags
 
 
 async def problems(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List what is wrong in the content files, as `jieda check` reports it, but for what tells of drafts."""
-    snapshot, whole = site_of(request).service.current(), schemas.ContentProblemList
+    snapshot = site_of(request).service.current()
     found = snapshot.library.open_problems
-    return await listed(
-        request, snapshot, parameters, whole, found, lambda _, each: schemas.ContentProblem.of(each)
-    )
+    items = tuple(map(schemas.ContentProblem.of, parameters.window().of(found)))
+    page = schemas.ContentProblemList(items=items, **list_fields(parameters, len(found), snapshot))
+    return await json_answer(request, page, api_language(request))
 
 
 async def translations(request: Request, parameters: Annotated[ListParameters, Query()]) -> Response:
     """List, for every entry, which editions are present, missing or older than their twin."""
-    snapshot, whole = site_of(request).service.current(), schemas.TranslationList
-    summary = snapshot.library.summary
-    return await listed(
-        request,
-        snapshot,
-        parameters,
-        whole,
-        snapshot.library.ids,
-        lambda shape, each: shape.translation(summary(each)),
-    )
+    snapshot, lang = site_of(request).service.current(), api_language(request)
+    shape, library = shaper(request, snapshot, lang), snapshot.library
+    items = tuple(shape.translation(library.summary(each)) for each in parameters.window().of(library.ids))
+    page = schemas.TranslationList(items=items, **list_fields(parameters, len(library.ids), snapshot))
+    return await json_answer(request, page, lang)
 
 
 async def reload_content(request: Request) -> Response:
@@ -275,14 +254,8 @@ async def reload_content(request: Request) -> Response:
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
     outcome = await run_sync(site.knowledge.spread, built)
     site.metrics.reloads.labels("changed" if outcome.changed else "unchanged").inc()
-    shape = schemas.Reloaded(
-        changed=outcome.changed,
-        generation=outcome.generation,
-        workers=outcome.workers,
-        behind=outcome.behind,
-    )
-    headers = {"Cache-Control": "no-store"}
-    return Response(shape.model_dump_json(), media_type=JSON, headers=headers)
+    reloaded = schemas.Reloaded.model_validate(outcome, from_attributes=True)
+    return Response(reloaded.model_dump_json(), media_type=JSON, headers={"Cache-Control": NO_STORE})
 
 
 def check_token(authorization: str, token: str) -> None:

@@ -2,7 +2,7 @@
 always right."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import chain
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
 
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Language
@@ -155,8 +156,8 @@ def complete(operation: Json, route: ApiRoute, example: Json) -> None:
     for parameter in parameters:
         if parameter["name"] in example.get("parameters", {}):
             parameter["example"] = example["parameters"][parameter["name"]]
-    if body := BODIES.get(route.operation):
-        operation["requestBody"] = body(example)
+    if model := BODIES.get(route.operation):
+        operation["requestBody"] = request_body(model, example)
     if route.operation == "reload":
         operation["security"] = [{"token": []}]
 
@@ -171,27 +172,26 @@ def refusal(status: int) -> Json:
     }
 
 
-def diagnose_body(example: Json) -> Json:
-    """Describe the two forms in which a log can be sent."""
-    as_json: Json = {"schema": {"$ref": REFERENCE.format(model="DiagnoseBody")}}
+BODIES: Mapping[str, type[BaseModel]] = {
+    "diagnose": DiagnoseBody,
+    "diagnose_text": DiagnoseBody,
+    "report_outcome": OutcomeBody,
+}
+"""Models of request bodies by operation."""
+
+
+def request_body(model: type[BaseModel], example: Json) -> Json:
+    """Describe a JSON body, or the two forms in which a log can be sent."""
+    as_json: Json = {"schema": {"$ref": REFERENCE.format(model=model.__name__)}}
     if "body" in example:
         as_json["example"] = example["body"]
-    # Any media type but JSON is a raw log. Generators support this one; few support text/plain.
-    raw: Json = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
-    return {"required": True, "content": {"application/json": as_json, "application/octet-stream": raw}}
-
-
-def outcome_body(_example: Json) -> Json:
-    """Describe the body that reports the outcome of an entry."""
-    said: Json = {"schema": {"$ref": REFERENCE.format(model="OutcomeBody")}}
-    return {"required": True, "content": {"application/json": said}}
-
-
-BODIES: Mapping[str, Callable[[Json], Json]] = {
-    "diagnose": diagnose_body,
-    "diagnose_text": diagnose_body,
-    "report_outcome": outcome_body,
-}
+    content = {"application/json": as_json}
+    if model is DiagnoseBody:
+        # Any media type but JSON is a raw log. Generators support this one; few support text/plain.
+        content["application/octet-stream"] = {
+            "schema": {"type": "string", "format": "binary", "minLength": 1}
+        }
+    return {"required": True, "content": content}
 
 
 def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
@@ -205,14 +205,17 @@ def examples(site: Site, snapshot: Snapshot) -> dict[str, Json]:
         return {}
     shape = site.shapers.of(snapshot, Language.EN)
     title = chosen.edition(Language.EN).title
-    request = SearchRequest(text=title, limit=1)
-    searched = {} if snapshot.searcher.waits else {"answer": _searched(shape, request, snapshot)}
+    search: Json = {"parameters": {"q": title}}
+    if not snapshot.searcher.waits:
+        request = SearchRequest(text=title, limit=1)
+        diagnosis, answer = searched(snapshot, request)
+        search["answer"] = shape.search(Found(request, answer, snapshot, diagnosis)).model_dump(mode="json")
     read = ReadEntry(chosen, library.summary(chosen.id), library.related(chosen.id))
     completions = snapshot.completer.complete(title[:8], Language.EN, 3)
     named = {"framework": chosen.framework, "slug": chosen.slug}
     markdown = reading_form(chosen.edition(Language.EN), chosen.validity, shape.t)
     return {
-        "search": {"parameters": {"q": title}, **searched},
+        "search": search,
         "suggest": {
             "parameters": {"q": title[:8]},
             "answer": [shape.completion(each).model_dump(mode="json") for each in completions],
@@ -237,11 +240,6 @@ def diagnosis_examples(shape: Shaper, snapshot: Snapshot, entry: Entry) -> dict[
         "diagnose": {"body": body, "answer": shape.diagnosis(answer).model_dump(mode="json")},
         "diagnose_text": {"body": body, "text": told},
     }
-
-
-def _searched(shape: Shaper, request: SearchRequest, snapshot: Snapshot) -> object:
-    found, answer = searched(snapshot, request)
-    return shape.search(Found(request, answer, snapshot, found)).model_dump(mode="json")
 
 
 def choose(library: Library) -> Entry | None:

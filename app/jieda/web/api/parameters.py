@@ -49,9 +49,7 @@ def _language(value: object) -> Language:
 
 
 AskedLanguage = Annotated[
-    Language,
-    BeforeValidator(_language),
-    WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN}),
+    Language, BeforeValidator(_language), WithJsonSchema({"type": "string", "pattern": LANGUAGE_PATTERN})
 ]
 Tags = Annotated[list[str], Field(max_length=MAX_TAGS)]
 Framework = Annotated[str, Path(description="Framework of the entry: what its id begins with.")]

@@ -31,18 +31,10 @@ BEGINNING = 8
 
 
 @dataclass(frozen=True, slots=True)
-class CurlLine:
-    """An example command and its description."""
-
-    what: str
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
 class DocsView:
-    """The view of `docs.html`."""
+    """The view of `docs.html`. `lines` are example commands, each after its description."""
 
-    lines: tuple[CurlLine, ...]
+    lines: tuple[tuple[str, str], ...]
     routes: tuple[ApiRoute, ...]
     openapi: str
     bundle: str
@@ -79,7 +71,7 @@ async def docs(request: Request) -> Response:
     return await respond(request, page, "text/html", lang=context.lang, vary=vary, headers=headers)
 
 
-def _lines(context: PageContext) -> Iterator[CurlLine]:
+def _lines(context: PageContext) -> Iterator[tuple[str, str]]:
     """Return five commands with this server's address."""
     urls = context.urls
     host = origin(context)
@@ -92,7 +84,7 @@ def _lines(context: PageContext) -> Iterator[CurlLine]:
         "markdown": f"curl {host}{urls.api_entry(entry, markdown=True)}",
         "suggest": f"curl -G --data-urlencode {quote(f'q={beginning}')} {host}{urls.api_suggest()}",
     }
-    return (CurlLine(context.t(f"docs.curl.{name}"), command) for name, command in commands.items())
+    return ((context.t(f"docs.curl.{name}"), command) for name, command in commands.items())
 
 
 def _sample(context: PageContext) -> tuple[str, str]:

@@ -19,7 +19,6 @@ from jieda.presentation.validity_text import applies_to_text
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.layout import Alternate, Brand
 from jieda.web.pages.parts import name_of
-from jieda.web.site import Site
 
 ITEMS = 50
 ENTRIES_A_PART = 200
@@ -40,39 +39,23 @@ class FeedItem:
     categories: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FeedView:
-    """The view of `feed.xml`. Addresses are absolute where the base URL is known."""
-
-    id: str
-    lang: str
-    title: str
-    subtitle: str
-    url: str
-    home: str
-    updated: str
-    author: str
-    items: tuple[FeedItem, ...]
-
-
 def feed(context: PageContext) -> str:
     """Render the feed in a language: the entries that have an edition in it."""
     lang = context.lang
     held = context.library.published(lang)[:ITEMS]
     latest = held[0].editions[lang].updated if held else date(1970, 1, 1)
     whole = (context.library.entry(each.id) for each in held)
-    view = FeedView(
+    return context.site.renderer.render(
+        "feed.xml",
+        lang,
+        t=context.t,
         id=f"urn:jieda:feed:{lang}",
-        lang=lang.tag,
-        title=context.t("feed.title"),
-        subtitle=context.t("feed.subtitle"),
+        tag=lang.tag,
         url=context.urls.absolute(context.urls.feed(lang)),
         home=context.urls.absolute(context.urls.home(lang)),
         updated=_instant(latest),
-        author=context.t("site.name"),
-        items=tuple(_item(context, entry, entry.editions[lang]) for entry in whole if entry),
+        items=[_item(context, entry, entry.editions[lang]) for entry in whole if entry],
     )
-    return context.site.renderer.render("feed.xml", lang, view=view)
 
 
 def _item(context: PageContext, entry: Entry, edition: Edition) -> FeedItem:
@@ -101,30 +84,18 @@ def _instant(day: date) -> str:
     return datetime.combine(day, time(), UTC).isoformat().replace("+00:00", "Z")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSearchView:
-    """The view of `opensearch.xml`; addresses are absolute."""
-
-    name: str
-    description: str
-    lang: str
-    icon: str
-    search: str
-    self: str
-
-
 def opensearch(context: PageContext) -> str:
     """Render the OpenSearch description as XML."""
     urls, lang = context.urls, context.lang
-    view = OpenSearchView(
-        name=context.t("opensearch.name"),
-        description=context.t("opensearch.description"),
-        lang=lang.tag,
+    return context.site.renderer.render(
+        "opensearch.xml",
+        lang,
+        t=context.t,
+        tag=lang.tag,
         icon=urls.absolute(Brand.of(context).icon),
         search=urls.absolute(urls.search(lang)),
-        self=urls.absolute(urls.opensearch(lang)),
+        own_address=urls.absolute(urls.opensearch(lang)),
     )
-    return context.site.renderer.render("opensearch.xml", lang, view=view)
 
 
 ENTRIES_A_FILE = 20_000
@@ -139,24 +110,33 @@ class SitemapPage:
     alternates: tuple[Alternate, ...]
 
 
-def sitemap(site: Site, library: Library) -> str:
+def robots(context: PageContext) -> str:
+    """Allow everything except endless combinations of filters."""
+    urls = context.urls
+    closed = [filtered(lang) for lang in Language for filtered in (urls.search, urls.entries)]
+    known = [f"\nSitemap: {urls.absolute(urls.sitemap())}"] if urls.base_url else []
+    return "\n".join(["User-agent: *", *(f"Disallow: {path}?" for path in closed), *known, ""])
+
+
+def sitemap(context: PageContext) -> str:
     """Render the sitemap as XML, or the index of its parts."""
-    parts = part_count(library)
+    parts = sitemap_parts(context.library)
     if parts == 1:
-        return sitemap_part(site, library, 1)
-    addresses = tuple(site.urls.absolute(site.urls.sitemap_part(number + 1)) for number in range(parts))
-    return site.renderer.render("sitemaps.xml", Language.EN, view=addresses)
+        return sitemap_part(context, 1)
+    addresses = [context.urls.absolute(context.urls.sitemap_part(number + 1)) for number in range(parts)]
+    return context.site.renderer.render("sitemaps.xml", context.lang, addresses=addresses)
 
 
-def part_count(library: Library) -> int:
+def sitemap_parts(library: Library) -> int:
     """Return the number of sitemap files."""
     return max(1, -(-len(library) // ENTRIES_A_FILE))
 
 
-def sitemap_part(site: Site, library: Library, number: int) -> str:
+def sitemap_part(context: PageContext, number: int) -> str:
     """Render part `number`, from 1, as XML."""
-    pages = chain(_general(site.urls, library) if number == 1 else (), _entries(site.urls, library, number))
-    return site.renderer.render("sitemap.xml", Language.EN, view=pages)
+    urls, library = context.urls, context.library
+    pages = chain(_general(urls, library) if number == 1 else (), _entries(urls, library, number))
+    return context.site.renderer.render("sitemap.xml", context.lang, pages=pages)
 
 
 def _general(urls: Urls, library: Library) -> Iterator[SitemapPage]:
