@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jieda.agents import extra, tools
+from jieda.agents import tools
 from jieda.agents.answering import Context
 from jieda.agents.opening import FILE, INITIALIZE, INITIALIZED, LIST_TOOLS, PING
+from jieda.agents.protocol import serve_stdio
 from jieda.client.remote import Remote
 from jieda.locales.translations import Translations
 
@@ -63,7 +64,7 @@ def of_sdk(version: str) -> dict[str, Any]:
     """What the SDK answers, with the name of the site left open."""
     talk = Talk(beginning(version))
     context = Context(Remote.at("http://127.0.0.1:9"), Translations.load().words)
-    asyncio.run(extra.serve_stdio(context, talk, talk))  # type: ignore[arg-type] # lines in and out
+    asyncio.run(serve_stdio(context, talk))  # type: ignore[arg-type] # lines in and out
     hello, listed = (answer["result"] for answer in talk.answers)
     return {INITIALIZE: hello | {"instructions": tools.INSTRUCTIONS}, LIST_TOOLS: listed}
 

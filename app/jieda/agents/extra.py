@@ -13,10 +13,6 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from jieda.agents.answering import Context
-from jieda.agents.installed import require
-from jieda.agents.opening import OpenedAnswers, OpenedLines
-
-PROTOCOL = "jieda.agents.protocol"
 
 
 class Endpoint(Protocol):
@@ -31,19 +27,6 @@ class Endpoint(Protocol):
 
 def http_endpoint(context_of: Callable[[Request], Context], most_bytes: int) -> Endpoint:
     """Create the endpoint for bodies of up to `most_bytes`; `context_of` gives each request's context. Takes a second
-    the first time. Raises ExtraMissing."""
-    require()
-    endpoint: Endpoint = import_module(PROTOCOL).HttpEndpoint(context_of, most_bytes)
+    the first time."""
+    endpoint: Endpoint = import_module("jieda.agents.protocol").HttpEndpoint(context_of, most_bytes)
     return endpoint
-
-
-def load() -> None:
-    """Import the SDK now. Raises ExtraMissing."""
-    require()
-    import_module(PROTOCOL)
-
-
-async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
-    """Process input lines until their end. Raises ExtraMissing."""
-    load()
-    await import_module(PROTOCOL).serve_stdio(context, read, write)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from jieda.agents import questions, tools
 from jieda.agents.answering import Context
-from jieda.entry import Language
 from jieda.presentation.brand import short_name
 
 Arguments = Mapping[str, str]
@@ -36,7 +35,9 @@ LANG = Argument("lang", "en or zh; by default the language of what you send.")
 
 async def explain(context: Context, given: Arguments) -> str:
     """Diagnose the log here; the prompt contains only those of its lines that support a match."""
-    asked = questions.DiagnoseQuestion.model_validate({"text": given["log"], "lang": _language(given)})
+    asked = questions.DiagnoseQuestion.model_validate(
+        {"text": given["log"], "lang": questions.known_language(given.get("lang", ""))}
+    )
     outcome = await tools.call(context, "diagnose", {"text": asked.text, "lang": asked.spoken.value})
     return context.words(asked.spoken)(
         "agents.prompt.explain", answer=outcome.text, site=short_name(context.site(), asked.spoken)
@@ -45,15 +46,12 @@ async def explain(context: Context, given: Arguments) -> str:
 
 async def write(context: Context, given: Arguments) -> str:
     """Describe the format of an entry and the commands that check it."""
-    asked = questions.SearchQuestion.model_validate({"query": given["question"], "lang": _language(given)})
+    asked = questions.SearchQuestion.model_validate(
+        {"query": given["question"], "lang": questions.known_language(given.get("lang", ""))}
+    )
     return context.words(asked.spoken)(
         "agents.prompt.write", question=asked.query, site=short_name(context.site(), asked.spoken)
     )
-
-
-def _language(given: Arguments) -> Language | None:
-    asked = given.get("lang", "")[:2].lower()
-    return Language(asked) if asked in set(Language) else None
 
 
 PROMPTS: tuple[Prompt, ...] = (

@@ -1,10 +1,10 @@
 """The only module that imports the MCP SDK: our tools, resources and prompts in its types.
 
-The SDK is an optional extra: other modules import `jieda.agents.extra`.
+The SDK is an optional extra: other modules import this one only where it is installed.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import IO, Any, cast
 
 import anyio
@@ -21,7 +21,8 @@ from starlette.types import Receive, Scope, Send
 from jieda.agents import prompts, resources, tools
 from jieda.agents.answering import Context
 from jieda.agents.answers import schema_of
-from jieda.agents.opening import OpenedAnswers, OpenedLines
+from jieda.agents.opening import Opening
+from jieda.agents.questions import parse_address
 from jieda.entry import Language
 from jieda.errors import JiedaError
 from jieda.presentation import fence
@@ -90,13 +91,14 @@ class Handlers:
         self, call: Call, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Return a whole entry inside a fence."""
-        context, named = self._context_of(call.request), resources.parse(str(params.uri))
+        context, named = self._context_of(call.request), parse_address(str(params.uri))
         if named is None:
             raise MCPError(types.INVALID_PARAMS, resources.NONE_SUCH, {"uri": str(params.uri)})
+        entry_id, lang = named
         try:
-            entry = await context.client.read(named.entry_id, named.lang)
+            entry = await context.client.read(entry_id, lang)
         except JiedaError as error:
-            raise await _failed(context, error, named.lang, str(params.uri)) from error
+            raise await _failed(context, error, lang, str(params.uri)) from error
         text = f"# {entry.title}\n\n{entry.markdown.strip()}"
         text = fence.drawn(text).around(entry.id, text)
         contents = types.TextResourceContents(uri=str(params.uri), mime_type=resources.MEDIA_TYPE, text=text)
@@ -189,15 +191,12 @@ def introduce(server: Server[Any], context: Context) -> None:
     server.instructions = tools.INSTRUCTIONS.replace("{site}", short_name(site, Language.EN))
 
 
-async def serve_stdio(context: Context, read: OpenedLines, write: OpenedAnswers) -> None:
-    """Process input lines until their end."""
+async def serve_stdio(context: Context, opening: Opening) -> None:
+    """Process the lines of a client until their end."""
     server = server_of(lambda _: context)
     introduce(server, context)
-    lines, answers = (
-        cast("IO[str]", read),
-        cast("IO[str]", write),
-    )  # nothing else of the file interface is used
-    async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(answers)) as (received, sent):
+    lines = anyio.wrap_file(cast("IO[str]", opening))  # nothing else of the file interface is used
+    async with stdio_server(lines, lines) as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 
@@ -210,11 +209,9 @@ class HttpEndpoint:
             self._server, json_response=True, stateless=True, max_request_body_size=most_bytes
         )
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Handle requests while this context is open. To be entered once."""
-        async with self._manager.run():
-            yield
+        return self._manager.run()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request whose host, origin and size have been checked."""

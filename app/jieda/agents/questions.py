@@ -11,8 +11,6 @@ from jieda.feedback import TriedOutcome
 from jieda.han import count_han, has_han
 from jieda.taxonomy import Filters
 
-RESOURCES = "jieda://entry/"
-"""Prefix of resource addresses; the id follows."""
 MAX_TAGS = 10
 MAX_OFFSET = 10_000
 MAX_ENTRIES = 1_000_000
@@ -39,6 +37,25 @@ def _list(value: object) -> object:
 def _lower(value: object) -> object:
     """Lowercase a value: models write enum values like names."""
     return value.lower() if isinstance(value, str) else value
+
+
+def known_language(tag: str) -> Language | None:
+    """Return the language that a tag such as `zh-CN` names; None for any but ours."""
+    return next((lang for lang in Language if lang == tag[:2].lower()), None)
+
+
+def parse_address(uri: str) -> tuple[str, Language] | None:
+    """Return the id and the language that the address of a resource names, such as `jieda://entry/roll/a?lang=zh`; None
+    for any other text."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # a malformed host, such as a single bracket
+        return None
+    path = re.fullmatch(r"/([^/]+)/([^/]+)", parts.path)
+    if parts.scheme != "jieda" or parts.netloc != "entry" or path is None:
+        return None
+    lang = known_language(parse_qs(parts.query).get("lang", [""])[0])
+    return f"{unquote(path[1])}/{unquote(path[2])}", lang or Language.EN
 
 
 Lang = Annotated[
@@ -145,11 +162,8 @@ class EntryQuestion(Question):
     @classmethod
     def _addressed(cls, asked: Any) -> Any:
         address = asked.get("id") if isinstance(asked, dict) else None
-        if not isinstance(address, str) or not address.startswith(RESOURCES):
-            return asked
-        parts = urlsplit(address)
-        lang = asked.get("lang") or parse_qs(parts.query).get("lang", [""])[0]
-        return asked | {"id": unquote(parts.path[1:]), "lang": lang}
+        named = parse_address(address) if isinstance(address, str) else None
+        return asked | {"id": named[0], "lang": asked.get("lang") or named[1]} if named else asked
 
 
 class ReadQuestion(EntryQuestion):

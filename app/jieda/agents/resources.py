@@ -1,8 +1,6 @@
 """Entries as resources: `jieda://entry/<framework>/<slug>`, with `?lang=` for a language."""
 
-import re
-from dataclasses import dataclass
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import quote
 
 from jieda.agents.answering import Context
 from jieda.client.client import Client
@@ -22,28 +20,6 @@ MOST_PAGES = 20
 """Pages of entries that a completion searches."""
 MOST_VALUES = 100
 """Completion values that the protocol allows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A parsed resource address."""
-
-    entry_id: str
-    lang: Language
-
-
-def parse(uri: str) -> Address | None:
-    """Parse a resource address; None for any other address."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:  # a malformed host, such as a single bracket
-        return None
-    path = re.fullmatch(r"/([^/]+)/([^/]+)", parts.path)
-    if parts.scheme != "jieda" or parts.netloc != "entry" or path is None:
-        return None
-    asked = parse_qs(parts.query).get("lang", ["en"])[0][:2].lower()
-    lang = Language(asked) if asked in set(Language) else Language.EN
-    return Address(f"{unquote(path[1])}/{unquote(path[2])}", lang)
 
 
 def address(entry_id: str) -> str:

@@ -48,7 +48,7 @@ def command(url: str, directories: tuple[Path, ...]) -> None:
 
         opening = Opening(read, write, partial(named, site_of(url, directories)))
         opening.answer(lambda: bool(loading.cache_info().currsize) and loading().done(), loading)
-        loading().result()(opening.lines(), opening.answers())
+        loading().result()(opening)
 
 
 def site_of(url: str, directories: tuple[Path, ...]) -> SiteTexts:

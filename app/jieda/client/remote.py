@@ -34,7 +34,8 @@ T = TypeVar("T", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A `Client` of the server at `urls`. Requests wait in threads and do not block the event loop."""
+    """A `Client` of the server at `urls`. Requests wait in threads and do not block the event loop; whatever goes wrong
+    with them is a RemoteError."""
 
     urls: Urls
 
@@ -46,13 +47,11 @@ class Remote:
         return cls(Urls(base_url=address.rstrip("/")))
 
     async def diagnose(self, text: str, lang: Language, framework: str) -> schemas.ApiDiagnosis:
-        """Raises RemoteError."""
         body = text.encode("utf-8", "replace")
         url = self.urls.api_diagnose(lang=lang.value, framework=framework)
         return await self._ask(schemas.ApiDiagnosis, url, body)
 
     async def search(self, request: SearchRequest) -> schemas.SearchResult:
-        """Raises RemoteError."""
         url = self.urls.api_search(
             **filter_parameters(request.text[:MOST_QUERY], request.filters),
             lang=request.lang.value,
@@ -63,13 +62,11 @@ class Remote:
         return await self._ask(schemas.SearchResult, url)
 
     async def read(self, entry_id: str, lang: Language) -> schemas.ApiEntry:
-        """Raises RemoteError."""
         return await self._ask(schemas.ApiEntry, self.urls.api_entry(entry_id, lang=lang.value))
 
     async def entries(
         self, filters: Filters, lang: Language, window: Window, since: date | None = None
     ) -> schemas.SummaryList:
-        """Raises RemoteError."""
         url = self.urls.api_entries(
             **filter_parameters("", filters),
             lang=lang.value,
@@ -80,7 +77,6 @@ class Remote:
         return await self._ask(schemas.SummaryList, url)
 
     async def tags(self, facet: str, lang: Language) -> tuple[schemas.ApiTag, ...]:
-        """Raises RemoteError."""
         found: list[schemas.ApiTag] = []
         while True:
             url = self.urls.api_tags(facet, lang=lang.value, limit=PAGE, offset=len(found))
@@ -92,7 +88,6 @@ class Remote:
     async def report(
         self, entry_id: str, lang: Language, outcome: TriedOutcome, text: str
     ) -> schemas.Reported:
-        """Raises RemoteError."""
         said = {"id": entry_id, "lang": lang.value, "outcome": outcome.value, "text": text}
         url, body = self.urls.api_outcomes(), json.dumps(said).encode()
         return await self._ask(schemas.Reported, url, body, sent=JSON)

@@ -26,7 +26,6 @@ class HostingPath:
     root_path: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Set `root_path` and add the prefix to the path where it is missing."""
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
             if not self.covers(scope["path"]):
@@ -46,7 +45,6 @@ class HostNames:
     allowed: tuple[str, ...]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass requests with an accepted host through."""
         if scope["type"] != "http" or self.accepts(scope):
             await self.app(scope, receive, send)
         else:

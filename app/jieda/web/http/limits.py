@@ -164,7 +164,6 @@ class RateLimits:
         self._pauses = cycle(PAUSES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass requests within the limits through."""
         kind = kind_of(scope) if scope["type"] == "http" and self._buckets else None
         address = address_of(scope) if kind else None
         if kind is None or (address and address.is_loopback):

@@ -70,7 +70,6 @@ class Repeats:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond from the cache, or pass the request on."""
         digest = _key(scope)
         site = site_of(Request(scope)) if digest else None
         if site is None or not site.knowledge.ready:
@@ -203,7 +202,6 @@ class Observe:
     metrics: Metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Measure the response as it passes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -257,7 +255,6 @@ class HeadAsGet:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Rewrite HEAD; pass every other method through."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
@@ -279,7 +276,6 @@ class SecurityHeaders:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add missing headers at the start of the response."""
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -306,7 +302,6 @@ class CrossOrigin:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Apply CORS to the paths that other sites may use."""
         path = own_path(scope) if scope["type"] == "http" else ""
         is_open = path.startswith(f"{paths.API}/") or path == ELEMENT
         await (self._open if is_open else self._app)(scope, receive, send)
@@ -319,7 +314,6 @@ class CatchAll:
     app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the application's response on, or send a 500."""
         started = False
 
         async def watched(message: Message) -> None:
