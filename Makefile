@@ -99,7 +99,7 @@ fuzz: install ## Give nonsense to everything that reads what others write (ARGS,
 attacks: install ## Take another reader's turn in ten ways; what he sees of it is printed (ARGS, see trials/attacks.py)
 	$(BIN)/python -m trials.attacks $(ARGS)
 
-week: install ## Ask for a week in some minutes, partly in vain; the report must name what is missing (ARGS, see trials/week.py)
+week: install ## A week of questions in some minutes, part of them without an answer; the report must name what is missing (ARGS, see trials/week.py)
 	$(BIN)/python -m trials.week $(ARGS)
 
 # uv has an environment of its own: it resolves for every platform, which pip cannot, and nothing else needs it. Extras are

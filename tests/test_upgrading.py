@@ -76,7 +76,7 @@ def test_the_recipes_bring_votes_and_gaps_back(inside: Serving, tmp_path: Path) 
         environ = os.environ | {"DATA": str(data)}
         subprocess.run(["sh", "-eu", "-c", recipe], cwd=tmp_path, env=environ, check=True)
 
-    # While it serves. What was asked in vain is written a moment later, by and by.
+    # While it serves. An unanswered question is written a moment later.
     with inside(content, data=str(server.data), gaps="1"):
         follow(blocks[0], server.data)
     kept = counts(tmp_path / "backup")

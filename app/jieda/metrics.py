@@ -63,7 +63,7 @@ COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "gaps": (
         "jieda_gaps",
-        "Questions asked in vain: kept, dropped (too many at once), unreadable (no word of them may be kept), "
+        "Unanswered questions: kept, dropped (too many at once), unreadable (no word of them may be kept), "
         "lost (the disk took none).",
         ("outcome",),
     ),

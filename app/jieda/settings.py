@@ -120,9 +120,7 @@ class Settings:
         False,
         "Let the workbench write entries into the content directory and commit them; needs the token or the header.",
     )
-    gaps: bool = row(
-        False, "Keep what was asked in vain, redacted, and count what was read; see docs/maintaining.md."
-    )
+    gaps: bool = row(False, "Keep unanswered questions, redacted, and count reads; see docs/maintaining.md.")
     gaps_days: int = row(90, "Days after which that is forgotten.", 1, 3650)
     gaps_megabytes: int = row(16, "Megabytes that it may take; what is rarest goes first.", 1, 1024)
     log_format: Literal["text", "json"] = row("text", "Log lines as text or json.")

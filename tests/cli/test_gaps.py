@@ -70,7 +70,7 @@ def test_empty_and_off_are_said_and_what_is_forgotten_is_gone(tmp_path: Path) ->
     assert run(tmp_path, "--forget").returncode == 0
     printed = run(tmp_path)
     assert printed.returncode == 1
-    assert "Nothing was asked in vain" in printed.stdout
+    assert "No unanswered question" in printed.stdout
     assert "JIEDA_GAPS is 0" in printed.stderr
     assert "导出".encode() not in (tmp_path / "data" / "gaps-1.sqlite").read_bytes()
 

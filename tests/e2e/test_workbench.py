@@ -97,7 +97,7 @@ def test_whoever_asks_finds_the_answer_behind_their_link(
 
     page = open_bench("/en/maintain")
     gap = page.locator(".gap", has_text="ShardMismatchError")
-    expect(gap).to_contain_text("1 person waits for the answer")
+    expect(gap).to_contain_text("1 person is waiting for the answer")
     expect(gap.locator("svg")).to_have_attribute("aria-label", re.compile(r"By week, oldest first: (0, )+1$"))
     gap.get_by_role("button", name="Write the answer").click()
     front = page.locator("#en").input_value().split("---\n")[1]
@@ -204,7 +204,7 @@ def test_a_draft_outlives_the_page_until_it_is_discarded(open_bench: Callable[..
     page = open_bench(OPENED)
     original = page.locator("#en").input_value()
     page.locator("#en").fill(f"{original}Half a thought")
-    expect(page.locator("#bench-kept")).to_contain_text("Draft kept in this browser")
+    expect(page.locator("#bench-kept")).to_contain_text("Draft saved in this browser")
     page.reload()
     expect(page.locator("#en")).to_have_value(f"{original}Half a thought")
     expect(page.locator("#bench-kept")).to_contain_text("was restored")

@@ -1,4 +1,4 @@
-"""What is asked in vain: held until it is refined, counted by day in one bounded file, grouped by meaning."""
+"""Unanswered questions: held until they are refined, counted by day in one bounded file, grouped by meaning."""
 
 import sqlite3
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What is asked in vain is kept where that is wanted: redacted, off the way of the requests, and never in the way."""
+"""Unanswered questions are kept where that is wanted: redacted, outside the path of requests, and never in the way."""
 
 import re
 import signal
@@ -116,7 +116,7 @@ def test_a_damaged_file_costs_what_it_had_and_one_line(
         until((server.data / f"{GAPS}.damaged").exists)
     assert kept(server.data) == {"train the projector only": 1}
     assert caplog.text.count("is damaged: it is set aside") == 1
-    assert "cannot be kept" not in caplog.text
+    assert "cannot be recorded" not in caplog.text
 
 
 def test_where_the_disk_takes_nothing_that_is_said_once(
@@ -126,9 +126,9 @@ def test_where_the_disk_takes_nothing_that_is_said_once(
         (server.data / GAPS).mkdir()
         for number in range(30):
             asks(client, f"train the projector only {'again ' * number}", number)
-        until(lambda: "cannot be kept" in caplog.text)
+        until(lambda: "cannot be recorded" in caplog.text)
         client.get("/en/entries/roll/node2pg-keyerror")
-    assert caplog.text.count("cannot be kept") == 1
+    assert caplog.text.count("cannot be recorded") == 1
 
 
 def test_a_killed_server_leaves_a_file_that_can_be_read(start_server: Callable[..., Server]) -> None:
@@ -204,9 +204,9 @@ def test_the_page_for_maintainers_says_what_to_do_next(
     assert page.status_code == 200
     assert page.headers["cache-control"] == "no-store"
     found = sections(page.text)
-    assert "Nothing was asked in vain" in found["gaps"]
+    assert "No unanswered question" in found["gaps"]
     assert "reported" not in found
-    assert "Nothing to do here: Tried in vain" in text_of(page.text)
+    assert "Nothing to do here: Reported as no help" in text_of(page.text)
     assert "Good" in found["voted"]
     assert "English · 1 no · 0 yes" in found["voted"]
     assert "jieda sync" in found["stale"]
@@ -251,7 +251,7 @@ def test_a_token_guards_the_page(content: Path, serve: Callable[..., httpx.Clien
     client = serve(content, workbench="1", workbench_token="sesame")
     assert client.get("/en/maintain").status_code == 401
     page = client.get("/en/maintain", headers={"Authorization": "Bearer sesame"})
-    assert "is not kept here" in page.text
+    assert "are not recorded here" in page.text
 
 
 def test_what_is_promised_to_visitors_is_what_is_done(

@@ -26,10 +26,10 @@ OFF = "Gaps are not kept (JIEDA_GAPS is 0)."
     "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Lines of each list."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--forget", is_flag=True, help="Forget all that was asked in vain and read. Votes stay.")
+@click.option("--forget", is_flag=True, help="Forget all unanswered questions and reads. Votes stay.")
 @click.pass_context
 def gaps(context: click.Context, days: int, limit: int, as_json: bool, forget: bool) -> None:
-    """Print what was asked in vain, most often first, and what else is to be done; exit 1 where nothing was asked.
+    """Print unanswered questions, most frequent first, and what else needs attention; exit 1 if there is no question.
 
     Reads the data directory that the server writes to (JIEDA_DATA), and says which that is.
     """

@@ -30,7 +30,7 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "load": ("jieda.cli.load_command", "Load entries from lines of JSON."),
     "eval": ("jieda.cli.eval_command", "Measure search and diagnosis over judged queries."),
     "votes": ("jieda.cli.feedback_commands", "Print how often entries solved a problem."),
-    "gaps": ("jieda.cli.feedback_commands", "Print what was asked in vain."),
+    "gaps": ("jieda.cli.feedback_commands", "Print unanswered questions."),
 }
 """Module and description of each command; `jieda.cli.main` can run and list all of them."""
 

@@ -73,10 +73,10 @@ def as_text(found: Maintenance, limit: int) -> str:
 
 def _table(found: Maintenance, limit: int) -> str:
     if not found.gaps:
-        return f"Nothing was asked in vain in the last {found.days} days, as far as it was kept."
+        return f"No unanswered question was recorded in the last {found.days} days."
     total = sum(each.count for each in found.gaps)
     asked = f"{total} times, {len(found.gaps)} questions"
-    head = f"Asked in vain in the last {found.days} days ({asked}): jieda new ID --kind KIND"
+    head = f"Unanswered questions of the last {found.days} days ({asked}): jieda new ID --kind KIND"
     rows = [f"{'times':>7}  {'last':10}  {'en':>5} {'zh':>5}  asked in  question"]
     for each in found.gaps[:limit]:
         langs = " ".join(f"{each.langs.get(lang, 0):5}" for lang in Language)
@@ -99,9 +99,9 @@ def _blocks(found: Maintenance) -> Iterator[tuple[str, str, list[str]]]:
     reports = [
         f"  {each.day}  {each.outcome:13}  {each.lang}  {each.entry}  {each.text}" for each in found.reports
     ]
-    yield "Tried in vain", "see what is wrong with them", reports
+    yield "Reported as no help", "see what is wrong with them", reports
     yield "Never read", "ask whether they are found", [f"  {each.id}" for each in found.never_read or ()]
-    yield "Stale editions", "bring in step, then jieda sync ID", _lines(found.stale)
+    yield "Stale editions", "bring up to date, then jieda sync ID", _lines(found.stale)
     yield "Missing editions", "write the other language", _lines(found.missing)
     yield "Problems", "jieda check", [f"  {each}" for each in found.problems]
     unverified = [f"  {each.id}" for each in found.unverified]

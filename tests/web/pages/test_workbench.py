@@ -174,7 +174,7 @@ def test_searches_and_entries_that_are_alike(bench: httpx.Client) -> None:
     assert "First for 3 queries" in page
     again = draft(en=edition("the card is full", BODY["en"], **ERROR))
     found = sent(bench, again, "check").text
-    assert "Entries like this one exist" in found
+    assert "Similar entries exist" in found
     assert 'href="/en/entries/roll/memory"' in found
     assert "not among the first ten" in found
 
@@ -250,7 +250,7 @@ def test_git_takes_the_patch(bench: httpx.Client, content: Path, tmp_path: Path,
     file = sent(bench, changed, "take-en")
     assert file.text == changed["en"]
     assert 'filename="en-roll-memory.md"' in file.headers["content-disposition"]
-    assert "nothing to take along" in sent(bench, memory, "take-patch").text
+    assert "nothing to export" in sent(bench, memory, "take-patch").text
 
 
 def test_the_form_of_the_git_host_is_filled_in(serve: Served, content: Path) -> None:
@@ -327,7 +327,7 @@ def test_no_link_is_written_through(bench: httpx.Client, content: Path, tmp_path
     if place.is_dir():
         place.rename(tmp_path / "moved")
     place.symlink_to(outside if not linked.endswith(".md") else outside / "file")
-    assert "nothing was served anew" in sent(bench, draft(**AUTHOR), "commit").text
+    assert "the site is unchanged" in sent(bench, draft(**AUTHOR), "commit").text
     assert list(outside.iterdir()) == []
     assert not (content / "zh/roll/torn-shard.md").exists()
 

@@ -283,7 +283,7 @@ class Recorder:
                 self._not_kept(error)
             return
         if not self._is_kept:
-            log.warning("what is asked in vain is kept again")
+            log.warning("unanswered questions are recorded again")
         self._is_kept = True
         if asked:
             self._outcomes.labels("kept").inc(asked.total())
@@ -292,7 +292,7 @@ class Recorder:
     def _not_kept(self, error: FeedbackUnusable) -> None:
         """Log the failure once. Counts are kept for another try while there are not too many."""
         if self._is_kept:
-            log.warning("what is asked in vain cannot be kept: %s", error)
+            log.warning("unanswered questions cannot be recorded: %s", error)
         self._is_kept = False
         if len(self._asked) + len(self._reads) > MOST_KEYS:
             self._outcomes.labels("lost").inc(self._asked.total())
