@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from jieda.evaluation.figures import FIRST_FIVE, FOUND, Bench, read_judged, search_all
+from jieda.evaluation.figures import FIRST_FIVE, FOUND, Bench, read_judged
 from jieda.settings import Settings
 from jieda.snapshot.snapshot import Analyzers, embedder_of
 
@@ -34,7 +34,7 @@ def outcomes(directory: Path, means: Analyzers, folder: Path) -> tuple[int, dict
     """
     bench = Bench([directory], folder, means)
     judged = read_judged(FILE)
-    ranked = search_all(judged, bench.full)
+    ranked = bench.search_all(judged)
     told = {}
     for one, listed in zip(judged, ranked, strict=True):
         said = bench.diagnose(one)

@@ -132,9 +132,9 @@ def figures(tmp_path_factory: pytest.TempPathFactory, analyzers: Analyzers) -> F
     def measure(path: Path) -> dict[tuple[str, str, str], float]:
         queries = evaluate.read_judged(path)
         searched = [one for one in queries if one.kind in SEARCHED_KINDS]
-        negative = evaluate.search_all([one for one in queries if one.kind == "negative"], bench.full)
-        full = evaluate.search_all(searched, bench.full)
-        hidden = evaluate.search_all([one for one in searched if one.lang != "mixed"], bench.hidden)
+        negative = bench.search_all(one for one in queries if one.kind == "negative")
+        full = bench.search_all(searched)
+        hidden = bench.search_all((one for one in searched if one.lang != "mixed"), hidden=True)
         return _by_group("full", full) | _by_group("hidden", hidden) | _of_negatives(full, negative)
 
     return measure
@@ -147,7 +147,7 @@ def _by_group(name: str, results: tuple[Ranked, ...]) -> dict[tuple[str, str, st
         groups.setdefault(one.judged.lang, []).append(one)
     measured = {}
     for group, members in groups.items():
-        found = evaluate.figures(members)
+        found = evaluate.compute_figures(members)
         measured[name, group, "right_first"] = found.right_first
         measured[name, group, "in_five"] = found.in_five
     return measured

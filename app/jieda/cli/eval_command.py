@@ -50,9 +50,8 @@ def command(
         means = Analyzers(embedder_of(settings), dictionary=dictionary_of(settings, Path(folder)))
         bench = Bench(content_directories(directories), Path(folder), means)
         searched = [one for one in judged if one.kind in evaluate.SEARCHED_KINDS]
-        search_for = bench.hidden if hide_lang else bench.full
-        ranked = evaluate.search_all(searched, search_for)
-        negative = evaluate.search_all([one for one in judged if one.kind == "negative"], search_for)
+        negatives = [one for one in judged if one.kind == "negative"]
+        ranked, negative = (bench.search_all(each, hidden=bool(hide_lang)) for each in (searched, negatives))
         diagnosed = () if hide_lang else tuple(map(bench.diagnose, judged))
         report = _report(ranked, negative, diagnosed)
         click.echo(json.dumps(report, indent=2) if as_json else "\n".join(_lines(report)))
@@ -64,9 +63,9 @@ def _report(
     ranked: Sequence[Ranked], negative: Sequence[Ranked], diagnosed: Sequence[DiagnosedQuery]
 ) -> dict[str, object]:
     report: dict[str, object] = {
-        "search": {"all": asdict(evaluate.figures(ranked))}
-        | {key: asdict(value) for key, value in evaluate.by(ranked, lambda one: one.kind).items()}
-        | {key: asdict(value) for key, value in evaluate.by(ranked, lambda one: one.lang).items()},
+        "search": {"all": asdict(evaluate.compute_figures(ranked))}
+        | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.kind).items()}
+        | {key: asdict(value) for key, value in evaluate.figures_by(ranked, lambda one: one.lang).items()},
         "nothing fits": {
             "negatives": len(negative),
             "negatives called weak or empty": _share(negative, lambda one: one.weak or not one.found),
@@ -77,7 +76,7 @@ def _report(
     }
     if diagnosed:
         report["diagnosis"] = {
-            kind: asdict(evaluate.figures([one for one in diagnosed if one.judged.kind == kind]))
+            kind: asdict(evaluate.compute_figures([one for one in diagnosed if one.judged.kind == kind]))
             | {"confidence": _confidences([one for one in diagnosed if one.judged.kind == kind])}
             for kind in evaluate.DIAGNOSED_KINDS
         }

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jieda.cli.running import content_option, run, writing
-from jieda.export.pages import exported
+from jieda.export.pages import export_site
 from jieda.settings import Settings
 from jieda.snapshot.knowledge import Knowledge
 from jieda.web.app import create_app
@@ -48,10 +48,10 @@ def command(
 
 async def _write(app: object, folder: Path) -> int:
     count = 0
-    async for file in exported(app):  # type: ignore[arg-type] # FastAPI is known to `jieda.web` alone
-        path = folder / file.path
+    async for name, content in export_site(app):  # type: ignore[arg-type] # FastAPI is known to `jieda.web` alone
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(file.content)
+        path.write_bytes(content)
         count += 1
     return count
 

@@ -12,7 +12,7 @@ from jieda.content.read.load import load_library
 from jieda.diagnosis.answers import Confidence
 from jieda.entry import Language
 from jieda.errors import JiedaError, JudgedFileError
-from jieda.search.answers import SearchAnswer, SearchRequest
+from jieda.search.answers import SearchRequest
 from jieda.search.index.document import Document, build_documents
 from jieda.search.index.embedded import EmbeddedIndex
 from jieda.search.index.writer import update_index
@@ -90,16 +90,9 @@ def read_judged(path: Path) -> tuple[Judged, ...]:
             continue
         try:
             one = json.loads(line)
-            judged.append(
-                Judged(
-                    str(one["id"]),
-                    str(one["kind"]),
-                    str(one["lang"]),
-                    str(one["query"]),
-                    tuple(one["expected"]),
-                    bool(one.get("cross", False)),
-                )
-            )
+            name, kind, lang, query = (str(one[field]) for field in ("id", "kind", "lang", "query"))
+            expected, cross = tuple(one["expected"]), bool(one.get("cross", False))
+            judged.append(Judged(name, kind, lang, query, expected, cross))
         except (ValueError, KeyError, TypeError) as error:
             message = f"is not a judged query ({{id, kind, lang, query, expected}}): {error!r}"
             raise JudgedFileError(f"{path}:{number}: {message}") from error
@@ -117,33 +110,24 @@ def rank_of(found: Sequence[str], expected: Iterable[str]) -> int:
     return next((place for place, one in enumerate(found, 1) if one in wanted), 0)
 
 
-def search_all(
-    judged: Iterable[Judged], search_for: Callable[[Judged], Callable[[SearchRequest], SearchAnswer]]
-) -> tuple[Ranked, ...]:
-    """Run every query through the search that `search_for` selects."""
-    results = []
-    for one in judged:
-        answer = search_for(one)(SearchRequest(one.query, display_language(one), limit=DEPTH))
-        found = tuple(hit.entry.id for hit in answer.hits)
-        results.append(Ranked(one, rank_of(found, one.expected), found, answer.weak))
-    return tuple(results)
-
-
 def sureness(results: Sequence[DiagnosedQuery]) -> dict[str, dict[str, float]]:
     """Return how often each grade was right, over all texts and over those about a failure; any answer to a text that
     no entry is about is wrong."""
-    graded = {grade: [one for one in results if one.grade == grade] for grade in GRADES}
-    return {grade: _rightness(given) for grade, given in graded.items() if given}
+    rows: dict[str, dict[str, float]] = {}
+    for grade in GRADES:
+        given = [one for one in results if one.grade == grade]
+        failures = [one.right for one in given if one.judged.kind in DIAGNOSED_KINDS]
+        if given:
+            rows[grade] = {
+                "answers": len(given),
+                "right": sum(one.right for one in given) / len(given),
+                "failures": len(failures),
+                "failures_right": sum(failures) / (len(failures) or 1),
+            }
+    return rows
 
 
-def _rightness(given: Sequence[DiagnosedQuery]) -> dict[str, float]:
-    right = sum(one.right for one in given) / len(given)
-    failures = [one.right for one in given if one.judged.kind in DIAGNOSED_KINDS]
-    of_failures = sum(failures) / (len(failures) or 1)
-    return {"answers": len(given), "right": right, "failures": len(failures), "failures_right": of_failures}
-
-
-def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
+def compute_figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
     """Compute the figures of some results; all zero for none."""
     count = len(results) or 1
     return Figures(
@@ -155,10 +139,10 @@ def figures(results: Sequence[Ranked | DiagnosedQuery]) -> Figures:
     )
 
 
-def by(results: Sequence[Ranked], key: Callable[[Judged], str]) -> dict[str, Figures]:
+def figures_by(results: Sequence[Ranked], key: Callable[[Judged], str]) -> dict[str, Figures]:
     """Compute figures by `key` of the query, in alphabetical order."""
     values = sorted({key(one.judged) for one in results})
-    return {value: figures([one for one in results if key(one.judged) == value]) for value in values}
+    return {value: compute_figures([one for one in results if key(one.judged) == value]) for value in values}
 
 
 SHOWN_INSTEAD = 3
@@ -186,22 +170,28 @@ class Bench:
         self._snapshot = follower.snapshot
         self._without: dict[Language, Searcher] = {}
 
-    def full(self, _: Judged) -> Callable[[SearchRequest], SearchAnswer]:
-        """Return the search over all editions, including the judgement of its answer."""
-        return lambda request: searched(self._snapshot, request)[1]
-
-    def hidden(self, judged: Judged) -> Callable[[SearchRequest], SearchAnswer]:
-        """Return the search without the editions in the query's own language. Raises JiedaError if none are left."""
-        return self._hidden(Language(judged.lang)).search
+    def search_all(self, judged: Iterable[Judged], *, hidden: bool = False) -> tuple[Ranked, ...]:
+        """Search every query over all editions as every surface does; if `hidden`, only over those in the other
+        language, which raises JiedaError if there are none."""
+        results = []
+        for one in judged:
+            request = SearchRequest(one.query, display_language(one), limit=DEPTH)
+            if hidden:
+                answer = self._other_language(Language(one.lang)).search(request)
+            else:
+                answer = searched(self._snapshot, request)[1]
+            found = tuple(hit.entry.id for hit in answer.hits)
+            results.append(Ranked(one, rank_of(found, one.expected), found, answer.weak))
+        return tuple(results)
 
     def diagnose(self, judged: Judged) -> DiagnosedQuery:
         """Diagnose a text as every surface does."""
         found, answer = searched(self._snapshot, SearchRequest(judged.query, display_language(judged)))
         ids = tuple(match.entry.id for match in found.matches)
         listed = [hit.entry.id for hit in answer.hits] if "\n" not in judged.query.strip() else []
-        found_so = (WEAK if answer.weak else FOUND) if listed else ""
-        right = [*ids, *listed][0] in judged.expected if ids or listed else False
-        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, found.confidence or found_so, right)
+        grade = found.confidence or ((WEAK if answer.weak else FOUND) if listed else "")
+        right = rank_of([*ids, *listed], judged.expected) == 1
+        return DiagnosedQuery(judged, rank_of(ids, judged.expected), ids, grade, right)
 
     def misses(self, ranked: Sequence[Ranked], *, hidden: bool) -> Iterator[str]:
         """Yield a block for each query whose right entry isn't first: the entries found instead, and their scores."""
@@ -210,14 +200,15 @@ class Bench:
             yield f"  expected {', '.join(one.judged.expected)}: " + (
                 f"place {one.rank}" if one.rank else "not found"
             )
-            searcher = self._hidden(Language(one.judged.lang)) if hidden else self._snapshot.searcher
+            searcher = self._other_language(Language(one.judged.lang)) if hidden else self._snapshot.searcher
             right = [one.found[one.rank - 1]] if one.rank else []
             for entry_id in [*one.found[:SHOWN_INSTEAD], *right]:
                 yield f"  {entry_id}"
                 for part in searcher.explain(one.judged.query, entry_id)[:EXPLAINED]:
                     yield f"    {part.score:6.2f} {part.label} ({part.source}, {part.zone}, {part.term})"
 
-    def _hidden(self, lang: Language) -> Searcher:
+    def _other_language(self, lang: Language) -> Searcher:
+        """Return the search without the editions in `lang`."""
         if lang not in self._without:
             library = load_library(self._directories, languages=frozenset({lang.other}))
             if not library.entries:

@@ -5,7 +5,6 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -26,6 +25,7 @@ STEPS = 999
 """Integer that represents a saturation of 1."""
 SNIPPET = 160
 """Characters of the snippet."""
+KINDS = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
 
 
 def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dic
     keys: dict[str, int] = {}
     stems: dict[str, str] = {}
     for number, entry in enumerate(filter(None, map(library.entry, library.ids))):
-        entries.append([entry.id, entry.framework, _shown(entry)])
+        entries.append([entry.id, entry.framework, _displayed_texts(entry)])
         document = document_of(entry, analyzer, glossary, library.taxonomy)
         for term, saturation in _saturations(document).items():
             terms[term] += [number, round(STEPS * saturation)]
@@ -53,22 +53,20 @@ def search_data(library: Library, analyzer: Analyzer, glossary: Glossary) -> dic
         for word in group.words:
             members[" ".join(analyzer.analyze(word).stems)].append(number)
             stems |= _stems(analyzer, word)
+    frameworks = library.taxonomy.framework.values()
     return {
         "entries": entries,
         "terms": terms,
         "keys": keys,
         "stems": stems,
         "members": members,
-        "frameworks": dict(_names(library)),
+        "frameworks": {
+            name.casefold(): tag.id for tag in frameworks for name in (tag.id, *tag.name.values())
+        },
     }
 
 
-def _names(library: Library) -> Iterator[tuple[str, str]]:
-    for tag in library.taxonomy.framework.values():
-        yield from ((name.casefold(), tag.id) for name in (tag.id, *tag.name.values()))
-
-
-def _shown(entry: Entry) -> dict[str, list[str]]:
+def _displayed_texts(entry: Entry) -> dict[str, list[str]]:
     """Return title, `applies_to` and the start of the answer as HTML, by language."""
     return {
         lang.value: [edition.title, edition.applies_to, opening(edition, SNIPPET).html_with_code]
@@ -96,81 +94,57 @@ def _stems(analyzer: Analyzer, text: str) -> dict[str, str]:
     return {word: stem for word, stem in pairs if word != stem}
 
 
-KINDS = {kind.value: weight for kind, weight in KIND_WEIGHTS.items()}
-
-
 ADDRESS = re.compile(r'(?<=href=")(/[^"?#]*)\?page=(\d+)(?=[#"])')
 """A link to a page of a list, to be replaced because a file has no query."""
 LINKS = re.compile(r'(?:href|src)="(/[^"#]*)')
 NOWHERE = b"export.invalid"
 """Host of the requests; it never occurs in the exported addresses."""
-HEAD = "<head>"
-SCRIPT = '<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
 PART = "{path}/page-{number}"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFile:
-    """A file of the site, with its path below the site's root."""
-
-    path: str
-    content: bytes
-
-
-async def exported(app: FastAPI) -> AsyncIterator[ExportedFile]:
-    """Yield all files of the site that `app` serves, whose content must be open.
+async def export_site(app: FastAPI) -> AsyncIterator[tuple[str, bytes]]:
+    """Yield path and content of all files of the site that `app` serves, whose content must be open.
 
     Links are followed from page to page; a broken link raises RuntimeError, which names the page that has it.
     """
     site: Site = app.state.site
     root = site.urls.root_path
-    waiting, seen = [(start, "") for start in starts(site)], set()
+    waiting, seen = [(start, "") for start in start_addresses(site)], set()
     while waiting:
         address, linked = waiting.pop()
-        if address in seen or not is_kept(address.removeprefix(root)):
+        path = address.removeprefix(root)
+        if address in seen or not is_exportable(path):
             continue
         seen.add(address)
-        status, kind, body = await asked(app, address)
+        status, kind, body = await request_page(app, address)
         if status != 200:
             raise RuntimeError(f"{linked or 'the site'} links to {address}, which answers {status}")
-        path = address.removeprefix(root)
-        if kind.startswith("text/html"):
+        if is_page := kind.startswith("text/html"):
             text = body.decode()
             waiting += [(each, address) for each in LINKS.findall(text)]
-            body = dressed(text, site).encode()
-        yield ExportedFile(file_of(path, is_page=kind.startswith("text/html")), body)
+            body = adapt_page(text, site).encode()
+        yield file_path(path, is_page=is_page), body
     snapshot = site.service.current()
     library, analyzer = snapshot.library, snapshot.searcher.analyzer
     data = search_data(library, analyzer, Glossary(library.glossary, analyzer))
-    yield ExportedFile("search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+    yield "search.json", json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     home = site.urls.home(Language.EN)
-    yield ExportedFile(
-        "index.html", f'<!doctype html><meta http-equiv="refresh" content="0; url={home}">'.encode()
-    )
+    yield "index.html", f'<!doctype html><meta http-equiv="refresh" content="0; url={home}">'.encode()
 
 
-def starts(site: Site) -> Iterator[str]:
+def start_addresses(site: Site) -> Iterator[str]:
     """Yield the addresses to start from, since no link may lead to them."""
     urls = site.urls
-    yield from (
-        *((urls.sitemap(),) if urls.base_url else ()),
-        urls.llms(),
-        urls.llms_full(),
-        urls.static("export.js"),
-        urls.static("export.css"),
-    )
+    if urls.base_url:
+        yield urls.sitemap()
+    yield from (urls.llms(), urls.llms_full(), urls.static("export.js"), urls.static("export.css"))
     for lang in Language:
-        yield from (
-            urls.home(lang),
-            urls.search(lang),
-            urls.entries(lang),
-            urls.about(lang),
-            urls.llms_full(lang),
-        )
+        yield from (urls.home(lang), urls.search(lang), urls.entries(lang), urls.about(lang))
+        yield urls.llms_full(lang)
         yield from (urls.entry_markdown(lang, entry_id) for entry_id in site.service.current().library.ids)
 
 
-def is_kept(path: str) -> bool:
+def is_exportable(path: str) -> bool:
     """Whether an address can be exported as a file: not if it depends on a query, takes a log, or needs a server."""
     plain, _, query = path.partition("?")
     if plain.startswith((paths.API_FAMILY, paths.DOCS, paths.MCP)) or path.startswith("//"):
@@ -180,7 +154,7 @@ def is_kept(path: str) -> bool:
     return not query or query.startswith("v=") or bool(re.fullmatch(r"page=\d+", query))
 
 
-async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
+async def request_page(app: FastAPI, address: str) -> tuple[int, str, bytes]:
     """Request an address from the application in this process; return status, media type and body."""
     path, _, query = address.partition("?")
     scope = {
@@ -196,31 +170,28 @@ async def asked(app: FastAPI, address: str) -> tuple[int, str, bytes]:
         "client": ("127.0.0.1", 0),
         "server": ("127.0.0.1", 80),
     }
-    status, kind, body = 0, "", b""
+    answer: list[Message] = []
 
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Message) -> None:
-        nonlocal status, kind, body
-        if message["type"] == "http.response.start":
-            status = message["status"]
-            kind = dict(message["headers"]).get(b"content-type", b"").decode()
-        else:
-            body += message.get("body", b"")
+        answer.append(message)
 
     await app(scope, receive, send)
-    return status, kind, body
+    kind = dict(answer[0]["headers"]).get(b"content-type", b"").decode()
+    return answer[0]["status"], kind, b"".join(message.get("body", b"") for message in answer)
 
 
-def dressed(html: str, site: Site) -> str:
-    """Return a page with the export script and style, and with file paths for links to pages of lists."""
-    script = SCRIPT.format(script=site.urls.static("export.js"), style=site.urls.static("export.css"))
+def adapt_page(html: str, site: Site) -> str:
+    """Return a page with the script and style of the export, and with file paths for links to pages of lists."""
+    script, style = site.urls.static("export.js"), site.urls.static("export.css")
+    head = f'<head>\n<script src="{script}"></script>\n<link rel="stylesheet" href="{style}">'
     parts = ADDRESS.sub(lambda link: PART.format(path=link[1].rstrip("/"), number=link[2]), html)
-    return parts.replace(HEAD, script, 1)
+    return parts.replace("<head>", head, 1)
 
 
-def file_of(path: str, *, is_page: bool) -> str:
+def file_path(path: str, *, is_page: bool) -> str:
     """Return the file path of an address; an HTML page is the `index.html` of a folder, as web servers expect."""
     plain, _, query = path.partition("?")
     if query.startswith("page="):
