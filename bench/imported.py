@@ -52,7 +52,7 @@ def _import(marked: Marked, folder: Path, framework: str) -> Iterator[tuple[str,
     request = ImportRequest(given, (folder,), framework, LICENSE)
     found = plan_import(request, lambda numbers, _total: numbers)
     found.write(folder)
-    for proposal in found.plan.new:
+    for proposal in found.new:
         for place in _places(proposal):
             yield f"{marked.doc}:{place}", proposal.id
 

@@ -25,7 +25,7 @@ from jieda.content.read.load import load_library
 from jieda.entry import Language, Problem
 from jieda.importing.page import MarkdownPage, PagePair, read_page
 from jieda.importing.pairing import Extractor, find_candidates
-from jieda.importing.plan import Import, ImportRequest, plan_import
+from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.questions import PageQuestion, find_questions
 from jieda.importing.sources import ImportSources
@@ -162,11 +162,11 @@ def import_twice(marked: Marked, directory: Path) -> tuple[int, tuple[Problem, .
     before = _files(directory)
     problems = unnamed_problems(check(directory).problems)
     again = _import(marked, directory)
-    same = _files(directory) == before and {row.status for row in again.plan.rows} <= {Status.UNCHANGED}
-    return len(imported.plan.new), problems, same
+    same = _files(directory) == before and {row.status for row in again.rows} <= {Status.UNCHANGED}
+    return len(imported.new), problems, same
 
 
-def _import(marked: Marked, directory: Path) -> Import:
+def _import(marked: Marked, directory: Path) -> ImportPlan:
     framework = next(iter(load_library([directory]).taxonomy.framework))
     given = ImportSources(
         marked.files, (), {lang: f"https://example.com/{lang}/page.md" for lang in Language}

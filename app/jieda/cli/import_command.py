@@ -17,7 +17,7 @@ from jieda.cli.thread_drafts import Drafter, ThreadDraft, ThreadGroup, grouped_t
 from jieda.content.authoring.writing import Create, carry_out
 from jieda.content.read.load import Loaded
 from jieda.entry import Language
-from jieda.importing.plan import Import, ImportRequest, PlanRow, plan_import
+from jieda.importing.plan import ImportPlan, ImportRequest, PlanRow, plan_import
 from jieda.importing.propose import Status
 from jieda.importing.sources import ImportSources
 from jieda.importing.threads import read_threads
@@ -40,11 +40,11 @@ def _short(title: str) -> str:
     return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
 
 
-def report(found: Import, lang: Language) -> Iterator[str]:
+def report(found: ImportPlan, lang: Language) -> Iterator[str]:
     """Yield the table; the changes of a changed entry follow its row."""
     t = words(lang)
     yield _row([t(f"head.{name}") for name in ("status", "kind", "doubts", "id")], lang)
-    for row in found.plan.rows:
+    for row in found.rows:
         title = row.titles.get(lang) or next(iter(row.titles.values()))
         kind = row.proposal.kind.value if row.proposal else ""
         doubts = str(len(row.proposal.doubts)) if row.proposal else ""
@@ -62,9 +62,9 @@ def _row(cells: Sequence[str], lang: Language) -> str:
     return f"{status:<{first}} {kind:<{second}} {doubts:>{third}}  {said}"
 
 
-def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
+def summary(found: ImportPlan, lang: Language, files: int | None) -> Iterator[str]:
     """Yield the totals and what was written; `files` is None for a dry run."""
-    rows = found.plan.rows
+    rows = found.rows
     count = {status.value: sum(row.status is status for row in rows) for status in Status}
     numbers = {
         "pages": len({row.page for row in rows}),
@@ -77,7 +77,7 @@ def summary(found: Import, lang: Language, files: int | None) -> Iterator[str]:
     yield t("dry") if files is None else t("written", files=files)
 
 
-def tell(found: Import, lang: Language, written: Sequence[Path] | None) -> None:
+def tell(found: ImportPlan, lang: Language, written: Sequence[Path] | None) -> None:
     """Print the table and the written files, None for a dry run."""
     for line in (*report(found, lang), *map(str, written or ())):
         click.echo(line)
@@ -85,10 +85,10 @@ def tell(found: Import, lang: Language, written: Sequence[Path] | None) -> None:
         click.echo(line, err=True)
 
 
-def as_data(found: Import, written: Iterable[Path]) -> dict[str, Any]:
+def as_data(found: ImportPlan, written: Iterable[Path]) -> dict[str, Any]:
     """Return the plan as JSON data: {entries, passed_over, empty, written}, each entry with its editions and lines."""
     return {
-        "entries": [_row_data(row) for row in found.plan.rows],
+        "entries": [_row_data(row) for row in found.rows],
         "passed_over": list(found.passed_over),
         "empty": list(found.empty),
         "written": [str(path) for path in written],
@@ -223,7 +223,7 @@ def command(context: click.Context, /, **given: Any) -> None:
         click.echo(json.dumps(as_data(found, written), ensure_ascii=False, indent=2))
     else:
         tell(found, shown, None if options.dry_run else written)
-    context.exit(0 if found.plan.rows and not found.empty else 1)
+    context.exit(0 if found.rows and not found.empty else 1)
 
 
 class ProgressBar:

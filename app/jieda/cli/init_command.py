@@ -16,7 +16,7 @@ from jieda.content.markdown.links import slug
 from jieda.content.read.load import load_corpus
 from jieda.entry import Language
 from jieda.errors import JiedaError
-from jieda.importing.plan import Import, ImportRequest, plan_import
+from jieda.importing.plan import ImportPlan, ImportRequest, plan_import
 from jieda.importing.sources import ImportSources
 from jieda.places import DEPLOY
 
@@ -94,7 +94,7 @@ def command(  # noqa: PLR0913 - one parameter for each option
         git.run(directory, "init", "--quiet")
     found = _import(pages, directory / "content", folder, languages[0]) if pages else None
     click.echo(f"next: jieda serve --content {directory / 'content'}", err=True)
-    context.exit(1 if found and (found.empty or not found.plan.rows) else 0)
+    context.exit(1 if found and (found.empty or not found.rows) else 0)
 
 
 def _files(
@@ -119,7 +119,7 @@ def _files(
         yield path, Template(template.read_text(encoding="utf-8")).safe_substitute(values)
 
 
-def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language) -> Import:
+def _import(pages: tuple[Path, ...], content: Path, folder: str, shown: Language) -> ImportPlan:
     """Draft entries from the questions on pages."""
     request = ImportRequest(ImportSources({}, pages, {}), (content,), folder)
     found = plan_import(request, ProgressBar(shown))

@@ -1,7 +1,7 @@
 """The fifth stage: converts the lines of an answer into the body of an edition."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from jieda.entry import Kind, Language
 from jieda.importing.outline import anchor_of, plain
 from jieda.importing.page import MarkdownPage
 from jieda.importing.questions import PageQuestion
-from jieda.importing.rewrite import Relinked, Targets, dedent, relink, tidy, trim
+from jieda.importing.rewrite import LinkRewriter, Targets, dedent, tidy, trim
 from jieda.importing.wording import Wording
 
 MAIN_SECTION: Mapping[Kind, str] = {Kind.ERROR: "fix", Kind.HOW_TO: "steps", Kind.CONCEPT: "answer"}
@@ -23,38 +23,28 @@ _LABEL = re.compile(r"(?:\*\*|__)(?P<name>[^*_\n]{1,40}?)\s*[:：]?\s*(?:\*\*|__
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerPart:
-    """A part of an answer and the `key` of its section."""
-
-    key: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """An answer as Markdown that is valid in an entry, whole and in parts, with its lost links and its images."""
+    """An answer as Markdown that is valid in an entry, with its lost links and its images as in `LinkRewriter`.
+
+    `parts`: the same text divided, each part with the key of its section.
+    """
 
     text: str
-    parts: tuple[AnswerPart, ...]
+    parts: tuple[tuple[str, str], ...]
     lost: tuple[str, ...]
     linked_images: tuple[str, ...]
     images: Mapping[str, Path]
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Section keys of the parts, in order."""
-        return tuple(part.key for part in self.parts)
 
 
 def read_answer(
     page: MarkdownPage, question: PageQuestion, targets: Targets, entry_slug: str, wording: Wording
 ) -> PageAnswer:
     """Read the answer to a question and convert it for the entry `entry_slug`."""
-    raw = "\n".join(source_lines(page, question, wording))
-    text, anchors = _shift_headings(tidy(raw))
-    relinked: Relinked = relink(text, targets, entry_slug, anchors)
-    text = relinked.text.strip("\n")
-    return PageAnswer(text, _parts(text, wording), relinked.lost, relinked.linked_images, relinked.images)
+    text, anchors = _shift_headings(tidy("\n".join(source_lines(page, question, wording))))
+    links = LinkRewriter(targets, entry_slug, anchors)
+    text = links.rewrite(text).strip("\n")
+    lost = tuple(dict.fromkeys(links.lost))
+    return PageAnswer(text, _parts(text, wording), lost, tuple(links.linked_images), links.images)
 
 
 def source_lines(page: MarkdownPage, question: PageQuestion, wording: Wording) -> list[str]:
@@ -85,18 +75,18 @@ def compose(answer: PageAnswer, kind: Kind, lang: Language, *, divided: bool) ->
     """Return the body: one section per part if `divided`, otherwise everything in the main section of its kind."""
     titles = {row.key: row.title(lang) for row in SECTIONS}
     text = answer.text or EMPTY[lang]
-    parts = answer.parts if divided else (AnswerPart(MAIN_SECTION[kind], text),)
-    return "\n".join(f"## {titles[part.key]}\n\n{part.text or EMPTY[lang]}\n" for part in parts)
+    parts = answer.parts if divided else ((MAIN_SECTION[kind], text),)
+    return "\n".join(f"## {titles[key]}\n\n{part or EMPTY[lang]}\n" for key, part in parts)
 
 
-def divides(answers: Sequence[PageAnswer], kind: Kind) -> bool:
+def has_common_sections(answers: Iterable[PageAnswer], kind: Kind) -> bool:
     """Whether all editions have the same sections, each once, including those required for an error."""
-    keys = {answer.keys for answer in answers}
+    keys = {tuple(key for key, _ in answer.parts) for answer in answers}
     first = next(iter(keys))
     return kind is Kind.ERROR and len(keys) == 1 and "fix" in first and len(set(first)) == len(first)
 
 
-def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
+def _parts(text: str, wording: Wording) -> tuple[tuple[str, str], ...]:
     """Split at headings and bold labels that name a section; text before the first is the symptom."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     starts = {block.first: block for block in parse_page(text).blocks}
@@ -110,7 +100,7 @@ def _parts(text: str, wording: Wording) -> tuple[AnswerPart, ...]:
         parts = parts[1:]
     elif len(parts) > 1:
         parts[0] = ("symptom", parts[0][1])
-    return tuple(AnswerPart(key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
+    return tuple((key, "\n".join(lines).strip("\n")) for key, lines in parts if key)
 
 
 def _label(block: SourceBlock, line: str, wording: Wording) -> tuple[str, str] | None:
@@ -134,7 +124,9 @@ def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
     anchors: dict[str, str] = {}
     for block in reversed(headings):
         level = min(max(block.level + shift, 3), 6)
-        lines[block.first] = _heading_line(lines[block.first], block, level)
+        match = _HEADING.match(lines[block.first])
+        title = " ".join(re.sub(r"\{\s*#[^}]*\}", "", block.content).split())
+        lines[block.first] = f"{match['before'] if match else ''}{'#' * level} {title}"
         if block.markup in {"-", "="}:
             del lines[block.first + 1 : block.end]
     for block in headings:
@@ -143,16 +135,6 @@ def _shift_headings(text: str) -> tuple[str, dict[str, str]]:
         for old in (anchor_of(block.content), slug(title), new):
             anchors.setdefault(old, new)
     return "\n".join(lines), anchors
-
-
-def _heading_line(line: str, block: SourceBlock, level: int) -> str:
-    match = _HEADING.match(line)
-    before = match["before"] if match else ""
-    return f"{before}{'#' * level} {_without_anchor(block.content)}"
-
-
-def _without_anchor(text: str) -> str:
-    return " ".join(re.sub(r"\{\s*#[^}]*\}", "", text).split())
 
 
 def _headings(blocks: Sequence[SourceBlock]) -> list[SourceBlock]:

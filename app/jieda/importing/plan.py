@@ -17,19 +17,17 @@ from jieda.drafting.guesses import SlugAllocator, finders_of
 from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.importing.outline import ASKING
-from jieda.importing.page import PagePair
 from jieda.importing.pairing import BilingualQuestion, Extractor, find_candidates
 from jieda.importing.propose import Proposal, Proposer, Status, write_drafts
 from jieda.importing.records import (
-    CurrentEdition,
-    Imported,
+    EntryTexts,
     PageChange,
     Standing,
-    changes_of,
-    present_id,
+    current_id,
+    find_changes,
     read_record,
     recognize,
-    under_recorded_pages,
+    reuse_page_keys,
     write_record,
 )
 from jieda.importing.rewrite import Targets
@@ -38,38 +36,27 @@ from jieda.importing.wording import Wording, fold_title
 from jieda.taxonomy import Tag
 
 MOST_NAMED = 3
-
-
-def with_shared_signatures_named(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
-    """Return the proposals, in order, with a doubt added to each that shares a signature with another or an entry."""
-    holders: dict[str, set[str]] = defaultdict(set)
-    for file in corpus.files:
-        for signature in file.front.signatures:
-            if len(signature.all) == 1:
-                holders[signature.all[0]].add(file.id)
-    for proposal in proposals:
-        for line in proposal.signatures:
-            holders[line].add(proposal.id)
-    return [_named(proposal, holders) for proposal in proposals]
-
-
-def _named(proposal: Proposal, holders: dict[str, set[str]]) -> Proposal:
-    others = sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id})
-    if not others:
-        return proposal
-    shared = doubt("shared", ids=", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else ""))
-    editions = {
-        lang: replace(edition, doubts=(*edition.doubts, shared))
-        for lang, edition in proposal.editions.items()
-    }
-    return replace(proposal, editions=editions)
-
+LEAST_ASKING = 0.5
+"""Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
 
 Watch = Callable[[Iterable[int], int], Iterable[int]]
 """Yields the given numbers and shows progress; its second argument is their count."""
 
 Ids = Mapping[int, tuple[str, bool]]
 """By number of the candidate: its id, and whether the id is descriptive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """What to import, with metadata for all of it. The last of `directories` is written to."""
+
+    given: ImportSources
+    directories: tuple[Path, ...]
+    framework: str
+    license: str = ""
+    updated: date | None = None
+    accept: bool = False
+    """Record the pages as they are now as handled, so that a later import compares with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,82 +72,186 @@ class PlanRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """Rows in the order of the pages, and the record as it will be after the new entries are written."""
+class ImportPlan:
+    """What an import does: rows in the order of the pages, and the record as it is after the new entries are written.
+
+    `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no questions.
+    """
 
     rows: tuple[PlanRow, ...]
-    record: tuple[Imported, ...]
+    record: tuple[EntryTexts, ...]
+    framework: Tag
+    passed_over: tuple[str, ...]
+    empty: tuple[str, ...]
 
     @property
     def new(self) -> tuple[Proposal, ...]:
         """Proposals to be written."""
         return tuple(row.proposal for row in self.rows if row.proposal and row.status is Status.NEW)
 
-
-def make_plan(  # noqa: PLR0913 - inputs from different places
-    candidates: Sequence[BilingualQuestion],
-    record: Sequence[Imported],
-    content: Loaded,
-    proposer: Proposer,
-    watch: Watch,
-    *,
-    accept: bool = False,
-) -> Plan:
-    """Plan what to do with the candidates of all pages.
-
-    With `accept`, the pages as they are now are recorded as handled, so that a later import compares with them.
-    """
-    candidates = under_recorded_pages(candidates, record)
-    known = recognize(candidates, record)
-    ids = _ids(candidates, known, content.corpus, proposer.framework.id)
-    proposer = replace(proposer, titles=dict(proposer.titles) | _titles(candidates, ids, proposer.titles))
-    targets = _all_targets(candidates, ids, proposer.framework.id)
-    kept = {each.id: each for each in record}
-    proposals: list[Proposal] = []
-    for number in watch(range(len(candidates)), len(candidates)):
-        candidate = candidates[number]
-        entry_id, named = ids[number]
-        aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
-        proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
-    rows: list[PlanRow] = []
-    for number, proposal in enumerate(with_shared_signatures_named(proposals, content.corpus)):
-        row = _row(proposal, known.get(number), content)
-        rows.append(row)
-        if row.status is Status.NEW:
-            kept[proposal.id] = _imported(proposal)
-        elif row.changes and (accept or all(each.standing is Standing.DONE for each in row.changes)):
-            kept[known[number].id] = _imported(proposal)
-    rows += _gone(candidates, record, {each.id for each in known.values()})
-    return Plan(tuple(rows), tuple(kept.values()))
+    def write(self, directory: Path) -> list[Path]:
+        """Write new entries into a content directory, and the record; return the files of entries."""
+        written = list(write_drafts(directory, self.new, self.framework))
+        if self.record != read_record(directory, self.framework.id):
+            write_record(directory, self.framework.id, self.record)
+        return written
 
 
-def _titles(candidates: Sequence[BilingualQuestion], ids: Ids, taken: Mapping[str, str]) -> dict[str, str]:
-    """Map each folded title that the import adds to the first entry that has it."""
+def plan_import(request: ImportRequest, watch: Watch) -> ImportPlan:
+    """Plan an import without writing anything. Raises ImportingError and what loading the content raises."""
+    content = Loaded(request.directories, frozenset(Language))
+    known = content.vocabulary.taxonomy.framework
+    framework = known.get(request.framework)
+    if framework is None:
+        names = ", ".join(known)
+        raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
+    analyzer = Analyzer(content.vocabulary.dictionary)
+    wording = Wording.load()
+    extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
+    candidates, passed_over, empty = _read_candidates(request.given, wording, extractor, watch)
+    record = read_record(request.directories[-1], framework.id)
+    candidates = reuse_page_keys(candidates, record)
+    recorded = recognize(candidates, record)
+    ids = _assign_ids(candidates, recorded, content.corpus, framework.id)
+    topics, error_types = finders_of(content.corpus, analyzer)
+    proposer = Proposer(
+        framework=framework,
+        license=request.license,
+        updated=request.updated,
+        wording=wording,
+        topics=topics,
+        error_types=error_types,
+        samples=content.samples,
+        titles=_ids_by_title(candidates, ids, content.corpus),
+    )
+    proposals = _add_shared_doubts(_propose(candidates, ids, proposer, watch), content.corpus)
+    rows = [_row(proposal, recorded.get(at), content) for at, proposal in enumerate(proposals)]
+    new_record = _update_record(record, rows, recorded, accept=request.accept)
+    rows += _rows_of_gone(candidates, record, {each.id for each in recorded.values()})
+    return ImportPlan(tuple(rows), new_record, framework, tuple(passed_over), tuple(empty))
+
+
+def _read_candidates(
+    given: ImportSources, wording: Wording, extractor: Extractor, watch: Watch
+) -> tuple[Sequence[BilingualQuestion], list[str], list[str]]:
+    """Return the questions of all pages, and the keys of pages that are passed over and of empty ones."""
+    candidates: list[BilingualQuestion] = []
+    passed_over: list[str] = []
+    empty: list[str] = []
+    groups = page_files(given)
+    for at in watch(range(len(groups)), len(groups)):
+        pair = read_pair(groups[at], given, wording)
+        found = find_candidates(pair, wording, extractor)
+        if found and _holds_questions(groups[at], found, wording):
+            candidates += found
+        elif all(file.below for file in groups[at].values()):
+            passed_over.append(pair.key)
+        else:
+            empty.append(pair.key)
+    return candidates, passed_over, empty
+
+
+def _holds_questions(
+    files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion], wording: Wording
+) -> bool:
+    """Whether a page is about questions: it was given explicitly, or its name or its titles show it."""
+    if any(is_named_for_questions(file, wording) for file in files.values()):
+        return True
+    questions = [question for each in found for question in each.found.values()]
+    titles = [question.written for question in questions]
+    if all(each.style == "page" for each in questions):
+        return any(wording.likeness(title) >= ASKING for title in titles)
+    asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
+    return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
+
+
+def _ids_by_title(candidates: Sequence[BilingualQuestion], ids: Ids, corpus: Corpus) -> dict[str, str]:
+    """Map each folded title or alias of the content, and each title that the import adds, to the first id with it."""
     titles: dict[str, str] = {}
+    for file in corpus.files:
+        for name in (file.front.title, *file.front.aliases):
+            titles.setdefault(fold_title(name), file.id)
     for number, candidate in enumerate(candidates):
         for title in candidate.titles.values():
-            folded = fold_title(title[:MAX_TITLE_CHARS])
-            if folded not in taken:
-                titles.setdefault(folded, ids[number][0])
+            titles.setdefault(fold_title(title[:MAX_TITLE_CHARS]), ids[number][0])
     return titles
 
 
-def _row(proposal: Proposal, imported: Imported | None, content: Loaded) -> PlanRow:
+def _propose(
+    candidates: Sequence[BilingualQuestion], ids: Ids, proposer: Proposer, watch: Watch
+) -> list[Proposal]:
+    targets = _targets(candidates, ids, proposer.framework.id)
+    proposals: list[Proposal] = []
+    for number in watch(range(len(candidates)), len(candidates)):
+        candidate, (entry_id, named) = candidates[number], ids[number]
+        aimed = {lang: targets[candidate.pair.key, lang] for lang in candidate.found}
+        proposals.append(proposer.propose(candidate, entry_id, aimed, named=named))
+    return proposals
+
+
+def _add_shared_doubts(proposals: Sequence[Proposal], corpus: Corpus) -> list[Proposal]:
+    """Return the proposals, in order, with a doubt added to each that shares a signature with another or an entry."""
+    holders: dict[str, set[str]] = defaultdict(set)
+    for file in corpus.files:
+        for signature in file.front.signatures:
+            if len(signature.all) == 1:
+                holders[signature.all[0]].add(file.id)
+    for proposal in proposals:
+        for line in proposal.signatures:
+            holders[line].add(proposal.id)
+    return [_add_shared_doubt(proposal, holders) for proposal in proposals]
+
+
+def _add_shared_doubt(proposal: Proposal, holders: Mapping[str, set[str]]) -> Proposal:
+    others = sorted(set().union(*(holders[line] for line in proposal.signatures)) - {proposal.id})
+    if not others:
+        return proposal
+    shared = doubt("shared", ids=", ".join(others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else ""))
+    editions = {
+        lang: replace(edition, doubts=(*edition.doubts, shared))
+        for lang, edition in proposal.editions.items()
+    }
+    return replace(proposal, editions=editions)
+
+
+def _row(proposal: Proposal, recorded: EntryTexts | None, content: Loaded) -> PlanRow:
     page, titles = proposal.candidate.pair.key, proposal.candidate.titles
-    if imported is None:
+    if recorded is None:
         return PlanRow(proposal.id, Status.NEW, page, titles, proposal)
     editions = content.corpus.by_id.get(proposal.id)
     if editions is None:
         return PlanRow(proposal.id, Status.REMOVED, page, titles, proposal)
-    current = {lang: CurrentEdition(file.front.title, content.body(file)) for lang, file in editions.items()}
-    changes = changes_of(imported, proposal, current)
+    entry = EntryTexts(
+        id=proposal.id,
+        page=page,
+        titles={lang: file.front.title for lang, file in editions.items()},
+        bodies={lang: content.body(file) for lang, file in editions.items()},
+    )
+    changes = find_changes(recorded, _texts_of(proposal), entry)
     status = Status.CHANGED if changes else Status.UNCHANGED
     return PlanRow(proposal.id, status, page, titles, proposal, changes)
 
 
-def _gone(
-    candidates: Sequence[BilingualQuestion], record: Sequence[Imported], seen: set[str]
+def _update_record(
+    record: Sequence[EntryTexts],
+    rows: Sequence[PlanRow],
+    recorded: Mapping[int, EntryTexts],
+    *,
+    accept: bool,
+) -> tuple[EntryTexts, ...]:
+    """Return the record with new entries, and with changed ones if all their changes are done or accepted."""
+    kept = {each.id: each for each in record}
+    for number, row in enumerate(rows):
+        done = row.changes and (accept or all(each.standing is Standing.DONE for each in row.changes))
+        if row.proposal and (row.status is Status.NEW or done):
+            kept[recorded[number].id if done else row.id] = _texts_of(row.proposal)
+    return tuple(kept.values())
+
+
+def _rows_of_gone(
+    candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts], seen: set[str]
 ) -> list[PlanRow]:
+    """Return rows for recorded questions that are no longer on their page; `seen`: ids of those that are."""
     pages = {candidate.pair.key for candidate in candidates}
     return [
         PlanRow(each.id, Status.GONE, each.page, each.titles)
@@ -169,8 +260,8 @@ def _gone(
     ]
 
 
-def _imported(proposal: Proposal) -> Imported:
-    return Imported(
+def _texts_of(proposal: Proposal) -> EntryTexts:
+    return EntryTexts(
         id=proposal.id,
         page=proposal.candidate.pair.key,
         titles={lang: edition.title for lang, edition in proposal.editions.items()},
@@ -178,11 +269,14 @@ def _imported(proposal: Proposal) -> Imported:
     )
 
 
-def _ids(
-    candidates: Sequence[BilingualQuestion], known: Mapping[int, Imported], corpus: Corpus, framework: str
+def _assign_ids(
+    candidates: Sequence[BilingualQuestion],
+    recorded: Mapping[int, EntryTexts],
+    corpus: Corpus,
+    framework: str,
 ) -> Ids:
-    old = {number: present_id(imported, corpus) for number, imported in known.items()}
-    old |= _unrecorded(candidates, old, corpus, framework)
+    old = {number: current_id(entry, corpus) for number, entry in recorded.items()}
+    old |= _ids_of_unrecorded(candidates, old, corpus, framework)
     here = [entry_id for entry_id in [*corpus.by_id, *old.values()] if entry_id.startswith(f"{framework}/")]
     slugs = SlugAllocator(entry_id.partition("/")[2] for entry_id in here)
     ids: dict[int, tuple[str, bool]] = {}
@@ -199,7 +293,7 @@ def _ids(
     return ids
 
 
-def _unrecorded(
+def _ids_of_unrecorded(
     candidates: Sequence[BilingualQuestion], known: Mapping[int, str], corpus: Corpus, framework: str
 ) -> dict[int, str]:
     """Return the ids of candidates whose draft exists but is not in the record, because an import was interrupted."""
@@ -217,7 +311,7 @@ def _unrecorded(
     return found
 
 
-def _all_targets(
+def _targets(
     candidates: Sequence[BilingualQuestion], ids: Ids, framework: str
 ) -> dict[tuple[str, Language], Targets]:
     """Return the link targets of every page; each knows the anchors of all pages."""
@@ -230,119 +324,14 @@ def _all_targets(
                 if anchor:
                     anchors.setdefault(anchor, ids[number][0])
     return {
-        (key, lang): _targets(pair, lang, framework, entries)
+        (key, lang): Targets(
+            path=page.path.resolve(),
+            base=pair.addresses.get(lang, ""),
+            lang=lang,
+            framework=framework,
+            entries=entries,
+            references=parse_page(page.text).references,
+        )
         for key, pair in pairs.items()
-        for lang in pair.pages
+        for lang, page in pair.pages.items()
     }
-
-
-def _targets(
-    pair: PagePair, lang: Language, framework: str, entries: Mapping[Path, Mapping[str, str]]
-) -> Targets:
-    page = pair.pages[lang]
-    return Targets(
-        path=page.path.resolve(),
-        base=pair.addresses.get(lang, ""),
-        lang=lang,
-        framework=framework,
-        entries=entries,
-        references=parse_page(page.text).references,
-    )
-
-
-LEAST_ASKING = 0.5
-"""Minimum share of titles that read like questions on a page not named for questions; it must have two or more."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportRequest:
-    """What to import, with metadata for all of it. The last of `directories` is written to."""
-
-    given: ImportSources
-    directories: tuple[Path, ...]
-    framework: str
-    license: str = ""
-    updated: date | None = None
-    accept: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """A plan. `passed_over`: pages skipped as unrelated; `empty`: pages that were given explicitly but have no
-    questions."""
-
-    plan: Plan
-    framework: Tag
-    passed_over: tuple[str, ...]
-    empty: tuple[str, ...]
-
-    def write(self, directory: Path) -> list[Path]:
-        """Write new entries into a content directory, and the record; return the files of entries."""
-        written = list(write_drafts(directory, self.plan.new, self.framework))
-        if self.plan.record != read_record(directory, self.framework.id):
-            write_record(directory, self.framework.id, self.plan.record)
-        return written
-
-
-def plan_import(request: ImportRequest, watch: Watch) -> Import:
-    """Plan an import without writing anything. Raises ImportingError and what loading the content raises."""
-    content = Loaded(request.directories, frozenset(Language))
-    known = content.vocabulary.taxonomy.framework
-    framework = known.get(request.framework)
-    if framework is None:
-        names = ", ".join(known)
-        raise ImportingError(f"framework {request.framework!r} is not in taxonomy.yaml, which has {names}")
-    analyzer = Analyzer(content.vocabulary.dictionary)
-    wording = Wording.load()
-    extractor = Extractor(wording, analyzer, Glossary(content.vocabulary.glossary, analyzer))
-    candidates: list[BilingualQuestion] = []
-    passed_over: list[str] = []
-    empty: list[str] = []
-    groups = page_files(request.given)
-    for at in watch(range(len(groups)), len(groups)):
-        pair = read_pair(groups[at], request.given, wording)
-        found = find_candidates(pair, wording, extractor)
-        if found and _holds_questions(groups[at], found, wording):
-            candidates += found
-        elif all(file.below for file in groups[at].values()):
-            passed_over.append(pair.key)
-        else:
-            empty.append(pair.key)
-    proposer = _proposer(request, framework, content, analyzer, wording)
-    record = read_record(request.directories[-1], framework.id)
-    plan = make_plan(candidates, record, content, proposer, watch, accept=request.accept)
-    return Import(plan, framework, tuple(passed_over), tuple(empty))
-
-
-def _holds_questions(
-    files: Mapping[Language, PageFile], found: Sequence[BilingualQuestion], wording: Wording
-) -> bool:
-    """Whether a page is about questions: it was given explicitly, or its name or its titles show it."""
-    if any(is_named_for_questions(file, wording) for file in files.values()):
-        return True
-    questions = [question for each in found for question in each.found.values()]
-    titles = [question.written for question in questions]
-    if all(each.style == "page" for each in questions):
-        return any(wording.likeness(title) >= ASKING for title in titles)
-    asking = sum(wording.marked(title) or wording.asks(title) for title in titles)
-    return len(found) >= 2 and asking >= LEAST_ASKING * len(titles)
-
-
-def _proposer(
-    request: ImportRequest, framework: Tag, content: Loaded, analyzer: Analyzer, wording: Wording
-) -> Proposer:
-    titles: dict[str, str] = {}
-    for file in content.corpus.files:
-        for name in (file.front.title, *file.front.aliases):
-            titles.setdefault(fold_title(name), file.id)
-    topics, error_types = finders_of(content.corpus, analyzer)
-    return Proposer(
-        framework=framework,
-        license=request.license,
-        updated=request.updated,
-        wording=wording,
-        topics=topics,
-        error_types=error_types,
-        samples=content.samples,
-        titles=titles,
-    )

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from jieda.content.read.corpus import Corpus
 from jieda.disk import write_aside
@@ -20,14 +19,13 @@ from jieda.entry import Language
 from jieda.errors import ImportingError
 from jieda.han import HAN
 from jieda.importing.pairing import BilingualQuestion
-from jieda.importing.propose import Proposal
 
 FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """An entry as it was imported: its page, and title and body of its editions."""
+class EntryTexts:
+    """Titles and bodies of an entry's editions, as they were imported, are on the page now, or are in the content."""
 
     id: str
     page: str
@@ -40,7 +38,7 @@ def record_path(directory: Path, framework: str) -> Path:
     return directory / "imports" / f"{framework}.json"
 
 
-def read_record(directory: Path, framework: str) -> tuple[Imported, ...]:
+def read_record(directory: Path, framework: str) -> tuple[EntryTexts, ...]:
     """Read what was imported before, in order; nothing if there is no record. Raises ImportingError."""
     path = record_path(directory, framework)
     if not path.is_file():
@@ -49,70 +47,70 @@ def read_record(directory: Path, framework: str) -> tuple[Imported, ...]:
         raw = json.loads(path.read_text(encoding="utf-8"))
         if raw["format"] != FORMAT:
             raise ImportingError(f"{path} has format {raw['format']}; this version of Jieda reads {FORMAT}")
-        return tuple(_imported(each) for each in raw["entries"])
+        return tuple(
+            EntryTexts(
+                id=str(each["id"]),
+                page=str(each["page"]),
+                titles={Language(lang): str(one["title"]) for lang, one in each["editions"].items()},
+                bodies={Language(lang): str(one["body"]) for lang, one in each["editions"].items()},
+            )
+            for each in raw["entries"]
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ImportingError(
             f"{path} cannot be read ({error!r}): restore it, or delete it to import anew"
         ) from error
 
 
-def write_record(directory: Path, framework: str, entries: tuple[Imported, ...]) -> None:
+def write_record(directory: Path, framework: str, entries: tuple[EntryTexts, ...]) -> None:
     """Replace the record atomically."""
     path = record_path(directory, framework)
     path.parent.mkdir(parents=True, exist_ok=True)
-    raw = {"format": FORMAT, "entries": [_raw(each) for each in entries]}
+    rows = [
+        {
+            "id": each.id,
+            "page": each.page,
+            "editions": {
+                lang: {"title": title, "body": each.bodies[lang]} for lang, title in each.titles.items()
+            },
+        }
+        for each in entries
+    ]
+    raw = {"format": FORMAT, "entries": rows}
     write_aside(path, (json.dumps(raw, ensure_ascii=False, indent=1) + "\n").encode())
-
-
-def _imported(raw: Mapping[str, Any]) -> Imported:
-    editions = {Language(lang): each for lang, each in raw["editions"].items()}
-    return Imported(
-        id=str(raw["id"]),
-        page=str(raw["page"]),
-        titles={lang: str(each["title"]) for lang, each in editions.items()},
-        bodies={lang: str(each["body"]) for lang, each in editions.items()},
-    )
-
-
-def _raw(imported: Imported) -> dict[str, Any]:
-    return {
-        "id": imported.id,
-        "page": imported.page,
-        "editions": {
-            lang.value: {"title": title, "body": imported.bodies[lang]}
-            for lang, title in imported.titles.items()
-        },
-    }
 
 
 SAME_QUESTION = 0.6
 """Minimum likeness of title and answer for a reworded question to count as the one imported before."""
 
 
-def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[Imported]) -> dict[int, Imported]:
+def recognize(candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts]) -> dict[int, EntryTexts]:
     """Map the numbers of candidates to their records, first by equal titles, then by likeness."""
-    known: dict[int, Imported] = {}
+    known: dict[int, EntryTexts] = {}
     used: set[int] = set()
-    by_title = _by_title(record)
+    by_title: dict[tuple[str, Language, str], list[int]] = defaultdict(list)
+    for at, imported in enumerate(record):
+        for lang, title in imported.titles.items():
+            by_title[imported.page, lang, title].append(at)
     for number, candidate in enumerate(candidates):
         same = (
             at
             for lang, title in candidate.titles.items()
-            for at in by_title.get((candidate.pair.key, lang, title), ())
+            for at in by_title[candidate.pair.key, lang, title]
             if at not in used
         )
         if (found := next(same, None)) is not None:
             known[number] = record[found]
             used.add(found)
-    for score, number, at in sorted(_alike(candidates, record, known, used), reverse=True):
+    for score, number, at in sorted(_likenesses(candidates, record, known, used), reverse=True):
         if score >= SAME_QUESTION and number not in known and at not in used:
             known[number] = record[at]
             used.add(at)
     return known
 
 
-def under_recorded_pages(
-    candidates: Sequence[BilingualQuestion], record: Sequence[Imported]
+def reuse_page_keys(
+    candidates: Sequence[BilingualQuestion], record: Sequence[EntryTexts]
 ) -> tuple[BilingualQuestion, ...]:
     """Return the candidates, with the recorded key for a page that was moved, if most of its titles are the same."""
     recorded: dict[str, set[str]] = defaultdict(set)
@@ -130,7 +128,7 @@ def under_recorded_pages(
     return tuple(replace(each, pair=replace(each.pair, key=names[each.pair.key])) for each in candidates)
 
 
-def present_id(imported: Imported, corpus: Corpus) -> str:
+def current_id(imported: EntryTexts, corpus: Corpus) -> str:
     """Return the current id of an imported entry, which may have been renamed."""
     if imported.id in corpus.by_id:
         return imported.id
@@ -138,18 +136,10 @@ def present_id(imported: Imported, corpus: Corpus) -> str:
     return next(renamed, imported.id)
 
 
-def _by_title(record: Sequence[Imported]) -> Mapping[tuple[str, Language, str], list[int]]:
-    found: dict[tuple[str, Language, str], list[int]] = {}
-    for at, imported in enumerate(record):
-        for lang, title in imported.titles.items():
-            found.setdefault((imported.page, lang, title), []).append(at)
-    return found
-
-
-def _alike(
+def _likenesses(
     candidates: Sequence[BilingualQuestion],
-    record: Sequence[Imported],
-    known: Mapping[int, Imported],
+    record: Sequence[EntryTexts],
+    known: Mapping[int, EntryTexts],
     used: set[int],
 ) -> Iterator[tuple[float, int, int]]:
     """Yield the likeness of every unmatched candidate to every unused record of the same page."""
@@ -161,7 +151,7 @@ def _alike(
                 yield max(_likeness(candidate, imported, lang) for lang in candidate.found), number, at
 
 
-def _likeness(candidate: BilingualQuestion, imported: Imported, lang: Language) -> float:
+def _likeness(candidate: BilingualQuestion, imported: EntryTexts, lang: Language) -> float:
     """Return the likeness, 0 to 1: half of it for the title, half for the answer."""
     if lang not in imported.titles:
         return 0.0
@@ -201,69 +191,57 @@ class PageChange:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentEdition:
-    """Current title and Markdown body of an edition."""
-
-    title: str
-    body: str
-
-
-def changes_of(
-    imported: Imported, proposal: Proposal, current: Mapping[Language, CurrentEdition]
-) -> tuple[PageChange, ...]:
-    """Return every change of the page since `imported`; `current`: the editions as they are now.
+def find_changes(imported: EntryTexts, page: EntryTexts, entry: EntryTexts) -> tuple[PageChange, ...]:
+    """Return every change of the page since it was imported, compared with the entry as it is now.
 
     An edition that was deleted since is ignored.
     """
     found: list[PageChange] = []
-    for lang, edition in proposal.editions.items():
-        present = current.get(lang)
+    for lang, title in page.titles.items():
+        body = _body_lines(page.bodies[lang])
         if lang not in imported.titles:
-            standing = Standing.DONE if present else Standing.OPEN
-            found.append(PageChange(lang, (), (edition.title, *_body_lines(edition.body)), standing, 0))
-        elif present:
-            if edition.title != imported.titles[lang]:
-                then, now = [imported.titles[lang]], [edition.title]
-                standing = _stands(then, now, [present.title])
-                found.append(PageChange(lang, tuple(then), tuple(now), standing, 0))
-            body = _body_lines(present.body)
-            found += _between(lang, _body_lines(imported.bodies[lang]), _body_lines(edition.body), body)
+            standing = Standing.DONE if lang in entry.titles else Standing.OPEN
+            found.append(PageChange(lang, (), (title, *body), standing, 0))
+        elif lang in entry.titles:
+            then = imported.titles[lang]
+            if title != then:
+                standing = _standing([then], [title], [entry.titles[lang]])
+                found.append(PageChange(lang, (then,), (title,), standing, 0))
+            bodies = imported.bodies[lang], entry.bodies[lang]
+            found += _body_changes(lang, _body_lines(bodies[0]), body, _body_lines(bodies[1]))
     return tuple(found)
 
 
-def _between(
+def _body_changes(
     lang: Language, then: Sequence[str], now: Sequence[str], entry: Sequence[str]
 ) -> Iterator[PageChange]:
     for tag, a, b, c, d in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         if tag != "equal":
             old, new = then[a:b], now[c:d]
             # A line of context, because an addition has no old text to search for.
-            around = list(then[max(a - 1, 0) : a]) + list(old) + list(then[b : b + 1])
-            standing = _stands(old or around, new, entry)
-            yield PageChange(lang, tuple(old), tuple(new), standing, _find(old or around, entry))
+            wanted = old or [*then[max(a - 1, 0) : a], *then[b : b + 1]]
+            standing = _standing(wanted, new, entry)
+            yield PageChange(lang, tuple(old), tuple(new), standing, _find(wanted, entry))
 
 
-def _stands(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> Standing:
-    if _filled(new) and _find(new, entry):
-        return Standing.DONE
-    if not _filled(new) and not _find(old, entry):
+def _standing(old: Sequence[str], new: Sequence[str], entry: Sequence[str]) -> Standing:
+    if _find(new, entry) or not (_nonblank(new) or _find(old, entry)):
         return Standing.DONE
     return Standing.OPEN if _find(old, entry) else Standing.CONFLICT
 
 
 def _find(wanted: Sequence[str], lines: Sequence[str]) -> int:
     """Return the line, from 1, on which `wanted` starts, ignoring blank lines; 0 if it does not occur."""
-    needle = _filled(wanted)
+    needle = _nonblank(wanted)
     places = [number for number, line in enumerate(lines, 1) if line.strip()]
-    hay = _filled(lines)
+    hay = _nonblank(lines)
     for start in range(len(hay) - len(needle) + 1) if needle else ():
         if hay[start : start + len(needle)] == needle:
             return places[start]
     return 0
 
 
-def _filled(lines: Sequence[str]) -> list[str]:
+def _nonblank(lines: Sequence[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -174,55 +174,70 @@ class Targets:
 
 
 @dataclass(slots=True)
-class _Found:
-    """Lost links and images, collected while rewriting."""
+class LinkRewriter:
+    """Rewrites the addresses in an answer for the entry `entry_slug`, and collects what got lost.
 
+    `anchors`: old to new ones inside the answer; `lost`: broken links, which are plain text now; `images`: files to be
+    copied, by new file name; `linked_images`: images that could not be copied, and are links now.
+    """
+
+    targets: Targets
+    entry_slug: str
+    anchors: Mapping[str, str]
     lost: list[str] = field(default_factory=list)
     images: dict[str, Path] = field(default_factory=dict)
     linked_images: list[str] = field(default_factory=list)
 
+    def rewrite(self, text: str) -> str:
+        """Return a text with every address rewritten."""
+        return outside_code(text, self._rewrite_prose)
 
-@dataclass(frozen=True, slots=True)
-class Relinked:
-    """A rewritten text. `lost`: broken links that are plain text now; `images`: files to be copied, by new file name;
-    `linked_images`: images that could not be copied and are links now."""
+    def _rewrite_prose(self, text: str) -> str:
+        inlined = _inline_references(text, self.targets.references)
+        return _INLINE.sub(self._replacement, _DEFINITION.sub("", inlined))
 
-    text: str
-    lost: tuple[str, ...]
-    images: Mapping[str, Path]
-    linked_images: tuple[str, ...]
-
-
-def relink(text: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> Relinked:
-    """Rewrite every address in a text for the entry `entry_slug`; `anchors`: old to new ones inside the answer."""
-    found = _Found()
-
-    def resolve(image: str, label: str, target: str) -> str:
-        if image:
-            return _image(label, target, targets, entry_slug, found)
-        address = _address(target, targets, entry_slug, anchors)
+    def _replacement(self, match: re.Match[str]) -> str:
+        label, target = match["text"], match["target"].strip("<>")
+        if match["image"]:
+            return self._image(label, target)
+        label = _INLINE.sub(self._replacement, label)
+        address = self._address(target, self.anchors)
         if address is None:
-            found.lost.append(target)
+            self.lost.append(target)
             return label
         return f"[{label}]({address})"
 
-    def change(prose: str) -> str:
-        return _inline(_DEFINITION.sub("", _references(prose, targets.references)), resolve)
+    def _address(self, target: str, anchors: Mapping[str, str]) -> str | None:
+        """Return the address of a link in the entry; None if it has no target."""
+        targets = self.targets
+        path, _, fragment = target.partition("#")
+        fragment = unquote(fragment)
+        if not path and fragment in anchors:
+            return f"#{anchors[fragment]}"
+        if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
+            known = _anchors_of(path, targets)
+            entry = known.get(fragment) or known.get(slug(fragment) if fragment else "")
+            if entry and entry != f"{targets.framework}/{self.entry_slug}":
+                return f"{entry.rpartition('/')[2]}.md"
+        address = urljoin(targets.base, target) if targets.base else target
+        read = read_link(address, targets.lang, targets.framework, 0)
+        return address if read.kind is LinkKind.EXTERNAL else None
 
-    return Relinked(
-        outside_code(text, change), tuple(dict.fromkeys(found.lost)), found.images, tuple(found.linked_images)
-    )
+    def _image(self, label: str, target: str) -> str:
+        """Copy an image on disk; turn any other into a link, because pages load nothing from other hosts."""
+        file = self.targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
+        local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
+        if local and file.suffix.lower() in IMAGE_TYPES:
+            name = f"{self.entry_slug}-{slug(file.stem)}{file.suffix.lower()}"
+            if name.isascii():
+                self.images[name] = file.resolve()
+                return f"![{label}]({name})"
+        self.linked_images.append(target)
+        address = self._address(target, {})
+        return f"[{label or target.rpartition('/')[2]}]({address})" if address else label
 
 
-def _inline(text: str, resolve: Callable[[str, str, str], str]) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        label = _INLINE.sub(replaced, match["text"]) if not match["image"] else match["text"]
-        return resolve(match["image"], label, match["target"].strip("<>"))
-
-    return _INLINE.sub(replaced, text)
-
-
-def _references(text: str, references: Mapping[str, str]) -> str:
+def _inline_references(text: str, references: Mapping[str, str]) -> str:
     """Convert reference links to inline ones, since the definitions are not imported."""
 
     def replaced(match: re.Match[str]) -> str:
@@ -232,23 +247,7 @@ def _references(text: str, references: Mapping[str, str]) -> str:
     return _REFERENCE.sub(replaced, text) if references else text
 
 
-def _address(target: str, targets: Targets, entry_slug: str, anchors: Mapping[str, str]) -> str | None:
-    """Return the address of a link in the entry; None if it has no target."""
-    path, _, fragment = target.partition("#")
-    fragment = unquote(fragment)
-    if not path and fragment in anchors:
-        return f"#{anchors[fragment]}"
-    if not re.match(r"[a-z][a-z0-9+.-]*:|//", path, re.IGNORECASE):
-        known = _known_anchors(path, targets)
-        entry = known.get(fragment) or known.get(slug(fragment) if fragment else "")
-        if entry and entry != f"{targets.framework}/{entry_slug}":
-            return f"{entry.rpartition('/')[2]}.md"
-    address = urljoin(targets.base, target) if targets.base else target
-    read = read_link(address, targets.lang, targets.framework, 0)
-    return address if read.kind is LinkKind.EXTERNAL else None
-
-
-def _known_anchors(path: str, targets: Targets) -> Mapping[str, str]:
+def _anchors_of(path: str, targets: Targets) -> Mapping[str, str]:
     """Return the anchors of the page at `path`, which may differ in its suffix and language."""
     if not path:
         return targets.entries.get(targets.path, {})
@@ -262,17 +261,3 @@ def _known_anchors(path: str, targets: Targets) -> Mapping[str, str]:
 def _stem(path: Path) -> Path:
     name = re.sub(r"\.(?:mdx?|markdown|rst|html?)$", "", path.name)
     return path.parent / _LANGUAGE_SUFFIX.sub("", name)
-
-
-def _image(label: str, target: str, targets: Targets, entry_slug: str, found: _Found) -> str:
-    """Copy an image on disk; turn any other into a link, because pages load nothing from other hosts."""
-    file = targets.path.parent / unquote(target.partition("?")[0].partition("#")[0])
-    local = not re.match(r"[a-z]+:|//|/", target, re.IGNORECASE) and file.is_file()
-    if local and file.suffix.lower() in IMAGE_TYPES:
-        name = f"{entry_slug}-{slug(file.stem)}{file.suffix.lower()}"
-        if name.isascii():
-            found.images[name] = file.resolve()
-            return f"![{label}]({name})"
-    address = _address(target, targets, entry_slug, {})
-    found.linked_images.append(target)
-    return f"[{label or target.rpartition('/')[2]}]({address})" if address else label
