@@ -12,24 +12,22 @@ from starlette.responses import RedirectResponse, Response
 from jieda.diagnosis.answers import Diagnosis, LogError, Verdict
 from jieda.han import HAN
 from jieda.presentation.diagnosis_text import as_markdown
+from jieda.usecases.diagnose import Diagnosed, excerpt, kept_lines, telling_lines
 from jieda.usecases.diagnose import diagnose as diagnose_for
-from jieda.usecases.diagnose import excerpt, kept_lines, telling_lines
 from jieda.versions import told_versions
 from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
-from jieda.web.pages.layout import Head, Resubmit, data_block, render_page
-from jieda.web.pages.parts import PageLink, name_of
+from jieda.web.pages.layout import Head, data_block, render_page
+from jieda.web.pages.parts import Choice, PageLink, name_of, tag_choices
 from jieda.web.pages.verdict import (
-    FrameworkChoice,
     MatchView,
     NearView,
     TiedView,
-    exits,
+    external_links_for_log,
     match_view,
     near_view,
     shortened,
     tied_view,
-    unanswered_log,
 )
 from jieda.web.site import asker_of
 
@@ -44,23 +42,18 @@ VIEWER_WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class PastedLog:
-    """The submitted log and the framework chosen for it, or empty."""
+class Paste:
+    """A submitted log, the framework chosen for it, or empty, and its diagnosis; None for a blank log."""
 
     text: str
     framework: str
     left_out: int = 0
     """Bytes dropped from the middle of a log that was too long."""
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosedLog:
-    """A diagnosis, and the few lines of the paste that suffice to reach it again, or empty. `kept` are the lines left
-    in the field where a browser may cache the page."""
-
-    diagnosis: Diagnosis
-    shared: str
+    diagnosis: Diagnosis | None = None
+    shared: str = ""
+    """The few lines that suffice to get the same diagnosis again, or empty."""
     kept: str = ""
+    """The lines left in the field where a browser may cache the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,44 +70,46 @@ class ErrorLine:
 class DiagnoseView:
     """The view of `diagnose.html`. `done`: a paste was diagnosed; `status` states the result in words."""
 
-    form: str
     text: str
-    frameworks: tuple[FrameworkChoice, ...]
-    done: bool
-    empty: bool
-    status: str
-    outcome: str
-    tied: TiedView | None
-    kept: FrameworkChoice | None
+    frameworks: tuple[Choice, ...]
+    done: bool = False
+    empty: bool = False
+    status: str = ""
+    outcome: str = ""
+    tied: TiedView | None = None
+    kept: Choice | None = None
     """The framework of the log, to be remembered for the session; None where it already is."""
-    hint: str
-    left_out: str
+    hint: str = ""
+    left_out: str = ""
     """How much of the paste was not read, in words, or empty."""
-    best: MatchView | None
-    others: tuple[MatchView, ...]
-    shared: str
-    markdown: str
+    best: MatchView | None = None
+    others: tuple[MatchView, ...] = ()
+    shared: str = ""
+    markdown: str = ""
     """The text that the copy buttons copy."""
-    near_title: str
-    near: tuple[NearView, ...]
-    errors: tuple[ErrorLine, ...]
-    guessed: PageLink | None
-    exits: tuple[PageLink, ...]
-    ask: str
+    near_title: str = ""
+    near: tuple[NearView, ...] = ()
+    errors: tuple[ErrorLine, ...] = ()
+    guessed: PageLink | None = None
+    external_links: tuple[PageLink, ...] = ()
+    ask: str = ""
     """Where the paste can be submitted as a question to the authors, or empty."""
-    workbench: str
+    workbench: str = ""
     """Where an entry for the paste can be written, or empty."""
-    search: str
+    search: str = ""
     """A search for the recognized terms. Offered as a form: nothing of a paste goes into an address."""
-    layout: Markup
-    """JSON for the log viewer; empty where the page does not contain the whole log."""
+    layout: str = ""
+    """JSON for the log viewer, escaped; empty where the page does not contain the whole log."""
+    form: str = FORM
 
 
-def diagnose_page(
-    context: PageContext, paste: PastedLog | None = None, answered: DiagnosedLog | None = None
-) -> str:
-    """Render the page before or after a log was submitted; an empty log has no answer."""
-    view = _answer(context, paste, answered) if paste and answered else _question(context, paste)
+def diagnose_page(context: PageContext, paste: Paste | None = None) -> str:
+    """Render the page before or after a log was submitted."""
+    text, framework = (paste.text, paste.framework) if paste else ("", "")
+    frameworks = tag_choices(context, "framework", context.library.taxonomy.framework, {framework})
+    view = DiagnoseView(text, frameworks, empty=paste is not None)
+    if paste and paste.diagnosis:
+        view = _answer(context, paste, paste.diagnosis, frameworks)
     title = view.best.row.title.text if view.best else view.status
     head = Head(
         name="diagnose",
@@ -122,74 +117,56 @@ def diagnose_page(
         description=context.t("diagnose.lead"),
         here=context.urls.diagnose,
         indexed=paste is None,
-        resubmit=Resubmit(FORM, context.urls.diagnose) if paste else None,
+        form=FORM if paste else "",
     )
     return render_page(context, "diagnose.html", head, view)
 
 
-def _question(context: PageContext, paste: PastedLog | None) -> DiagnoseView:
-    return DiagnoseView(
-        form=FORM,
-        text=paste.text if paste else "",
-        frameworks=_frameworks(context, paste.framework if paste else ""),
-        done=False,
-        empty=paste is not None,
-        status="",
-        outcome="",
-        tied=None,
-        kept=None,
-        hint="",
-        left_out="",
-        best=None,
-        others=(),
-        shared="",
-        markdown="",
-        near_title="",
-        near=(),
-        errors=(),
-        guessed=None,
-        exits=(),
-        ask="",
-        workbench="",
-        search="",
-        layout=Markup(""),
-    )
-
-
-def _answer(context: PageContext, paste: PastedLog, answered: DiagnosedLog) -> DiagnoseView:
-    diagnosis = answered.diagnosis
-    clean = diagnosis.verdict is Verdict.NO_ERROR
-    unsure = not clean and diagnosis.verdict is not Verdict.KNOWN
+def _answer(
+    context: PageContext, paste: Paste, diagnosis: Diagnosis, frameworks: tuple[Choice, ...]
+) -> DiagnoseView:
+    t = context.t
+    clean, known = diagnosis.verdict is Verdict.NO_ERROR, diagnosis.verdict is Verdict.KNOWN
     asks = bool(diagnosis.asks)
     matches = [] if asks else [match_view(context, match) for match in diagnosis.matches]
-    left_out = context.t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else ""
-    return DiagnoseView(
-        form=FORM,
-        text=answered.kept or paste.text,
-        frameworks=_frameworks(context, paste.framework),
+    view = DiagnoseView(
+        text=paste.kept or paste.text,
+        frameworks=frameworks,
         done=True,
-        empty=False,
         status=_status(context, diagnosis),
         outcome=diagnosis.verdict.value,
         tied=tied_view(context, diagnosis) if asks else None,
-        kept=_to_keep(context, paste, diagnosis),
-        hint="" if matches or asks else context.t(f"diagnose.{'no_error' if clean else 'unknown'}_hint"),
-        left_out=left_out,
+        kept=_framework_to_keep(context, paste, diagnosis),
+        hint="" if matches or asks else t("diagnose.no_error_hint" if clean else "diagnose.unknown_hint"),
+        left_out=t("diagnose.left_out", size=f"{paste.left_out >> 10:,} KiB") if paste.left_out else "",
         best=matches[0] if matches else None,
         others=tuple(matches[1:]),
-        shared=answered.shared,
-        markdown=as_markdown(diagnosis, context.t, lambda each: _address(context, each)),
-        near_title=context.t("diagnose.similar" if clean else "diagnose.nearest"),
+        shared=paste.shared,
+        markdown=as_markdown(
+            diagnosis, t, lambda each: context.urls.absolute(context.urls.entry(context.lang, each))
+        ),
+        near_title=t("diagnose.similar" if clean else "diagnose.nearest"),
         near=tuple(near_view(context, near, diagnosis.framework) for near in diagnosis.near),
-        errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS])
-        if unsure
-        else (),
-        guessed=_guessed(context, diagnosis.framework) if unsure else None,
-        exits=exits(context, unanswered_log(context, diagnosis)) if unsure else (),
-        ask=context.urls.asked(context.lang) if unsure and not asks and context.site.settings.gaps else "",
-        workbench=context.urls.workbench(context.lang) if unsure and context.site.settings.workbench else "",
-        search="" if diagnosis.verdict is Verdict.KNOWN else " ".join(_words(diagnosis.query)),
-        layout=Markup("") if answered.kept else _layout(context, diagnosis),
+        search="" if known else " ".join(_words(diagnosis.query)),
+        layout="" if paste.kept else _layout(context, diagnosis),
+    )
+    return view if clean or known else _with_ways_on(context, view, diagnosis)
+
+
+def _with_ways_on(context: PageContext, view: DiagnoseView, diagnosis: Diagnosis) -> DiagnoseView:
+    """Add what was recognized in a log that no entry surely explains, and where to ask."""
+    urls, lang, settings = context.urls, context.lang, context.site.settings
+    framework = diagnosis.framework
+    is_known = framework in context.library.taxonomy.framework
+    return replace(
+        view,
+        errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS]),
+        guessed=PageLink(name_of(context, "framework", framework), urls.tag(lang, "framework", framework))
+        if is_known
+        else None,
+        external_links=external_links_for_log(context, diagnosis),
+        ask=urls.asked(lang) if settings.gaps and not diagnosis.asks else "",
+        workbench=urls.workbench(lang) if settings.workbench else "",
     )
 
 
@@ -198,7 +175,7 @@ def _words(query: str) -> Iterator[str]:
     yield from (word for word in dict.fromkeys(query.split()) if WORD.search(word))
 
 
-def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> FrameworkChoice | None:
+def _framework_to_keep(context: PageContext, paste: Paste, diagnosis: Diagnosis) -> Choice | None:
     """Return the framework and version found in the log, unless they are remembered already."""
     framework = paste.framework or diagnosis.framework
     if framework not in context.library.taxonomy.framework or diagnosis.asks:
@@ -208,16 +185,7 @@ def _to_keep(context: PageContext, paste: PastedLog, diagnosis: Diagnosis) -> Fr
     if framework == context.chosen and version in {"", context.version}:
         return None
     name = " ".join(filter(None, (name_of(context, "framework", framework), version)))
-    return FrameworkChoice(f"{framework}:{version}" if version else framework, name, chosen=False)
-
-
-def _address(context: PageContext, entry_id: str) -> str:
-    return context.urls.absolute(context.urls.entry(context.lang, entry_id))
-
-
-def _frameworks(context: PageContext, chosen: str) -> tuple[FrameworkChoice, ...]:
-    tags = context.library.taxonomy.framework.values()
-    return tuple(FrameworkChoice(tag.id, tag.name[context.lang], tag.id == chosen) for tag in tags)
+    return Choice(f"{framework}:{version}" if version else framework, name, chosen=False)
 
 
 def _status(context: PageContext, diagnosis: Diagnosis) -> str:
@@ -254,13 +222,6 @@ def _layout(context: PageContext, diagnosis: Diagnosis) -> Markup:
     )
 
 
-def _guessed(context: PageContext, framework: str) -> PageLink | None:
-    if framework not in context.library.taxonomy.framework:
-        return None
-    url = context.urls.tag(context.lang, "framework", framework)
-    return PageLink(name_of(context, "framework", framework), url)
-
-
 async def show_form(request: Request) -> Response:
     """Show the empty form."""
     context = await context_of(request)
@@ -292,7 +253,7 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
     text, left_out = excerpt(service, fields["text"].replace("\r\n", "\n"))
     framework = works_with(fields["told"])[0] if fields.get("told") else fields.get("framework", "")
     # The form may be older than the taxonomy.
-    paste = PastedLog(text, framework if framework in context.library.taxonomy.framework else "", left_out)
+    paste = Paste(text, framework if framework in context.library.taxonomy.framework else "", left_out)
     # A choice from the list holds for this paste; the answer to the question holds for the session.
     chosen = choices({name: value for name, value in fields.items() if name != "framework"})
     if "told" in fields:
@@ -300,27 +261,32 @@ async def diagnose_text(request: Request, context: PageContext, fields: Mapping[
         context = context.working_with(fields["told"])
     if "theme" in fields:
         context = replace(context, theme=chosen_theme(chosen))
-    answered, cache = None, NO_STORE
+    cache = NO_STORE
     if text.strip():
         found = await diagnose_for(
             service, text, context.lang, paste.framework, asker_of(request), usual=context.chosen
         )
         context = context.at(found.snapshot)
-        snapshot, diagnosis = found.snapshot, found.diagnosis
-        shared = await service.offload(lambda: telling_lines(snapshot, text, diagnosis, paste.framework))
-        answered = DiagnosedLog(diagnosis, shared)
-        if is_plain_form(request):
-            kept = shared
-            if diagnosis.verdict is not Verdict.KNOWN:
-                kept = await service.offload(
-                    partial(kept_lines, service, found, text, paste.framework, context.chosen)
-                )
-            answered, cache = replace(answered, kept=kept), BY_BROWSER if kept else NO_STORE
+        paste = await service.offload(
+            partial(_with_diagnosis, context, paste, found, plain_form=is_plain_form(request))
+        )
+        cache = BY_BROWSER if paste.kept else NO_STORE
     # The page contains the escaped text: a megabyte can become five.
-    html = await service.offload(partial(diagnose_page, context, paste, answered))
+    html = await service.offload(partial(diagnose_page, context, paste))
     response = await respond(request, html, HTML, lang=context.lang, cache=cache)
     remember(response, chosen, context.site)
     return response
+
+
+def _with_diagnosis(context: PageContext, paste: Paste, found: Diagnosed, *, plain_form: bool) -> Paste:
+    """Add a diagnosis and the few lines that lead to it again."""
+    diagnosis, text, framework = found.diagnosis, paste.text, paste.framework
+    shared, kept = telling_lines(found.snapshot, text, diagnosis, framework), ""
+    if plain_form and diagnosis.verdict is Verdict.KNOWN:
+        kept = shared
+    elif plain_form:
+        kept = kept_lines(context.site.service, found, text, framework, context.chosen)
+    return replace(paste, diagnosis=diagnosis, shared=shared, kept=kept)
 
 
 def is_plain_form(request: Request) -> bool:

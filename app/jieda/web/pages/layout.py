@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from jieda.entry import Language
 from jieda.presentation.brand import COLORS, wordmark
-from jieda.presentation.urls import Urls
 from jieda.version import VERSION
 from jieda.web.http.respond import Theme
 from jieda.web.pages.context import PageContext
+from jieda.web.pages.parts import Choice, name_of, tag_choices
 from jieda.web.templating import safe
 
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
 }
 """Scripts by page, beside those of every page."""
 
-GAPS = {Language.EN: " ", Language.ZH: ""}
+SENTENCE_GAPS = {Language.EN: " ", Language.ZH: ""}
 
 Here = Callable[[Language], str]
 """Returns the address of the current page in a language."""
@@ -37,101 +37,6 @@ class Alternate:
 
     hreflang: str
     url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """The button that shows the same page in the other language."""
-
-    lang: Language
-    tag: str
-    name: str
-    next: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeaderChoice:
-    """An item of a menu in the header."""
-
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WorksWith:
-    """The framework that the reader works with, for the session, or empty; and the frameworks to choose from."""
-
-    name: str
-    choices: tuple[HeaderChoice, ...]
-
-    @classmethod
-    def of(cls, context: PageContext) -> "WorksWith":
-        """Return a visitor's; no choices where the content covers at most one framework."""
-        tags = context.library.taxonomy.framework.values() if context.snapshot else ()
-        choices = tuple(
-            HeaderChoice(tag.id, tag.name[context.lang], tag.id == context.chosen) for tag in tags
-        )
-        name = next((each.label for each in choices if each.chosen), "")
-        shown = " ".join(filter(None, (name, context.version)))
-        return cls(shown, choices if len(choices) > 1 else ())
-
-
-@dataclass(frozen=True, slots=True)
-class Resubmit:
-    """The form to send again: the result page of a form has no address that the switches could link to."""
-
-    form: str
-    action: Here
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Root-relative addresses that every page links to or loads."""
-
-    style: str
-    scripts: tuple[str, ...]
-    home: str
-    search: str
-    diagnose: str
-    entries: str
-    about: str
-    feed: str
-    opensearch: str
-    """Empty where the base URL is unknown."""
-    docs: str
-    llms: str
-    agents: str
-    workbench: str
-    """Empty where the workbench is off."""
-    maintain: str
-    suggest: str
-    api_search: str
-    preferences: str
-
-    @classmethod
-    def of(cls, urls: Urls, lang: Language, name: str, *, workbench: bool) -> "Links":
-        """Return the links of the page `name` in `lang`; `workbench` says whether it is on."""
-        scripts = ("app.js", "search.js", *SCRIPTS.get(name, ()))
-        return cls(
-            style=urls.static("app.css"),
-            scripts=tuple(map(urls.static, scripts)),
-            home=urls.home(lang),
-            search=urls.search(lang),
-            diagnose=urls.diagnose(lang),
-            entries=urls.entries(lang),
-            about=urls.about(lang),
-            feed=urls.feed(lang),
-            opensearch=urls.opensearch(lang) if urls.base_url else "",
-            docs=urls.docs(),
-            llms=urls.llms(lang),
-            agents=urls.agents(lang),
-            workbench=urls.workbench(lang) if workbench else "",
-            maintain=urls.maintain(lang),
-            suggest=urls.api_suggest(),
-            api_search=urls.api_search(),
-            preferences=urls.preferences(),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,47 +70,12 @@ class Brand:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """The variable `page` of `base.html`. Addresses are root-relative unless stated otherwise."""
+class Head:
+    """Metadata of a page. `languages` are those in which it has an address of its own; `kind` is its Open Graph
+    type."""
 
-    lang: Language
-    lang_tag: str
-    theme: Theme
-    title: str
-    description: str
-    canonical: str
-    """Absolute, like `alternates`; empty where no base address is configured: programs accept no other."""
-    alternates: tuple[Alternate, ...]
-    indexed: bool
-    kind: str
-    """Open Graph type."""
     name: str
     """The page's name for style sheets: `home`, `search`, `entry`, …"""
-    json_ld: Markup
-    links: Links
-    brand: Brand
-    here: str
-    printed: str
-    """The address shown in print; a script that knows the host completes it."""
-    switch: Switch
-    themes: tuple[HeaderChoice, ...]
-    works: WorksWith
-    resend: str
-    """The id of the form that the switches resubmit, or empty."""
-    resend_here: str
-    resend_other: str
-    max_query_chars: int
-    max_log_bytes: int
-    gap: str
-    """The separator between two sentences."""
-    version: str = VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Metadata of a page. `languages` are those in which it has an address of its own."""
-
-    name: str
     title: str
     description: str
     here: Here
@@ -214,48 +84,74 @@ class Head:
     kind: str = "website"
     data: tuple[dict[str, object], ...] = ()
     canonical_lang: Language | None = None
-    resubmit: Resubmit | None = None
+    form: str = ""
+    """The id of the form that the switches send again where the page is the result of a form: its address alone would
+    show the page without that result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The variable `page` of `base.html`. Addresses are root-relative unless stated otherwise."""
+
+    head: Head
+    lang: Language
+    theme: Theme
+    description: str
+    """That of the head, cut to what search engines show."""
+    canonical: str
+    """Absolute, like `alternates`; empty where no base address is configured: programs accept no other."""
+    alternates: tuple[Alternate, ...]
+    scripts: tuple[str, ...]
+    json_ld: Markup
+    brand: Brand
+    works_with: str
+    """The framework that the reader works with, with its version, or empty."""
+    frameworks: tuple[Choice, ...]
+    themes: tuple[Choice, ...]
+    workbench: bool
+    max_query_chars: int
+    max_log_bytes: int
+    gap: str
+    """The separator between two sentences."""
+    version: str = VERSION
 
 
 def build_layout(context: PageContext, head: Head) -> Layout:
     """Build the frame of a page."""
-    urls, lang = context.urls, context.lang
-    settings = context.site.settings
+    urls, settings = context.urls, context.site.settings
+    frameworks = context.library.taxonomy.framework if context.snapshot else {}
+    chosen = name_of(context, "framework", context.chosen) if context.chosen else ""
+    canonical = head.here(head.canonical_lang or context.lang)
     return Layout(
-        lang=lang,
-        lang_tag=lang.tag,
+        head=head,
+        lang=context.lang,
         theme=context.theme,
-        title=head.title,
         description=_cut(head.description),
-        canonical=urls.absolute(head.here(head.canonical_lang or lang)) if settings.base_url else "",
+        canonical=urls.absolute(canonical) if settings.base_url else "",
         alternates=tuple(_alternates(context, head)),
-        indexed=head.indexed,
-        kind=head.kind,
-        name=head.name,
+        scripts=tuple(map(urls.static, ("app.js", "search.js", *SCRIPTS.get(head.name, ())))),
         json_ld=data_block(head.data),
-        links=Links.of(urls, lang, head.name, workbench=settings.workbench),
         brand=Brand.of(context),
-        here=head.here(lang),
-        printed=urls.absolute(head.here(lang)),
-        switch=Switch(lang.other, lang.other.tag, lang.other.own_name, head.here(lang.other)),
+        works_with=" ".join(filter(None, (chosen, context.version))),
+        # Of a single framework there is nothing to choose.
+        frameworks=tag_choices(context, "framework", frameworks, {context.chosen})
+        if len(frameworks) > 1
+        else (),
         themes=tuple(
-            HeaderChoice(theme.value, context.t(f"theme.{theme.value}"), theme is context.theme)
-            for theme in Theme
+            Choice(each.value, context.t(f"theme.{each.value}"), each is context.theme) for each in Theme
         ),
-        works=WorksWith.of(context),
-        resend=head.resubmit.form if head.resubmit else "",
-        resend_here=head.resubmit.action(lang) if head.resubmit else "",
-        resend_other=head.resubmit.action(lang.other) if head.resubmit else "",
+        workbench=settings.workbench,
         max_query_chars=settings.max_query_chars,
         max_log_bytes=settings.max_log_bytes,
-        gap=GAPS[lang],
+        gap=SENTENCE_GAPS[context.lang],
     )
 
 
 def render_page(context: PageContext, template: str, head: Head, view: object) -> str:
     """Render a whole page as HTML."""
     page = build_layout(context, head)
-    return context.site.renderer.render(template, context.lang, t=context.t, page=page, view=view)
+    values = {"t": context.t, "urls": context.urls, "page": page, "view": view}
+    return context.site.renderer.render(template, context.lang, **values)
 
 
 def data_block(items: Iterable[dict[str, object]]) -> Markup:

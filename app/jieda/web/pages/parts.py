@@ -1,7 +1,7 @@
 """Views shared by several pages: links, list rows, breadcrumbs, pagers, and line breaking of large titles."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -39,6 +39,16 @@ class TagLink:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """An option of a menu or a field. `lang` as in `PageLink`."""
+
+    value: str
+    name: str
+    chosen: bool
+    lang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListedEntry:
     """An entry in a list. `lang` is the language of the edition shown.
 
@@ -72,6 +82,13 @@ def name_of(context: PageContext, facet: str, value: str) -> str:
     """Return the name of a tag in the reader's language; its id where the taxonomy lacks it."""
     tags = context.library.taxonomy.facet(facet)
     return tags[value].name[context.lang] if value in tags else value
+
+
+def tag_choices(
+    context: PageContext, facet: str, values: Iterable[str], chosen: Collection[str] = ()
+) -> tuple[Choice, ...]:
+    """Return tags to choose from, of which `chosen` are selected."""
+    return tuple(Choice(each, name_of(context, facet, each), each in chosen) for each in values)
 
 
 def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:

@@ -26,7 +26,7 @@ from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
 from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
 from jieda.web.pages.filters import FilterBar, filter_bar
-from jieda.web.pages.layout import GAPS, Head, render_page
+from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import (
     ListedEntry,
     PageLink,
@@ -43,16 +43,17 @@ from jieda.web.pages.verdict import (
     MatchView,
     NearView,
     TiedView,
-    exits,
+    external_links,
     match_view,
     near_view,
     tied_view,
-    unanswered_query,
 )
 from jieda.web.site import asker_of
 from jieda.web.templating import whole_flags
 
 PAGE_SIZE = 10
+LONGEST_QUERY = 200
+"""Characters of a query in links to other sites, which reject longer ones."""
 MARKED = re.compile("<mark>(.*?)</mark>")
 NAME_PART = re.compile(r"(?<=[a-z0-9]_)(?=[a-z0-9])", re.ASCII | re.IGNORECASE)
 """Where a title may break a line inside an identifier."""
@@ -122,7 +123,7 @@ class SearchView:
     topics: tuple[TagLink, ...]
     """Topics to browse where nothing was found."""
     pager: Pager | None
-    exits: tuple[PageLink, ...]
+    external_links: tuple[PageLink, ...]
 
 
 def search_page(context: PageContext, found: Found) -> str:
@@ -184,8 +185,14 @@ def _view(context: PageContext, found: Found) -> SearchView:
         topics=_topics(context) if not answer.total and not request.filters else (),
         near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
         pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
-        exits=exits(context, unanswered_query(request.text, request.filters.framework)) if lost else (),
+        external_links=_external_links(context, request) if lost else (),
     )
+
+
+def _external_links(context: PageContext, request: SearchRequest) -> tuple[PageLink, ...]:
+    frameworks = request.filters.framework
+    words = request.text.strip()[:LONGEST_QUERY]
+    return external_links(context, words, frameworks[0] if len(frameworks) == 1 else "")
 
 
 def _number(request: SearchRequest) -> int:
@@ -214,7 +221,7 @@ def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
     words = context.t("list.join").join(answer.absent_words)
     told = [context.t("search.none_of", names=names)] if answer.is_of_others else []
     told += [context.t("search.absent_words", words=words)] if words else []
-    return GAPS[context.lang].join(told)
+    return SENTENCE_GAPS[context.lang].join(told)
 
 
 def _nothing(context: PageContext, request: SearchRequest) -> str:

@@ -11,6 +11,7 @@ from jieda.presentation.urls import filled, issue_search, rewrite
 from jieda.search.show.snippet import merged, whole_name
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.parts import (
+    Choice,
     ListedEntry,
     PageLink,
     broken,
@@ -19,6 +20,7 @@ from jieda.web.pages.parts import (
     lang_attribute,
     name_of,
     phrased,
+    tag_choices,
 )
 from jieda.web.templating import safe
 
@@ -100,30 +102,18 @@ class NearView:
 
 
 @dataclass(frozen=True, slots=True)
-class FrameworkChoice:
-    """A framework to choose from."""
-
-    value: str
-    name: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class TiedView:
     """Equally good matches of several frameworks, and the frameworks."""
 
     rows: tuple[ListedEntry, ...]
-    choices: tuple[FrameworkChoice, ...]
+    choices: tuple[Choice, ...]
 
 
 def tied_view(context: PageContext, diagnosis: Diagnosis) -> TiedView:
     """Return what is shown until the framework is known."""
     return TiedView(
         tuple(entry_row(context, context.library.summary(each.entry.id)) for each in diagnosis.matches),
-        tuple(
-            FrameworkChoice(each, name_of(context, "framework", each), chosen=False)
-            for each in diagnosis.asks
-        ),
+        tag_choices(context, "framework", diagnosis.asks),
     )
 
 
@@ -183,50 +173,35 @@ def shortened(text: str) -> str:
 
 
 MOST_WORDS = 8
-LONGEST_QUERY = 200
-"""Characters of a query in outgoing links: other sites reject longer ones."""
 MOST_PROJECTS = 4
 """Most projects offered where the framework is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A question without an answer: words to search for, the error type and the framework, or empty."""
-
-    words: str
-    failure: str
-    framework: str
-
-
-def unanswered_log(context: PageContext, diagnosis: Diagnosis) -> Unanswered:
-    """Return the question behind a log."""
+def external_links_for_log(context: PageContext, diagnosis: Diagnosis) -> tuple[PageLink, ...]:
+    """Return the links for a log that no entry explains. Only the type of its root error and words known from a
+    dictionary or an entry get into an address."""
     failure = diagnosis.root
-    known = context.served.searcher.known_words
-    words = known(failure.message if failure else diagnosis.query)[:MOST_WORDS]
     kind = failure.type if failure else ""
-    return Unanswered(" ".join(filter(None, (kind, *words))), kind, diagnosis.framework)
+    words = context.served.searcher.known_words(failure.message if failure else diagnosis.query)[:MOST_WORDS]
+    return external_links(context, " ".join(filter(None, (kind, *words))), diagnosis.framework, kind)
 
 
-def unanswered_query(text: str, frameworks: tuple[str, ...]) -> Unanswered:
-    """Return the question behind a search; its words are in the address of the page anyway."""
-    return Unanswered(text.strip()[:LONGEST_QUERY], "", frameworks[0] if len(frameworks) == 1 else "")
-
-
-def exits(context: PageContext, asked: Unanswered) -> tuple[PageLink, ...]:
-    """Return the available links: a project with an unknown issue tracker or a missing setting yields none."""
+def external_links(
+    context: PageContext, words: str, framework: str = "", failure: str = ""
+) -> tuple[PageLink, ...]:
+    """Return links to places that may answer what no entry does: for `words` to search, and the framework and error
+    type if known. A project with an unknown issue tracker or a missing setting yields none."""
     settings, t = context.site.settings, context.t
     tags = context.library.taxonomy.framework
-    name = name_of(context, "framework", asked.framework) if asked.framework in tags else ""
-    repositories = [tags[asked.framework]] if name else list(tags.values())[:MOST_PROJECTS]
+    name = name_of(context, "framework", framework) if framework in tags else ""
+    repositories = [tags[framework]] if name else list(tags.values())[:MOST_PROJECTS]
     found = [
-        PageLink(t("exit.upstream", name=tag.name[context.lang]), issue_search(tag.repository, asked.words))
+        PageLink(t("exit.upstream", name=tag.name[context.lang]), issue_search(tag.repository, words))
         for tag in repositories
-        if asked.words
+        if words
     ]
-    found.append(PageLink(t("exit.help"), filled(settings.help_url, query=asked.words)))
-    title = t("exit.missing_title", what=asked.failure or asked.words[:80] or t("exit.missing_what"))
-    body = t(
-        "exit.missing_body", failure=asked.failure or "–", framework=name or "–", generation=context.digest
-    )
+    found.append(PageLink(t("exit.help"), filled(settings.help_url, query=words)))
+    title = t("exit.missing_title", what=failure or words[:80] or t("exit.missing_what"))
+    body = t("exit.missing_body", failure=failure or "–", framework=name or "–", generation=context.digest)
     found.append(PageLink(t("exit.missing"), filled(settings.issue_url, title=title, body=body)))
     return tuple(link for link in found if link.url)

@@ -17,8 +17,8 @@ from jieda.usecases.workbench.draft import where_of
 from jieda.usecases.workbench.review import QueryRank, Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
-from jieda.web.pages.layout import GAPS, Head, render_page
-from jieda.web.pages.parts import PageLink, lang_attribute, name_of
+from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
+from jieda.web.pages.parts import Choice, PageLink, lang_attribute, tag_choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +61,6 @@ class ActionResult:
     theirs: Mapping[Language, OpenedEdition] = field(default_factory=dict)
     done: str = ""
     begun: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """An option of a field; `held`: it is set in the draft. `lang` as in `PageLink`."""
-
-    value: str
-    name: str
-    held: bool
-    lang: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +169,10 @@ def workbench_page(
         started=started,
         form=form,
         said=said,
-        frameworks=_choices(context, "framework", tags.framework, {form.framework}),
-        kinds=_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
-        topics=_choices(context, "topic", tags.topic, _held(form, "topics")),
-        error_types=_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
+        frameworks=tag_choices(context, "framework", tags.framework, {form.framework}),
+        kinds=tag_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
+        topics=tag_choices(context, "topic", tags.topic, _held(form, "topics")),
+        error_types=tag_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
         wordings=_wordings(review),
         entries=_entries(context, _held(form, "related")),
         related=_related(context, form),
@@ -216,10 +206,6 @@ def _held(form: Form, key: str) -> set[str]:
     return {value for text in form.texts.values() for value in values_of(text, key)}
 
 
-def _choices(context: PageContext, facet: str, ids: Iterable[str], held: set[str]) -> tuple[Choice, ...]:
-    return tuple(Choice(str(each), name_of(context, facet, each), each in held) for each in ids)
-
-
 def _entries(context: PageContext, held: set[str]) -> tuple[Choice, ...]:
     """Return the entries by title."""
     found = islice(context.library.listed(), MOST_ENTRIES)
@@ -241,7 +227,7 @@ def _related(context: PageContext, form: Form) -> tuple[PageLink, ...]:
 
 def _wordings(review: Review | None) -> tuple[Choice, ...]:
     offered = review.wordings.items() if review else ()
-    return tuple(Choice(f"{lang} {text}", text, held=False) for lang, texts in offered for text in texts)
+    return tuple(Choice(f"{lang} {text}", text, chosen=False) for lang, texts in offered for text in texts)
 
 
 def _edition(
@@ -300,7 +286,7 @@ def _status(context: PageContext, form: Form, review: Review | None) -> str:
     drafts = [text for text in form.texts.values() if text and "true" in values_of(text, "draft")]
     found = context.t("bench.problems", count=count) if count else context.t("bench.clean")
     end = "bench.is_draft" if drafts else "bench.is_served"
-    return f"{found}{GAPS[context.lang]}{context.t(end)}"
+    return f"{found}{SENTENCE_GAPS[context.lang]}{context.t(end)}"
 
 
 def _taken(context: PageContext, taken: Iterable[Match], form: Form) -> tuple[TakenRow, ...]:
