@@ -6,12 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.presentation.urls import filled
-from jieda.usecases.entries import used_tags
 from jieda.version import VERSION
 from jieda.web.http.respond import chosen_theme, page_language
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import TagLink, tag_link
+from jieda.web.pages.parts import TagLink, tag_links
 from jieda.web.site import site_of
 
 
@@ -32,9 +31,7 @@ def about_page(context: PageContext) -> str:
     title = context.t("about.title")
     view = AboutView(
         what=context.t("about.what", count=len(context.library)),
-        frameworks=tuple(
-            tag_link(context, "framework", each) for each in used_tags(context.library, "framework")
-        ),
+        frameworks=tag_links(context, "framework"),
         version=VERSION,
         generation=context.digest,
         report=filled(context.site.settings.issue_url, title="", body=""),

@@ -1,6 +1,6 @@
 """Lists of entries: by tag, newest first, and all by framework and version."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.content.catalog import version_of
+from jieda.entry import Language
 from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Tag, Window
-from jieda.usecases.entries import CountedTag, TagListing, list_tagged, used_tags
+from jieda.usecases.entries import TagListing, list_tagged
 from jieda.usecases.search import Found, browse
-from jieda.web.http.routing import Handler
 from jieda.web.pages.context import PageContext, asked_filters, asked_page, context_of, page_answer
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import Head, render_page
@@ -27,20 +27,12 @@ from jieda.web.pages.parts import (
     crumb_data,
     entry_row,
     tag_link,
+    tag_links,
 )
 
 TAG_PAGE_SIZE = 25
 SECTIONS: Mapping[str, str] = {"framework": "frameworks", "topic": "topics", "error_type": "error-types"}
 """Anchors on the start page of the tag lists, by facet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """A search that narrows this page by one more tag."""
-
-    name: str
-    count: int
-    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +46,8 @@ class TagView:
     homepage: str
     repository: str
     facet: str
-    value: str
-    kinds: tuple[Narrowing, ...]
-    across: tuple[Narrowing, ...]
+    kinds: tuple[TagLink, ...]
+    across: tuple[TagLink, ...]
     across_label: str
     rows: tuple[ListedEntry, ...]
     pager: Pager | None
@@ -71,38 +62,37 @@ def page_count(total: int, size: int) -> int:
 
 def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
     """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
+    name, description = tag.name[context.lang], tag.description[context.lang]
     other = "topic" if facet == "framework" else "framework"
     crumbs = _crumbs(context, facet)
+
+    def address(lang: Language, page: int) -> str:
+        return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
+
+    pages = page_count(listing.total, TAG_PAGE_SIZE)
     view = TagView(
         crumbs=crumbs,
-        name=tag.name[context.lang],
-        description=tag.description[context.lang],
+        name=name,
+        description=description,
         total=context.t("count.entries", count=listing.total),
         homepage=tag.homepage,
         repository=tag.repository,
         facet=facet,
-        value=tag.id,
-        kinds=_narrowings(context, (facet, tag.id), "kind", listing.spread["kind"]),
-        across=_narrowings(context, (facet, tag.id), other, listing.spread[other]),
+        kinds=_narrower_searches(context, facet, tag, "kind", listing),
+        across=_narrower_searches(context, facet, tag, other, listing),
         across_label=context.t(f"facet.{other}"),
         rows=tuple(entry_row(context, entry) for entry in listing.entries),
-        pager=build_pager(
-            context, number, page_count(listing.total, TAG_PAGE_SIZE), _address(context, facet, tag.id)
-        ),
-        siblings=_siblings(context, facet, tag.id),
+        pager=build_pager(context, number, pages, partial(address, context.lang)),
+        siblings=tuple(each for each in tag_links(context, facet) if each.id != tag.id),
         siblings_label=context.t(f"browse.other.{facet}"),
     )
     position = f" · {view.pager.text}" if view.pager else ""
     head = Head(
         name="tag",
-        title=f"{view.name}{position} · {context.t('site.name')}",
-        description=view.description,
-        here=lambda lang: context.urls.tag(lang, facet, tag.id, page=number if number > 1 else None),
-        data=(
-            crumb_data(
-                context, (*crumbs, PageLink(view.name, context.urls.tag(context.lang, facet, tag.id)))
-            ),
-        ),
+        title=f"{name}{position} · {context.t('site.name')}",
+        description=description,
+        here=lambda lang: address(lang, number),
+        data=(crumb_data(context, (*crumbs, tag_link(context, facet, tag.id))),),
     )
     return render_page(context, "tag.html", head, view)
 
@@ -113,29 +103,22 @@ def _crumbs(context: PageContext, facet: str) -> tuple[PageLink, ...]:
     return (PageLink(context.t("nav.home"), home), listed)
 
 
-def _address(context: PageContext, facet: str, value: str) -> Callable[[int], str]:
-    return lambda number: context.urls.tag(context.lang, facet, value, page=number if number > 1 else None)
-
-
-def _narrowings(
-    context: PageContext, chosen: tuple[str, str], by: str, spread: tuple[CountedTag, ...]
-) -> tuple[Narrowing, ...]:
-    facet, value = chosen
-    if len(spread) < 2:
-        return ()
+def _narrower_searches(
+    context: PageContext, facet: str, tag: Tag, by: str, listing: TagListing
+) -> tuple[TagLink, ...]:
+    """Return searches that narrow the page by one more tag; none where there is only one."""
+    lang, spread = context.lang, listing.spread[by]
     return tuple(
-        Narrowing(
-            each.tag.name[context.lang],
-            each.count,
-            context.urls.search(context.lang, **{facet: value, by: each.tag.id}),
+        TagLink(
+            id=each.tag.id,
+            name=each.tag.name[lang],
+            description=each.tag.description[lang],
+            count=each.count,
+            url=context.urls.search(lang, **{facet: tag.id, by: each.tag.id}),
         )
         for each in spread
+        if len(spread) > 1
     )
-
-
-def _siblings(context: PageContext, facet: str, value: str) -> tuple[TagLink, ...]:
-    tags = used_tags(context.library, facet)
-    return tuple(tag_link(context, facet, each) for each in tags if each.tag.id != value)
 
 
 ENTRIES_PAGE_SIZE = 50
@@ -163,13 +146,13 @@ class EntriesView:
 
 def entries_page(context: PageContext, found: Found) -> str:
     """Render a page of the entries that pass the request's filters."""
-    request = found.request
-    number = request.offset // ENTRIES_PAGE_SIZE + 1
-    listed = context.library.shelved(request.filters, context.lang)
-    shown = [entry_row(context, each) for each in listed[request.offset : request.offset + ENTRIES_PAGE_SIZE]]
+    request, size = found.request, ENTRIES_PAGE_SIZE
+    filters, number = request.filters, request.offset // size + 1
+    listed = context.library.shelved(filters, context.lang)
+    shown = [entry_row(context, each) for each in listed[request.offset : request.offset + size]]
 
-    def address(page: int) -> str:
-        return context.urls.entries_filtered(context.lang, request.filters, page=page if page > 1 else None)
+    def address(lang: Language, page: int) -> str:
+        return context.urls.entries_filtered(lang, filters, page=page if page > 1 else None)
 
     view = EntriesView(
         total=context.t("count.entries", count=len(listed)),
@@ -180,16 +163,14 @@ def entries_page(context: PageContext, found: Found) -> str:
             lambda _, filters: context.urls.entries_filtered(context.lang, filters),
         ),
         groups=tuple(_groups(shown)),
-        pager=build_pager(context, number, page_count(len(listed), ENTRIES_PAGE_SIZE), address),
+        pager=build_pager(context, number, page_count(len(listed), size), partial(address, context.lang)),
     )
     head = Head(
         name="entries",
         title=f"{context.t('entries.title')} · {context.t('site.name')}",
         description=context.t("entries.lead"),
-        here=lambda lang: context.urls.entries_filtered(
-            lang, request.filters, page=number if number > 1 else None
-        ),
-        indexed=not request.filters,
+        here=lambda lang: address(lang, number),
+        indexed=not filters,
     )
     return render_page(context, "entries.html", head, view)
 
@@ -220,19 +201,11 @@ async def show_entries(request: Request) -> Response:
     found = await browse(service, wanted)
     if number > page_count(found.answer.total, ENTRIES_PAGE_SIZE):
         raise HTTPException(404)
-
-    def page() -> str:
-        return entries_page(context.at(found.snapshot), found)
-
-    return await page_answer(request, context, await service.offload(page))
+    html = await service.offload(partial(entries_page, context.at(found.snapshot), found))
+    return await page_answer(request, context, html)
 
 
-def show_tag(facet: str) -> Handler:
-    """Return the handler of the tag pages of a facet."""
-    return partial(show_tagged, facet)
-
-
-async def show_tagged(facet: str, request: Request) -> Response:
+async def show_tag(facet: str, request: Request) -> Response:
     """Show the entries with a tag."""
     context = await context_of(request)
     known = context.library.taxonomy.facet(facet).get(request.path_params["value"])

@@ -18,7 +18,7 @@ from jieda.versions import told_versions
 from jieda.web.http.respond import NO_STORE, choices, chosen_theme, respond, works_with
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer, read_form, remember
 from jieda.web.pages.layout import Head, data_block, render_page
-from jieda.web.pages.parts import Choice, PageLink, name_of, tag_choices
+from jieda.web.pages.parts import Choice, PageLink, name_of, tag_choices, tag_link
 from jieda.web.pages.verdict import (
     MatchView,
     NearView,
@@ -150,10 +150,10 @@ def _answer(
         search="" if known else " ".join(_words(diagnosis.query)),
         layout="" if paste.kept else _layout(context, diagnosis),
     )
-    return view if clean or known else _with_ways_on(context, view, diagnosis)
+    return view if clean or known else _with_next_steps(context, view, diagnosis)
 
 
-def _with_ways_on(context: PageContext, view: DiagnoseView, diagnosis: Diagnosis) -> DiagnoseView:
+def _with_next_steps(context: PageContext, view: DiagnoseView, diagnosis: Diagnosis) -> DiagnoseView:
     """Add what was recognized in a log that no entry surely explains, and where to ask."""
     urls, lang, settings = context.urls, context.lang, context.site.settings
     framework = diagnosis.framework
@@ -161,9 +161,7 @@ def _with_ways_on(context: PageContext, view: DiagnoseView, diagnosis: Diagnosis
     return replace(
         view,
         errors=tuple(_error(context, each) for each in (diagnosis.roots or diagnosis.errors)[:ERRORS]),
-        guessed=PageLink(name_of(context, "framework", framework), urls.tag(lang, "framework", framework))
-        if is_known
-        else None,
+        guessed=tag_link(context, "framework", framework) if is_known else None,
         external_links=external_links_for_log(context, diagnosis),
         ask=urls.asked(lang) if settings.gaps and not diagnosis.asks else "",
         workbench=urls.workbench(lang) if settings.workbench else "",

@@ -1,7 +1,7 @@
 """The start page: search box, log field, and lists to browse."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from heapq import nsmallest
@@ -13,13 +13,11 @@ from starlette.responses import RedirectResponse, Response
 
 from jieda.content.library import Library
 from jieda.entry import Entry, Kind, Summary
-from jieda.site_texts import Stage
 from jieda.taxonomy import Filters
-from jieda.usecases.entries import used_tags
 from jieda.web.http.respond import REVALIDATE, Resource, page_language
 from jieda.web.pages.context import HTML, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, tag_link
+from jieda.web.pages.parts import ListedEntry, PageLink, TagLink, entry_row, name_of, tag_links
 from jieda.web.site import site_of
 
 RECENT = 6
@@ -34,12 +32,11 @@ EXAMPLE = 27
 
 @dataclass(frozen=True, slots=True)
 class MappedStage:
-    """A stage of the map: links to its errors and other entries, and its most frequent error types."""
+    """A stage of the map: links to its errors and to its other entries, and to its most frequent error types."""
 
     name: str
     url: str
-    failures: PageLink | None
-    others: PageLink | None
+    counts: tuple[PageLink, ...]
     seen: tuple[PageLink, ...]
 
 
@@ -65,18 +62,17 @@ class HomeView:
 def home_page(context: PageContext) -> str:
     """Render the start page. Reads entries for the examples: call it off the event loop."""
     library = context.library
-    urls = context.urls
-    names = _listed(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
+    names = _join_names(context, [tag.name[context.lang] for tag in library.taxonomy.framework.values()])
     lead = context.t("home.lead", count=len(library), frameworks=names)
-    stages = tuple(_map(context))
+    stages = tuple(_stages(context))
     mapped = {topic for stage in library.site.stages for topic in stage.topics}
     view = HomeView(
         lead=lead,
         examples=tuple(_examples(context)),
         logs=tuple(_logs(context)),
-        frameworks=_frameworks(context),
+        frameworks=tag_links(context, "framework"),
         stages=stages,
-        error_types=() if stages else _commonest(_tags(context, "error_type")),
+        error_types=() if stages else tuple(sorted(_tags(context, "error_type"), key=lambda tag: -tag.count)),
         topics=tuple(_tags(context, "topic", without=mapped)),
         recent=tuple(entry_row(context, entry) for entry in _recent(library)),
         all=context.t("home.all", count=len(library)),
@@ -85,7 +81,7 @@ def home_page(context: PageContext) -> str:
         name="home",
         title=f"{context.t('site.name')} · {context.t('site.tagline')}",
         description=lead,
-        here=urls.home,
+        here=context.urls.home,
         data=(_site_data(context, lead),),
     )
     return render_page(context, "home.html", head, view)
@@ -121,10 +117,6 @@ def _logs(context: PageContext) -> Iterator[PageLink]:
             yield PageLink(text, f"{context.urls.diagnose(context.lang)}#{urlencode({'log': each})}")
 
 
-def _commonest(tags: Iterable[TagLink]) -> tuple[TagLink, ...]:
-    return tuple(sorted(tags, key=lambda tag: -tag.count))
-
-
 def _recent(library: Library) -> tuple[Summary, ...]:
     """Return the latest changes; on the same day, frameworks take turns."""
     latest = library.listed()
@@ -151,66 +143,54 @@ def _columns(text: str) -> int:
     return len(text) + sum(east_asian_width(each) in "WF" for each in text)
 
 
-def _frameworks(context: PageContext) -> tuple[TagLink, ...]:
-    return tuple(tag_link(context, "framework", each) for each in used_tags(context.library, "framework"))
-
-
 def _tags(context: PageContext, facet: str, without: Collection[str] = ()) -> Iterator[TagLink]:
     """Yield the tags of a facet; for a reader of one framework, those of its entries, linking to them."""
     within = _for_reader(context)
     counts = context.library.counts(facet, within)
-    for each in used_tags(context.library, facet):
-        if each.tag.id in without or each.tag.id not in counts:
-            continue
-        link = tag_link(context, facet, each)
-        if within:
-            url = context.urls.entries_filtered(context.lang, within.with_only(facet, each.tag.id))
-            link = replace(link, count=counts[each.tag.id], url=url)
-        yield link
+    for link in tag_links(context, facet):
+        if link.id in counts and link.id not in without:
+            url = context.urls.entries_filtered(context.lang, within.with_only(facet, link.id))
+            yield replace(link, count=counts[link.id], url=url) if within else link
 
 
 def _for_reader(context: PageContext) -> Filters:
     return Filters(framework=(context.chosen,) if context.chosen else ())
 
 
-def _map(context: PageContext) -> Iterator[MappedStage]:
+def _stages(context: PageContext) -> Iterator[MappedStage]:
     """Yield the stages that have entries."""
-    library, lang = context.library, context.lang
-
-    def link(words: str, found: Filters, **args: str | int) -> PageLink:
-        return PageLink(context.t(words, **args), context.urls.entries_filtered(lang, found))
-
-    for stage in library.site.stages:
+    lang, entries_url = context.lang, context.urls.entries_filtered
+    for stage in context.library.site.stages:
         within = _for_reader(context).with_only("topic", *stage.topics)
-        kinds = library.counts("kind", within)
+        kinds = context.library.counts("kind", within)
         failures = kinds.get(Kind.ERROR, 0)
-        others = sum(kinds.values()) - failures
-        if not kinds:
-            continue
-        yield MappedStage(
-            name=stage.name[lang],
-            url=context.urls.entries_filtered(lang, within),
-            failures=link("home.stage.failures", within.with_only("kind", Kind.ERROR), count=failures)
-            if failures
-            else None,
-            others=link("home.stage.others", within.with_only("kind", *OTHERS), count=others)
-            if others
-            else None,
-            seen=tuple(_seen(context, stage)),
+        parts = (
+            ("home.stage.failures", failures, (Kind.ERROR,)),
+            ("home.stage.others", sum(kinds.values()) - failures, OTHERS),
         )
+        if kinds:
+            yield MappedStage(
+                name=stage.name[lang],
+                url=entries_url(lang, within),
+                counts=tuple(
+                    PageLink(
+                        context.t(key, count=count), entries_url(lang, within.with_only("kind", *chosen))
+                    )
+                    for key, count, chosen in parts
+                    if count
+                ),
+                seen=tuple(_frequent_error_types(context, within)),
+            )
 
 
-def _seen(context: PageContext, stage: Stage) -> Iterator[PageLink]:
-    """Yield the most frequent error types of a stage."""
-    within = _for_reader(context).with_only("topic", *stage.topics)
+def _frequent_error_types(context: PageContext, within: Filters) -> Iterator[PageLink]:
     counts = context.library.counts("error_type", within)
     for value in nsmallest(SEEN, counts, key=lambda value: -counts[value]):
-        tag = context.library.taxonomy.error_type[value]
-        found = within.with_only("error_type", value)
-        yield PageLink(tag.name[context.lang], context.urls.entries_filtered(context.lang, found))
+        url = context.urls.entries_filtered(context.lang, within.with_only("error_type", value))
+        yield PageLink(name_of(context, "error_type", value), url)
 
 
-def _listed(context: PageContext, names: list[str]) -> str:
+def _join_names(context: PageContext, names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return context.t("list.join").join(names[:-1]) + context.t("list.last") + names[-1]
@@ -233,7 +213,7 @@ def _site_data(context: PageContext, lead: str) -> dict[str, object]:
     }
 
 
-async def lead_home(request: Request) -> Response:
+async def redirect_to_language(request: Request) -> Response:
     """Redirect to the start page in the reader's language."""
     headers = {"Vary": "Accept-Language, Cookie", "Cache-Control": REVALIDATE}
     return RedirectResponse(site_of(request).urls.home(page_language(request)), 307, headers)
@@ -250,7 +230,7 @@ async def show_home(request: Request) -> Response:
     return await page_answer(request, context, resource)
 
 
-async def lead_to_home(request: Request) -> Response:
+async def add_slash(request: Request) -> Response:
     """Redirect an address without the final slash to the start page."""
     context = await context_of(request)
     return RedirectResponse(context.urls.home(context.lang), 308)

@@ -13,7 +13,7 @@ from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
 from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
-from jieda.usecases.entries import CountedTag
+from jieda.usecases.entries import used_tags
 from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
@@ -32,6 +32,7 @@ class PageLink:
 class TagLink:
     """A tag with its description and number of entries."""
 
+    id: str
     name: str
     description: str
     count: int
@@ -91,10 +92,18 @@ def tag_choices(
     return tuple(Choice(each, name_of(context, facet, each), each in chosen) for each in values)
 
 
-def tag_link(context: PageContext, facet: str, counted: CountedTag) -> TagLink:
+def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     """Return a link to the page of a tag."""
-    tag, url = counted.tag, context.urls.tag(context.lang, facet, counted.tag.id)
-    return TagLink(tag.name[context.lang], tag.description[context.lang], counted.count, url)
+    return PageLink(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
+
+
+def tag_links(context: PageContext, facet: str) -> tuple[TagLink, ...]:
+    """Return the tags of a facet that have entries, in the order of the taxonomy."""
+    lang, tag_url = context.lang, context.urls.tag
+    return tuple(
+        TagLink(tag.id, tag.name[lang], tag.description[lang], count, tag_url(lang, facet, tag.id))
+        for tag, count in ((each.tag, each.count) for each in used_tags(context.library, facet))
+    )
 
 
 def lang_attribute(context: PageContext, lang: Language) -> str:
@@ -106,10 +115,7 @@ def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = ""
     """Return an entry as a row of a list."""
     t, version = context.t, may_not_apply_to
     edition, shown = summary.edition(context.lang), summary.shown(context.lang)
-    framework = PageLink(
-        name_of(context, "framework", summary.framework),
-        context.urls.tag(context.lang, "framework", summary.framework),
-    )
+    framework = tag_link(context, "framework", summary.framework)
     url = context.urls.entry(context.lang, summary.id)
     return ListedEntry(
         id=summary.id,

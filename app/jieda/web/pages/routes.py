@@ -1,5 +1,7 @@
 """Routes of all HTML pages."""
 
+from functools import partial
+
 from jieda.presentation import paths
 from jieda.web.http.routing import Route
 from jieda.web.pages import (
@@ -18,16 +20,16 @@ from jieda.web.pages import (
 )
 
 ROUTES: tuple[Route, ...] = (
-    Route(paths.ROOT, home.lead_home),
+    Route(paths.ROOT, home.redirect_to_language),
     Route(paths.HOME, home.show_home),
-    Route(paths.HOME_WITHOUT_SLASH, home.lead_to_home),
+    Route(paths.HOME_WITHOUT_SLASH, home.add_slash),
     Route(paths.SEARCH, search.show_search),
     Route(paths.SEARCH, diagnose.answer_field, "POST"),
     Route(paths.ENTRIES, browse.show_entries),
     Route(paths.ENTRY, entry.show_entry),
     Route(paths.ENTRY, outcome.take_vote, "POST"),
     Route(paths.ABOUT, about.show_about),
-    *(Route(path, browse.show_tag(facet)) for facet, path in paths.TAG_PAGES.items()),
+    *(Route(path, partial(browse.show_tag, facet)) for facet, path in paths.TAG_PAGES.items()),
     Route(paths.DIAGNOSE, diagnose.show_form),
     Route(paths.DIAGNOSE, diagnose.answer_form, "POST"),
     Route(paths.ASKED, asked.show_asked),

@@ -21,7 +21,6 @@ from jieda.search.answers import (
     Suggestion,
     SuggestionType,
 )
-from jieda.usecases.entries import used_tags
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
 from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
@@ -37,7 +36,7 @@ from jieda.web.pages.parts import (
     entry_row,
     lang_attribute,
     name_of,
-    tag_link,
+    tag_links,
 )
 from jieda.web.pages.verdict import (
     MatchView,
@@ -180,9 +179,11 @@ def _view(context: PageContext, found: Found) -> SearchView:
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak,
         absent_words=_absent_words(context, answer) if answer.total and not told else "",
-        nothing=_nothing(context, request) if not answer.total else "",
+        nothing=""
+        if answer.total
+        else context.t("search.nothing_filtered" if request.filters else "search.nothing_hint"),
         offers=tuple(_offers(context, request, answer)),
-        topics=_topics(context) if not answer.total and not request.filters else (),
+        topics=tag_links(context, "topic") if not answer.total and not request.filters else (),
         near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
         pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
         external_links=_external_links(context, request) if lost else (),
@@ -224,14 +225,6 @@ def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
     return SENTENCE_GAPS[context.lang].join(told)
 
 
-def _nothing(context: PageContext, request: SearchRequest) -> str:
-    return context.t("search.nothing_filtered" if request.filters else "search.nothing_hint")
-
-
-def _topics(context: PageContext) -> tuple[TagLink, ...]:
-    return tuple(tag_link(context, "topic", each) for each in used_tags(context.library, "topic"))
-
-
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
     all_texts = (reason.text for each in answer.hits for reason in each.reasons)
     shown = (hit.snippet.text[start:end] for start, end in hit.snippet.marks)
@@ -242,14 +235,12 @@ def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> C
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
         title=whole_flags(NAME_PART.sub("<wbr>", hit.title)),
-        snippet=whole_flags(LONG_NAME.sub(_breakable, hit.snippet.html_with_code)),
+        snippet=whole_flags(
+            LONG_NAME.sub(lambda name: NAME_PART.sub("<wbr>", name[0]), hit.snippet.html_with_code)
+        ),
         snippet_lang=lang_attribute(context, hit.edition.lang),
         reasons=reason_views(context, answer.query, replace(hit, reasons=unseen), all_texts),
     )
-
-
-def _breakable(name: re.Match[str]) -> str:
-    return NAME_PART.sub("<wbr>", name[0])
 
 
 def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[SuggestedSearch]:
