@@ -24,6 +24,7 @@ from jieda.web.pages.parts import (
     Pager,
     TagLink,
     build_pager,
+    counted_link,
     crumb_data,
     entry_row,
     tag_link,
@@ -107,15 +108,9 @@ def _narrower_searches(
     context: PageContext, facet: str, tag: Tag, by: str, listing: TagListing
 ) -> tuple[TagLink, ...]:
     """Return searches that narrow the page by one more tag; none where there is only one."""
-    lang, spread = context.lang, listing.spread[by]
+    spread = listing.spread[by]
     return tuple(
-        TagLink(
-            id=each.tag.id,
-            name=each.tag.name[lang],
-            description=each.tag.description[lang],
-            count=each.count,
-            url=context.urls.search(lang, **{facet: tag.id, by: each.tag.id}),
-        )
+        counted_link(context, each, context.urls.search(context.lang, **{facet: tag.id, by: each.tag.id}))
         for each in spread
         if len(spread) > 1
     )

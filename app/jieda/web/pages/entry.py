@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,24 +23,11 @@ from jieda.presentation.validity_text import validity_texts
 from jieda.settings import Settings
 from jieda.usecases.entries import MovedTo, ReadEntry, note_read, read
 from jieda.usecases.gaps.recorder import NOBODY, EntryRead
-from jieda.web.http.respond import Body, Resource, Theme, preferred_media_type, respond
-from jieda.web.pages.context import (
-    HTML,
-    MARKDOWN,
-    PageContext,
-    context_of,
-    page_answer,
-)
+from jieda.web.http.respond import Body, Resource, preferred_media_type, respond
+from jieda.web.pages.context import HTML, MARKDOWN, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.outcome import REASONS, said_before
-from jieda.web.pages.parts import (
-    ListedEntry,
-    PageLink,
-    crumb_data,
-    entry_row,
-    name_of,
-    phrased,
-)
+from jieda.web.pages.outcome import REASONS, previous_vote
+from jieda.web.pages.parts import ListedEntry, PageLink, crumb_data, entry_row, name_of, phrased, tag_link
 from jieda.web.site import asker_of
 from jieda.web.templating import safe
 
@@ -120,8 +108,8 @@ def entry_page(
 ) -> str:
     """Render an entry in the reader's language, or in the other where that edition is missing."""
     entry, edition = read.entry, read.entry.edition(context.lang)
-    crumbs = _crumbs(context, entry)
-    view = replace(_view(context, read, edition, crumbs, voted=voted), history=_history(context, changes))
+    this_page = PageLink(edition.title, context.urls.entry(context.lang, entry.id))
+    view = _view(context, read, edition, changes, voted)
     head = Head(
         name="entry",
         title=f"{edition.title} · {context.t('site.name')}",
@@ -129,21 +117,17 @@ def entry_page(
         here=lambda lang: context.urls.entry(lang, entry.id),
         languages=frozenset(entry.editions),
         kind="article",
-        data=(
-            _article_data(context, entry, edition),
-            crumb_data(
-                context, (*crumbs, PageLink(edition.title, context.urls.entry(context.lang, entry.id)))
-            ),
-        ),
+        data=(_article_data(context, entry, edition), crumb_data(context, (*view.crumbs, this_page))),
         canonical_lang=edition.lang,
     )
     return render_page(context, "entry.html", head, view)
 
 
 def _view(
-    context: PageContext, read: ReadEntry, edition: Edition, crumbs: tuple[PageLink, ...], *, voted: str
+    context: PageContext, read: ReadEntry, edition: Edition, changes: Sequence[Change], voted: str
 ) -> EntryView:
-    entry = read.entry
+    entry, urls, settings = read.entry, context.urls, context.site.settings
+    crumbs = _crumbs(context, entry)
     notice, notice_link = _notice(context, entry, edition)
     toc = _toc(edition)
     return EntryView(
@@ -164,30 +148,25 @@ def _view(
         sources=edition.source,
         updated=context.day(edition.updated),
         updated_iso=edition.updated.isoformat(),
-        edit=edit_address(context.site.settings, entry.id, edition.lang, edition.path),
-        workbench=context.urls.workbench(context.lang, entry=entry.id)
-        if context.site.settings.workbench
-        else "",
+        edit=edit_address(settings, entry.id, edition.lang, edition.path),
+        workbench=urls.workbench(context.lang, entry=entry.id) if settings.workbench else "",
         report=_report_address(context, entry, edition),
-        vote=context.urls.entry(context.lang, entry.id),
+        vote=urls.entry(context.lang, entry.id),
         voted=voted,
         reasons=tuple((each.value, context.t(f"vote.why.{each}")) for each in REASONS),
-        markdown=context.urls.entry_markdown(edition.lang, entry.id),
+        markdown=urls.entry_markdown(edition.lang, entry.id),
         related=tuple(entry_row(context, other) for other in _unmentioned(context, read, edition)),
-        history=(),
+        history=tuple(_change(context, each) for each in changes),
     )
 
 
-def _history(context: PageContext, changes: Sequence[Change]) -> tuple[ChangeView, ...]:
-    return tuple(
-        ChangeView(
-            day=context.day(change.day),
-            day_iso=change.day.isoformat(),
-            subject=change.subject,
-            lines=change.lines,
-            omitted=context.t("entry.history_omitted", count=change.omitted) if change.omitted else "",
-        )
-        for change in changes
+def _change(context: PageContext, change: Change) -> ChangeView:
+    return ChangeView(
+        day=context.day(change.day),
+        day_iso=change.day.isoformat(),
+        subject=change.subject,
+        lines=change.lines,
+        omitted=context.t("entry.history_omitted", count=change.omitted) if change.omitted else "",
     )
 
 
@@ -216,33 +195,25 @@ def _section(context: PageContext, section: Section) -> SectionView:
 
 
 def _toc(edition: Edition) -> tuple[Heading, ...]:
-    order = {section.key: place for place, section in enumerate(fix_early(edition.sections))}
-    groups: dict[str, list[Heading]] = {}
-    key = ""
+    places = {section.key: place for place, section in enumerate(fix_early(edition.sections))}
+    placed, key = [], ""
     for heading in edition.headings:
         if heading.level == 2:
             key = heading.anchor
         if heading.level <= 3:
-            groups.setdefault(key, []).append(heading)
-    items = [item for key in sorted(groups, key=lambda key: order.get(key, -1)) for item in groups[key]]
-    return tuple(items) if len(items) >= LONG else ()
+            placed.append((places.get(key, -1), heading))
+    items = tuple(heading for _, heading in sorted(placed, key=itemgetter(0)))
+    return items if len(items) >= LONG else ()
 
 
 def _crumbs(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
-    framework = name_of(context, "framework", entry.framework)
-    return (
-        PageLink(context.t("nav.home"), context.urls.home(context.lang)),
-        PageLink(framework, context.urls.tag(context.lang, "framework", entry.framework)),
-    )
+    home = PageLink(context.t("nav.home"), context.urls.home(context.lang))
+    return home, tag_link(context, "framework", entry.framework)
 
 
 def _tags(context: PageContext, entry: Entry) -> tuple[PageLink, ...]:
-    pairs = [("topic", value) for value in entry.topics]
-    pairs += [("error_type", value) for value in entry.error_types]
-    return tuple(
-        PageLink(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
-        for facet, value in pairs
-    )
+    pairs = [("topic", each) for each in entry.topics] + [("error_type", each) for each in entry.error_types]
+    return tuple(tag_link(context, facet, value) for facet, value in pairs)
 
 
 def _notice(context: PageContext, entry: Entry, edition: Edition) -> tuple[str, PageLink | None]:
@@ -302,22 +273,9 @@ IMAGE_TYPES = {
     "webp": "image/webp",
 }
 
-
-LOOK_SIZE = 500
-"""Approximate overhead of a cached page beside its body, in bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageKey:
-    """All that an entry page depends on besides the snapshot: readers whose browsers send different headers share a
-    cached page."""
-
-    entry: str
-    lang: Language
-    theme: Theme
-    works_with: tuple[str, str]
-    voted: str
-    origin: str
+VARY = ("Accept", "Cookie")
+CACHE_OVERHEAD = 500
+"""Approximate size of a cached page beside its body, in bytes."""
 
 
 async def show_entry(request: Request) -> Response:
@@ -329,41 +287,40 @@ async def show_entry(request: Request) -> Response:
         return await send_image(request, context, image)
     as_markdown = name.endswith(".md")
     wanted = f"{framework}/{name.removesuffix('.md')}"
-    accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
-    is_text = as_markdown or accepted == MARKDOWN
-    known = (context.chosen, context.version)
-    look = None
-    if not is_text:
-        said, origin = said_before(request), context.urls.base_url
-        look = PageKey(wanted, context.lang, context.theme, known, said, origin)
-    service, vary = context.site.service, ("Accept", "Cookie")
     request.state.note = EntryRead(NOBODY, wanted)
-    if look and (kept := context.site.cache.get(context.served, look)):
-        note_read(service, wanted, asker_of(request))
-        return await page_answer(request, context, kept, vary)
-    found = await read(service, context.served, wanted, asker_of(request))
+    accepted = preferred_media_type(request.headers.get("accept", ""), (HTML, MARKDOWN))
+    if not as_markdown and accepted != MARKDOWN:
+        return await show_page(request, context, wanted)
+    found = await read(context.site.service, context.served, wanted, asker_of(request))
     if isinstance(found, MovedTo):
         address = context.urls.entry_markdown if as_markdown else context.urls.entry
         return RedirectResponse(address(context.lang, found.id), 308)
-    if look:
-        return await page_answer(request, context, await made_page(context, look, found), vary)
     edition = found.entry.edition(context.lang)
     is_source = request.query_params.get("source") == "1"
     text = edition.raw if is_source else reading_form(edition, found.entry.validity, context.t)
-    return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else vary)
+    return await respond(request, text, MARKDOWN, lang=edition.lang, vary=() if as_markdown else VARY)
 
 
-async def made_page(context: PageContext, look: PageKey, found: ReadEntry) -> Body:
-    """Render and compress the page of an entry, and cache it if caching is on."""
-    service, library, entry = context.site.service, context.library, found.entry
-    edition = entry.edition(context.lang)
-    changes = await service.offload(lambda: library.changes(entry.id, edition.lang))
-    html = entry_page(context, found, changes, voted=look.voted)
-    if not context.site.cache.room:
-        return html
-    page = await service.offload(partial(Resource.of, html, HTML))
-    context.site.cache.put(context.served, look, page, LOOK_SIZE + len(page.gzipped))
-    return page
+async def show_page(request: Request, context: PageContext, wanted: str) -> Response:
+    """Show the page of an entry, cached by all that it depends on besides the snapshot: readers whose browsers send
+    different headers share it."""
+    cache, service, voted = context.site.cache, context.site.service, previous_vote(request)
+    reader = (context.lang, context.theme, context.chosen, context.version, voted)
+    key = ("entry", wanted, context.urls.base_url, *reader)
+    html: Body | None = cache.get(context.served, key)
+    if html:
+        note_read(service, wanted, asker_of(request))
+        return await page_answer(request, context, html, VARY)
+    found = await read(service, context.served, wanted, asker_of(request))
+    if isinstance(found, MovedTo):
+        return RedirectResponse(context.urls.entry(context.lang, found.id), 308)
+    lang = found.entry.edition(context.lang).lang
+    changes = await service.offload(partial(context.library.changes, wanted, lang))
+    html = entry_page(context, found, changes, voted=voted)
+    if cache.room:
+        html = await service.offload(partial(Resource.of, html, HTML))
+        cache.put(context.served, key, html, CACHE_OVERHEAD + len(html.gzipped))
+    return await page_answer(request, context, html, VARY)
 
 
 async def send_image(request: Request, context: PageContext, image: Path) -> Response:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from jieda.entry import Language
 from jieda.search.answers import FacetCount, SearchAnswer, SearchRequest
@@ -68,35 +69,35 @@ def filter_bar(
     offered where nothing fits well.
     """
     filters = request.filters
-    links = _ChipLinks(context, request.text, filters, address or _search_address(context))
-    groups = [links.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
-    groups += [links.editions(), links.versions(doubts)]
+    chips = _ChipBuilder(
+        context, request.text, filters, address or partial(context.urls.search_filtered, context.lang)
+    )
+    groups = [chips.group(facet, answer.facets.get(facet, ())) for facet in FACETS]
+    groups += [chips.editions(), chips.versions(doubts)]
     active = tuple(
         replace(chip, count="") for group in groups for chip in (*group.chips, *group.more) if chip.active
     )
     active += tuple(
-        Chip(one.text, "", links.address(one.without, filters), active=True, key=f"operator:{one.text}")
+        Chip(one.text, "", chips.address(one.without, filters), active=True, key=f"operator:{one.text}")
         for one in answer.operators
     )
     useful = tuple(
-        group for group in groups if group.chips and not answer.weak and not _is_idle(group, answer.total)
+        group
+        for group in groups
+        if group.chips and not answer.weak and not _changes_nothing(group, answer.total)
     )
-    few = answer.total < FEW
+    is_short = answer.total < FEW
     offered = [chip for group in useful if group.facet in OF_FEW for chip in (*group.chips, *group.more)]
     return FilterBar(
-        groups=() if few else useful,
+        groups=() if is_short else useful,
         active=active,
-        offered=tuple(chip for chip in offered if not chip.active) if few else (),
-        clear=links.address(request.text, Filters()) if filters else "",
+        offered=tuple(chip for chip in offered if not chip.active) if is_short else (),
+        clear=chips.address(request.text, Filters()) if filters else "",
         hidden=tuple((facet, value) for facet in filters.chosen for value in _values(filters, facet)),
     )
 
 
-def _search_address(context: PageContext) -> Address:
-    return lambda text, filters: context.urls.search_filtered(context.lang, text, filters)
-
-
-def _is_idle(group: ChipGroup, total: int) -> bool:
+def _changes_nothing(group: ChipGroup, total: int) -> bool:
     return len(group.chips) == 1 and not group.chips[0].active and group.chips[0].count == f"{total:,}"
 
 
@@ -116,7 +117,7 @@ def _values(filters: Filters, facet: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _ChipLinks:
+class _ChipBuilder:
     """Builds chips that lead on from the current search."""
 
     context: PageContext
@@ -139,9 +140,7 @@ class _ChipLinks:
 
     def editions(self) -> ChipGroup:
         """Return the filter by edition, offered only where some entry lacks an edition."""
-        snapshot = self.context.snapshot
-        complete = snapshot is None or not snapshot.library.lacking
-        offered = () if complete and not self.filters.edition else tuple(Language)
+        offered = tuple(Language) if self.context.library.lacking or self.filters.edition else ()
         chips = tuple(self.chip("edition", lang.value, lang.own_name, "") for lang in offered)
         return ChipGroup("edition", self.context.t("facet.edition"), chips, ())
 

@@ -1,8 +1,9 @@
 """The maintenance page: first the questions without an answer, then problems of the entries."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,7 +16,7 @@ from jieda.usecases.gaps.grouping import GapGroup
 from jieda.usecases.gaps.maintenance import Maintenance, VotedDown, maintenance
 from jieda.web.pages.context import PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
-from jieda.web.pages.parts import Fragment, PageLink, lang_attribute, words_of
+from jieda.web.pages.parts import Fragment, PageLink, entry_link, lang_attribute, words_of
 
 WEEK = 7
 BAR_HEIGHT = 20
@@ -31,22 +32,19 @@ class Bar:
     height: int
 
 
-def spans_of(days: int) -> Sequence[tuple[str, str]]:
+def bar_spans(days: int) -> Sequence[tuple[str, str]]:
     """Return the first and last day of each bar, oldest first: weeks ending today, or single days within a week."""
     length = WEEK if days > WEEK else 1
     last = date.fromisoformat(first_day(1))
-    spans = [
-        (last - timedelta(days=end + length - 1), last - timedelta(days=end))
-        for end in range(0, days, length)
-    ]
-    return [(first.isoformat(), end.isoformat()) for first, end in reversed(spans)]
+    ends = [last - timedelta(days=back) for back in range(0, days, length)]
+    return [((end - timedelta(days=length - 1)).isoformat(), end.isoformat()) for end in reversed(ends)]
 
 
 def counts_of(group: GapGroup, days: int) -> Sequence[int]:
     """Return how often a question was asked in each span."""
     return [
         sum(count for day, count in group.days.items() if first <= day <= last)
-        for first, last in spans_of(days)
+        for first, last in bar_spans(days)
     ]
 
 
@@ -97,7 +95,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskList:
-    """A list of the page. `what` says what to do; `total` counts all items; `told` says why they are unknown."""
+    """A list of the page. `what` says what to do, `total` counts all items, `unknown` says why they are not known."""
 
     key: str
     title: str
@@ -106,7 +104,7 @@ class TaskList:
     shown: tuple[Task, ...]
     folded: tuple[Task, ...]
     left_out: str
-    told: str
+    unknown: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class MaintainView:
     gaps: tuple[GapView, ...]
     more_gaps: tuple[GapView, ...]
     left_out: str
-    parts: tuple[TaskList, ...]
+    lists: tuple[TaskList, ...]
     done: str
     """Names of the empty lists, or empty."""
     workbench: str
@@ -133,22 +131,19 @@ async def show_maintenance(request: Request) -> Response:
     context = await context_of(request)
     given = request.query_params.get("days", "")
     days = next((each for each in PERIODS if str(each) == given), PERIODS[-1])
-    service = context.site.service
-
-    def page() -> str:
-        return maintain_page(context, maintenance(service, context.served, days))
-
-    return await page_answer(request, context, await service.offload(page))
+    html = await context.site.service.offload(partial(maintain_page, context, days))
+    return await page_answer(request, context, html)
 
 
-def maintain_page(context: PageContext, found: Maintenance) -> str:
-    """Render the page."""
-    days = found.days if found.days != PERIODS[-1] else None
+def maintain_page(context: PageContext, days: int) -> str:
+    """Render the page with the questions of the last `days`. Reads the store of feedback: call it off the event
+    loop."""
+    found = maintenance(context.site.service, context.served, days)
     head = Head(
         name="maintain",
         title=f"{context.t('maintain.title')} · {context.t('site.name')}",
         description=context.t("maintain.lead"),
-        here=lambda lang: context.urls.maintain(lang, days=days),
+        here=lambda lang: context.urls.maintain(lang, days=days if days != PERIODS[-1] else None),
         indexed=False,
     )
     return render_page(context, "maintain.html", head, _view(context, found))
@@ -156,28 +151,24 @@ def maintain_page(context: PageContext, found: Maintenance) -> str:
 
 def _view(context: PageContext, found: Maintenance) -> MaintainView:
     gaps = tuple(_gap(context, each, found.days) for each in found.gaps[: SHOWN + FOLDED])
-    parts = tuple(_parts(context, found))
+    lists = tuple(_lists(context, found))
     return MaintainView(
         notices=tuple(_notices(context, found)),
-        periods=tuple(
-            (
-                PageLink(
-                    context.t("maintain.days", days=each), context.urls.maintain(context.lang, days=each)
-                ),
-                each == found.days,
-            )
-            for each in PERIODS
-        ),
+        periods=tuple((_period(context, each), each == found.days) for each in PERIODS),
         gap_total=len(found.gaps),
         gaps=gaps[:SHOWN],
         more_gaps=gaps[SHOWN:],
         left_out=_left_out(context, len(found.gaps)),
-        parts=tuple(each for each in parts if each.total or each.told),
-        done=context.t("list.join").join(each.title for each in parts if not (each.total or each.told)),
+        lists=tuple(each for each in lists if each.total or each.unknown),
+        done=context.t("list.join").join(each.title for each in lists if not (each.total or each.unknown)),
         workbench=context.urls.workbench(context.lang),
         style=context.urls.static("maintain.css"),
-        width=BAR_WIDTH * len(spans_of(found.days)),
+        width=BAR_WIDTH * len(bar_spans(found.days)),
     )
+
+
+def _period(context: PageContext, days: int) -> PageLink:
+    return PageLink(context.t("maintain.days", days=days), context.urls.maintain(context.lang, days=days))
 
 
 def _notices(context: PageContext, found: Maintenance) -> Iterator[str]:
@@ -215,53 +206,42 @@ def _gap(context: PageContext, group: GapGroup, days: int) -> GapView:
             counts=t("list.join").join(map(str, counts)),
         ),
         waiting=t("maintain.waiting", count=group.waiting) if group.waiting else "",
-        answered=_entry(context, group.answered) if group.answered else None,
+        answered=entry_link(context, context.library.summary(group.answered)) if group.answered else None,
         log=said if is_log else "",
     )
 
 
-def _entry(context: PageContext, entry_id: str) -> PageLink:
-    summary = context.library.summary(entry_id)
-    lang = lang_attribute(context, summary.shown(context.lang))
-    return PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, entry_id), lang)
-
-
-def _parts(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
-    part = _part(context)
-    yield part("voted", [_voted(context, each) for each in found.voted_down])
-    yield part("reported", [_reported(context, each) for each in found.reports])
+def _lists(context: PageContext, found: Maintenance) -> Iterator[TaskList]:
+    yield _list(context, "voted", [_voted(context, each) for each in found.voted_down])
+    yield _list(context, "reported", [_reported(context, each) for each in found.reports])
     unread = [_item(context, each) for each in found.never_read or ()]
-    yield part("unread", unread, "" if found.never_read is not None else context.t("maintain.unread_unknown"))
-    yield part("stale", [_item(context, each, lang.own_name) for each, lang in found.stale])
-    yield part("missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing])
-    yield part("problems", [_problem(context, each) for each in found.problems])
-    late = [
-        _item(context, each, context.day(each.validity.verified.on) if each.validity.verified else "")
-        for each in found.unverified
-    ]
-    yield part("unverified", late)
-    yield part("drafts", [_draft(context, each) for each in found.drafts])
+    unknown = context.t("maintain.unread_unknown") if found.never_read is None else ""
+    yield _list(context, "unread", unread, unknown)
+    yield _list(context, "stale", [_item(context, each, lang.own_name) for each, lang in found.stale])
+    yield _list(
+        context, "missing", [_item(context, each, f"+ {lang.own_name}") for each, lang in found.missing]
+    )
+    yield _list(context, "problems", [_problem(context, each) for each in found.problems])
+    yield _list(context, "unverified", [_unverified(context, each) for each in found.unverified])
+    yield _list(context, "drafts", [_draft(context, each) for each in found.drafts])
 
 
-def _part(context: PageContext) -> Callable[..., TaskList]:
-    def part(key: str, items: Sequence[Task], told: str = "") -> TaskList:
-        return TaskList(
-            key=key,
-            title=context.t(f"maintain.{key}"),
-            what=context.t(f"maintain.{key}_what"),
-            total=len(items),
-            shown=tuple(items[:SHOWN]),
-            folded=tuple(items[SHOWN : SHOWN + FOLDED]),
-            left_out=_left_out(context, len(items)),
-            told=told,
-        )
-
-    return part
+def _list(context: PageContext, key: str, items: Sequence[Task], unknown: str = "") -> TaskList:
+    return TaskList(
+        key=key,
+        title=context.t(f"maintain.{key}"),
+        what=context.t(f"maintain.{key}_what"),
+        total=len(items),
+        shown=tuple(items[:SHOWN]),
+        folded=tuple(items[SHOWN : SHOWN + FOLDED]),
+        left_out=_left_out(context, len(items)),
+        unknown=unknown,
+    )
 
 
 def _item(context: PageContext, summary: Summary, beside: str = "") -> Task:
-    link = _entry(context, summary.id)
-    return Task(link, beside or summary.id, context.urls.workbench(context.lang, entry=summary.id))
+    edit = context.urls.workbench(context.lang, entry=summary.id)
+    return Task(entry_link(context, summary), beside or summary.id, edit)
 
 
 def _voted(context: PageContext, voted: VotedDown) -> Task:
@@ -273,6 +253,11 @@ def _reported(context: PageContext, report: Report) -> Task:
     said = ": ".join(filter(None, (context.t(f"vote.why.{report.outcome}"), report.text)))
     beside = f"{report.lang.own_name} · {context.day(date.fromisoformat(report.day))} · {said}"
     return _item(context, context.library.summary(report.entry), beside)
+
+
+def _unverified(context: PageContext, summary: Summary) -> Task:
+    verified = summary.validity.verified
+    return _item(context, summary, context.day(verified.on) if verified else "")
 
 
 def _problem(context: PageContext, problem: Problem) -> Task:

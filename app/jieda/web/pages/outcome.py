@@ -12,13 +12,13 @@ from jieda.web.pages.context import FORM_LIMIT, context_of, read_form, set_cooki
 VOTED = "jieda_voted"
 """Cookie that prevents a second vote. Its path is the address of the entry, its value what was said: `yes`, `no`, or
 `why` where a reason was given."""
-SAID = frozenset({"yes", "no", "why"})
+VOTES = frozenset({"yes", "no", "why"})
 REASONS = tuple(each for each in TriedOutcome if each is not TriedOutcome.SOLVED)
 VOTE = "vote"
 """Anchor of the question whether the entry helped."""
 
 
-async def take_vote(request: Request) -> Response:
+async def record_vote(request: Request) -> Response:
     """Count whether an entry solved the reader's problem, once per session, then optionally the reason why not;
     redirect back to it."""
     context = await context_of(request)
@@ -28,7 +28,7 @@ async def take_vote(request: Request) -> Response:
     fields = await read_form(request, FORM_LIMIT)
     address = context.urls.entry(context.lang, entry_id)
     response = RedirectResponse(f"{address}#{VOTE}", 303, {"Cache-Control": NO_STORE})
-    said, reason, before = fields.get("solved", ""), fields.get("reason", ""), said_before(request)
+    said, reason, before = fields.get("solved", ""), fields.get("reason", ""), previous_vote(request)
     outcome: TriedOutcome | None
     if reason in REASONS and before == "no":
         said, outcome = "why", TriedOutcome(reason)
@@ -43,7 +43,7 @@ async def take_vote(request: Request) -> Response:
     return response
 
 
-def said_before(request: Request) -> str:
+def previous_vote(request: Request) -> str:
     """Return the reader's vote in this session, or empty."""
     said = request.cookies.get(VOTED, "")
-    return said if said in SAID else ""
+    return said if said in VOTES else ""

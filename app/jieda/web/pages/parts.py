@@ -13,7 +13,7 @@ from jieda.entry import Entry, Language, Summary
 from jieda.han import has_han, is_han
 from jieda.presentation.schemas import EditionLink
 from jieda.presentation.shaper import edition_links
-from jieda.usecases.entries import used_tags
+from jieda.usecases.entries import CountedTag, used_tags
 from jieda.usecases.gaps.redact import PLACEHOLDER
 from jieda.versions import doubtful_version
 from jieda.web.pages.context import PageContext
@@ -97,12 +97,17 @@ def tag_link(context: PageContext, facet: str, value: str) -> PageLink:
     return PageLink(name_of(context, facet, value), context.urls.tag(context.lang, facet, value))
 
 
+def counted_link(context: PageContext, counted: CountedTag, url: str) -> TagLink:
+    """Return a link from a tag to a list of its entries."""
+    tag, lang = counted.tag, context.lang
+    return TagLink(tag.id, tag.name[lang], tag.description[lang], counted.count, url)
+
+
 def tag_links(context: PageContext, facet: str) -> tuple[TagLink, ...]:
-    """Return the tags of a facet that have entries, in the order of the taxonomy."""
-    lang, tag_url = context.lang, context.urls.tag
+    """Return links to the pages of all tags of a facet that have entries, in the order of the taxonomy."""
     return tuple(
-        TagLink(tag.id, tag.name[lang], tag.description[lang], count, tag_url(lang, facet, tag.id))
-        for tag, count in ((each.tag, each.count) for each in used_tags(context.library, facet))
+        counted_link(context, each, context.urls.tag(context.lang, facet, each.tag.id))
+        for each in used_tags(context.library, facet)
     )
 
 
@@ -111,24 +116,28 @@ def lang_attribute(context: PageContext, lang: Language) -> str:
     return "" if lang is context.lang else lang.tag
 
 
+def entry_link(context: PageContext, summary: Summary) -> PageLink:
+    """Return a link to the page of an entry, by the title of the edition shown there."""
+    lang = lang_attribute(context, summary.shown(context.lang))
+    return PageLink(summary.edition(context.lang).title, context.urls.entry(context.lang, summary.id), lang)
+
+
 def entry_row(context: PageContext, summary: Summary, may_not_apply_to: str = "") -> ListedEntry:
     """Return an entry as a row of a list."""
-    t, version = context.t, may_not_apply_to
-    edition, shown = summary.edition(context.lang), summary.shown(context.lang)
+    version = may_not_apply_to
     framework = tag_link(context, "framework", summary.framework)
-    url = context.urls.entry(context.lang, summary.id)
     return ListedEntry(
         id=summary.id,
-        lang=shown,
+        lang=summary.shown(context.lang),
         kind=summary.kind.value,
         kind_name=name_of(context, "kind", summary.kind.value),
         framework=framework,
-        title=PageLink(edition.title, url, lang_attribute(context, shown)),
-        applies_to=beside_framework(framework.text, edition.applies_to),
+        title=entry_link(context, summary),
+        applies_to=beside_framework(framework.text, summary.edition(context.lang).applies_to),
         updated=context.day(summary.updated),
         updated_iso=summary.updated.isoformat(),
         editions=edition_links(summary, context.urls),
-        doubt=t("diagnosis.may_not_apply", version=version) if version else "",
+        doubt=context.t("diagnosis.may_not_apply", version=version) if version else "",
     )
 
 

@@ -27,7 +27,7 @@ ROUTES: tuple[Route, ...] = (
     Route(paths.SEARCH, diagnose.answer_field, "POST"),
     Route(paths.ENTRIES, browse.show_entries),
     Route(paths.ENTRY, entry.show_entry),
-    Route(paths.ENTRY, outcome.take_vote, "POST"),
+    Route(paths.ENTRY, outcome.record_vote, "POST"),
     Route(paths.ABOUT, about.show_about),
     *(Route(path, partial(browse.show_tag, facet)) for facet, path in paths.TAG_PAGES.items()),
     Route(paths.DIAGNOSE, diagnose.show_form),

@@ -23,6 +23,7 @@ from jieda.usecases.workbench.desk import (
     CommitRequest,
     Committed,
     Conflict,
+    OpenedEdition,
     Uncommitted,
     draft_from_gap,
     draft_from_log,
@@ -50,7 +51,7 @@ async def draft_of(context: PageContext, form: Form) -> Draft:
 
 
 @contextmanager
-def broken_content_told() -> Iterator[None]:
+def refuse_broken_content() -> Iterator[None]:
     """Turn a ContentError into a refusal that names the broken file."""
     try:
         yield
@@ -58,25 +59,30 @@ def broken_content_told() -> Iterator[None]:
         raise HttpProblem(409, "problem.reload_failed", {"reason": str(error)}) from error
 
 
-async def reviewed(context: PageContext, form: Form) -> Review | None:
+async def review_form(context: PageContext, form: Form) -> Review | None:
     """Review a draft; None where it has no id or no text. Raises TooBusy, and HttpProblem where content shared by all
     entries is broken."""
     draft = await draft_of(context, form)
     if not draft.is_named or not draft.texts:
         return None
     log, _ = excerpt(context.site.service, form.log)
-    with broken_content_told():
+    with refuse_broken_content():
         return await review(context.site.service, context.site.desk, draft, log, context.lang)
 
 
-async def shown(
-    request: Request, context: PageContext, form: Form, said: ActionResult | None = None
+async def show_bench(
+    request: Request, context: PageContext, form: Form, result: ActionResult | None = None
 ) -> Response:
     """Respond with the page and the review of the draft."""
-    form = by_user(request, form)
-    found = await reviewed(context, form)
-    html = await context.site.service.offload(lambda: workbench_page(context, form, found, said))
+    form = with_user(request, form)
+    found = await review_form(context, form)
+    html = await context.site.service.offload(lambda: workbench_page(context, form, found, result))
     return await respond(request, html, HTML, lang=context.lang, cache=NO_STORE)
+
+
+async def warn(request: Request, context: PageContext, form: Form, warning: str) -> Response:
+    """Respond with the page as it was, and a warning."""
+    return await show_bench(request, context, form, ActionResult(warning=warning))
 
 
 async def send(request: Request, text: str, media_type: str, name: str) -> Response:
@@ -94,48 +100,43 @@ Change = Callable[[Form, Mapping[str, str]], Mapping[Language, str]]
 
 async def check(request: Request, context: PageContext, form: Form, _fields: Mapping[str, str]) -> Response:
     """Review the draft without changing it."""
-    return await shown(request, context, form)
+    return await show_bench(request, context, form)
 
 
 async def begin(request: Request, context: PageContext, form: Form, fields: Mapping[str, str]) -> Response:
     """Create the skeleton of a new entry; an existing entry is opened instead."""
     taxonomy, kind = context.library.taxonomy, fields.get("kind", "")
     if form.framework not in taxonomy.framework or not ENTRY_ID.fullmatch(form.id):
-        return await shown(
-            request, context, replace(form, texts={}), ActionResult(warning=context.t("bench.bad_id"))
-        )
+        return await warn(request, context, replace(form, texts={}), context.t("bench.bad_id"))
     if await context.site.service.offload(lambda: context.site.desk.open(form.id)):
         address = context.urls.workbench(context.lang, entry=form.id)
         return RedirectResponse(address, 303, {"Cache-Control": NO_STORE})
     chosen = Kind(kind) if kind in set(Kind) else Kind.ERROR
     texts = empty_draft(taxonomy, form.framework, form.slug, chosen, today()).texts
-    return await shown(
-        request,
-        context,
-        replace(form, entry="", draft=form.id, texts=texts, opened={}),
-        ActionResult(begun=True),
-    )
+    begun = replace(form, entry="", draft=form.id, texts=texts, opened={})
+    return await show_bench(request, context, begun, ActionResult(begun=True))
 
 
 async def begin_from_log(
     request: Request, context: PageContext, form: Form, fields: Mapping[str, str]
 ) -> Response:
     """Create a skeleton from a log, which the diagnosis page calls `text`, or from a gap."""
-    redacted = fields.get("do") == "gap"
+    from_gap = fields.get("do") == "gap"
     service, desk = context.site.service, context.site.desk
     log, _ = excerpt(service, fields.get("text", form.log).replace("\r\n", "\n"))
     if not log.strip():
-        return await shown(request, context, Form(), ActionResult(warning=context.t("diagnose.empty")))
+        return await warn(request, context, Form(), context.t("diagnose.empty"))
     snapshot = context.served
-    with broken_content_told():
+
+    def make_draft() -> Draft:
+        material = desk.material(snapshot)
+        if from_gap:
+            return draft_from_gap(snapshot, material, log)
+        return draft_from_log(snapshot, material, log, form.framework)
+
+    with refuse_broken_content():
         async with turn(service, len(log)):
-            draft = await service.offload(
-                lambda: (
-                    draft_from_gap(snapshot, desk.material(snapshot), log)
-                    if redacted
-                    else draft_from_log(snapshot, desk.material(snapshot), log, form.framework)
-                )
-            )
+            draft = await service.offload(make_draft)
     framework, _, slug = draft.id.partition("/")
     begun = Form(
         draft=f"{draft.id} {draft.sample_place.rpartition('/')[2]}",
@@ -145,14 +146,8 @@ async def begin_from_log(
         log=draft.sample,
         keep=True,
     )
-    return await shown(
-        request,
-        context,
-        begun,
-        ActionResult(
-            note=context.t("bench.from_gap_done" if redacted else "bench.from_log_done"), begun=True
-        ),
-    )
+    note = context.t("bench.from_gap_done" if from_gap else "bench.from_log_done")
+    return await show_bench(request, context, begun, ActionResult(note=note, begun=True))
 
 
 def changing(change: Change) -> Action:
@@ -165,9 +160,8 @@ def changing(change: Change) -> Action:
             # Comparing the two editions parses both.
             texts = await context.site.service.offload(lambda: change(form, fields))
         except AuthoringError as error:
-            warning = context.t("bench.unreadable", reason=str(error))
-            return await shown(request, context, form, ActionResult(warning=warning))
-        return await shown(request, context, replace(form, texts=texts))
+            return await warn(request, context, form, context.t("bench.unreadable", reason=str(error)))
+        return await show_bench(request, context, replace(form, texts=texts))
 
     return changed
 
@@ -176,7 +170,7 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
     """Send the draft as a patch, or one of its files as it is."""
     draft, wanted = await draft_of(context, form), fields["do"].partition("-")[2]
     if not draft.is_named or not draft.texts:
-        return await shown(request, context, form)
+        return await show_bench(request, context, form)
     name = draft.id.replace("/", "-")
     if wanted in set(Language):
         lang = Language(wanted)
@@ -184,9 +178,9 @@ async def download(request: Request, context: PageContext, form: Form, fields: M
     try:
         text = await context.site.service.offload(lambda: patch(context.site.desk, draft))
     except AuthoringError as error:
-        return await shown(request, context, form, ActionResult(warning=str(error)))
+        return await warn(request, context, form, str(error))
     if not text:
-        return await shown(request, context, form, ActionResult(note=context.t("bench.unchanged")))
+        return await show_bench(request, context, form, ActionResult(note=context.t("bench.unchanged")))
     return await send(request, text, PATCH, f"{name}.patch")
 
 
@@ -197,13 +191,13 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     if "\0" in form.message:
         wrong = FieldError("message", "problem.field.invalid")
         raise HttpProblem(422, "problem.bad_parameter", errors=(wrong,))
-    found = await reviewed(context, form)
+    found = await review_form(context, form)
     try:
         author = Author(form.author, form.email)
     except ValueError:
-        return await shown(request, context, form, ActionResult(warning=context.t("bench.no_author")))
+        return await warn(request, context, form, context.t("bench.no_author"))
     if found is None or found.checked.unserved or found.read is None:
-        return await shown(request, context, form, ActionResult(warning=context.t("bench.not_written")))
+        return await warn(request, context, form, context.t("bench.not_written"))
     expected = {
         lang: frozenset({form.opened.get(lang, ""), form.seen.get(lang, form.opened.get(lang, ""))})
         for lang in Language
@@ -213,45 +207,40 @@ async def commit(request: Request, context: PageContext, form: Form, _fields: Ma
     try:
         done = await context.site.service.offload(lambda: write(desk, wish))
     except (AuthoringError, GitError) as error:
-        return await shown(
-            request, context, form, ActionResult(warning=context.t("bench.failed", reason=str(error)))
-        )
+        return await warn(request, context, form, context.t("bench.failed", reason=str(error)))
     if isinstance(done, Conflict):
-        return await shown(
-            request, context, form, ActionResult(warning=context.t("bench.conflict"), theirs=done.theirs)
-        )
-    return await told(request, context, form, done)
+        result = ActionResult(warning=context.t("bench.conflict"), theirs=done.theirs)
+        return await show_bench(request, context, form, result)
+    return await reopen(request, context, form, done)
 
 
-async def told(request: Request, context: PageContext, form: Form, done: Committed | Uncommitted) -> Response:
+async def reopen(
+    request: Request, context: PageContext, form: Form, done: Committed | Uncommitted
+) -> Response:
     """Show the page after files were written: have all workers serve them, and reopen the entry from disk."""
-    reason = await take_up(context)
-    held = await context.site.service.offload(lambda: context.site.desk.open(form.id))
-    finished = form.draft
-    form = replace(
-        form,
-        entry=form.id,
-        draft=form.id,
-        texts={lang: each.text for lang, each in held.items()},
-        opened={lang: each.digest for lang, each in held.items()},
-        seen={},
-        keep=False,
-        message="",
-    )
+    reason = await serve_written(context)
+    editions = await context.site.service.offload(lambda: context.site.desk.open(form.id))
+    saved = with_files(replace(form, entry=form.id, draft=form.id, keep=False, message=""), editions)
     context = context.at(context.site.service.current())
-    served = form.id in context.library and not reason
-    address = context.urls.entry(context.lang, form.id)
     files = context.t("list.join").join(done.files)
     if isinstance(done, Committed):
         note = context.t("bench.committed", commit=done.commit, files=files)
         warning = context.t("bench.not_taken_up", reason=reason) if reason else ""
     else:
         note, warning = "", context.t("bench.uncommitted", files=files, reason=done.reason)
+    address = context.urls.entry(context.lang, form.id)
+    served = form.id in context.library and not reason
     link = PageLink(context.t("bench.read_it"), address) if served else None
-    return await shown(request, context, form, ActionResult(note, warning, link, done=finished))
+    return await show_bench(request, context, saved, ActionResult(note, warning, link, done=form.draft))
 
 
-async def take_up(context: PageContext) -> str:
+def with_files(form: Form, editions: Mapping[Language, OpenedEdition]) -> Form:
+    """Return the form with the texts of files as they are on disk."""
+    texts = {lang: each.text for lang, each in editions.items()}
+    return replace(form, texts=texts, opened={lang: each.digest for lang, each in editions.items()}, seen={})
+
+
+async def serve_written(context: PageContext) -> str:
     """Have every worker serve the written files; return the reason of a failure, or an empty string."""
     knowledge = context.site.knowledge
     try:
@@ -297,35 +286,25 @@ async def open_entry(request: Request) -> Response:
     context = await context_of(request)
     wanted = request.query_params.get("entry", "")
     if not wanted:
-        return await shown(request, context, Form())
+        return await show_bench(request, context, Form())
     if not ENTRY_ID.fullmatch(wanted):
         raise UnknownEntry(id=wanted[:200])
     try:
-        held = await context.site.service.offload(lambda: context.site.desk.open(wanted))
+        editions = await context.site.service.offload(lambda: context.site.desk.open(wanted))
     except AuthoringError as error:
-        return await shown(request, context, Form(), ActionResult(warning=str(error)))
-    if not held:
+        return await warn(request, context, Form(), str(error))
+    if not editions:
         raise UnknownEntry(id=wanted)
     framework, _, slug = wanted.partition("/")
-    form = Form(
-        entry=wanted,
-        draft=wanted,
-        framework=framework,
-        slug=slug,
-        texts={lang: each.text for lang, each in held.items()},
-        opened={lang: each.digest for lang, each in held.items()},
-    )
-    return await shown(request, context, form, ActionResult(begun=True))
+    form = with_files(Form(entry=wanted, draft=wanted, framework=framework, slug=slug), editions)
+    return await show_bench(request, context, form, ActionResult(begun=True))
 
 
-def by_user(request: Request, form: Form) -> Form:
+def with_user(request: Request, form: Form) -> Form:
     """Return the form with the user named by a trusted proxy, if any, as its author."""
     user = user_of(request.headers, site_of(request).settings)
-    return (
-        replace(form, user=user, author=user, email=form.email or (user if "@" in user else ""))
-        if user
-        else form
-    )
+    email = form.email or (user if "@" in user else "")
+    return replace(form, user=user, author=user, email=email) if user else form
 
 
 async def act(request: Request) -> Response:
@@ -334,7 +313,7 @@ async def act(request: Request) -> Response:
     most = 2 * MAX_FILE_BYTES + context.site.service.limits.log_bytes
     fields = await read_form(request, most)
     action = ACTIONS.get(fields.get("do", ""), check)
-    return await action(request, context, by_user(request, form_of(fields)), fields)
+    return await action(request, context, with_user(request, form_of(fields)), fields)
 
 
 def form_of(fields: Mapping[str, str]) -> Form:

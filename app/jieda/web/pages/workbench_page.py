@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from jieda.content.authoring.source_text import values_of
 from jieda.content.read.history import WordPiece, blocks_between
 from jieda.diagnosis.answers import Match
-from jieda.entry import Kind, Language, Problem, Summary
+from jieda.entry import Kind, Language, Problem
 from jieda.presentation.problem_text import problem_text
 from jieda.presentation.urls import filled
 from jieda.usecases.entries import ReadEntry
@@ -18,7 +18,7 @@ from jieda.usecases.workbench.review import QueryRank, Review
 from jieda.web.pages.context import PageContext
 from jieda.web.pages.entry import edit_address, entry_page
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
-from jieda.web.pages.parts import Choice, PageLink, lang_attribute, tag_choices
+from jieda.web.pages.parts import Choice, PageLink, entry_link, lang_attribute, tag_choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,6 @@ class ActionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemView:
-    """A problem. `fatal`: the entry cannot be served until it is fixed."""
-
-    path: str
-    line: int
-    rule: str
-    message: str
-    fatal: bool
-
-
-@dataclass(frozen=True, slots=True)
 class EditionView:
     """A column of the page. `preview` is the page as it would be served, empty where it could not be."""
 
@@ -82,7 +71,7 @@ class EditionView:
     name: str
     text: str
     opened: str
-    findings: tuple[ProblemView, ...]
+    findings: tuple[Problem, ...]
     preview: str
     theirs: OpenedEdition | None
     differing: tuple[tuple[WordPiece, ...], ...]
@@ -93,7 +82,7 @@ class EditionView:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenRow:
+class MatchRow:
     """An entry that matches the log. `own`: it is the one being written."""
 
     title: str
@@ -122,7 +111,7 @@ class WorkbenchView:
     style: str
     started: bool
     form: Form
-    said: ActionResult
+    result: ActionResult
     frameworks: tuple[Choice, ...]
     kinds: tuple[Choice, ...]
     topics: tuple[Choice, ...]
@@ -132,12 +121,12 @@ class WorkbenchView:
     """Entries of the content, to open or to relate to the draft."""
     related: tuple[PageLink, ...]
     editions: tuple[EditionView, ...]
-    others: tuple[ProblemView, ...]
-    open: tuple[ProblemView, ...]
+    others: tuple[Problem, ...]
+    open: tuple[Problem, ...]
     """All problems, shown before committing."""
     status: str
-    before: tuple[TakenRow, ...]
-    after: tuple[TakenRow, ...]
+    before: tuple[MatchRow, ...]
+    after: tuple[MatchRow, ...]
     tried: bool
     won: tuple[RankRow, ...]
     lost: tuple[RankRow, ...]
@@ -156,10 +145,10 @@ escaped."""
 
 
 def workbench_page(
-    context: PageContext, form: Form, review: Review | None = None, said: ActionResult | None = None
+    context: PageContext, form: Form, review: Review | None = None, result: ActionResult | None = None
 ) -> str:
     """Render the page. Without `review`, the draft could not be reviewed: its id is invalid or it has no text."""
-    said = said or ActionResult()
+    result = result or ActionResult()
     started = any(form.texts.values())
     tags, ranks = context.library.taxonomy, review.ranks if review else ()
     tried = review.tried if review else None
@@ -168,24 +157,24 @@ def workbench_page(
         style=context.urls.static("workbench.css"),
         started=started,
         form=form,
-        said=said,
+        result=result,
         frameworks=tag_choices(context, "framework", tags.framework, {form.framework}),
-        kinds=tag_choices(context, "kind", list(Kind), _held(form, "kind") or {Kind.ERROR.value}),
-        topics=tag_choices(context, "topic", tags.topic, _held(form, "topics")),
-        error_types=tag_choices(context, "error_type", tags.error_type, _held(form, "error_types")),
+        kinds=tag_choices(context, "kind", list(Kind), _values(form, "kind") or {Kind.ERROR.value}),
+        topics=tag_choices(context, "topic", tags.topic, _values(form, "topics")),
+        error_types=tag_choices(context, "error_type", tags.error_type, _values(form, "error_types")),
         wordings=_wordings(review),
-        entries=_entries(context, _held(form, "related")),
+        entries=_entries(context, _values(form, "related")),
         related=_related(context, form),
-        editions=tuple(_edition(context, lang, form, review, said) for lang in Language),
-        others=_findings(context, review.checked.others) if review else (),
-        open=_findings(context, review.checked.problems) if review else (),
+        editions=tuple(_edition(context, lang, form, review, result.theirs.get(lang)) for lang in Language),
+        others=_translated(context, review.checked.others) if review else (),
+        open=_translated(context, review.checked.problems) if review else (),
         status=_status(context, form, review) if started else "",
-        before=_taken(context, tried.before, form) if tried else (),
-        after=_taken(context, tried.after, form) if tried else (),
+        before=_matches(context, tried.before, form) if tried else (),
+        after=_matches(context, tried.after, form) if tried else (),
         tried=tried is not None,
         won=tuple(_rank(context, each) for each in ranks if each.place == 1),
         lost=tuple(_rank(context, each) for each in ranks if each.place != 1),
-        alike=tuple(_link(context, each) for each in review.alike) if review else (),
+        alike=tuple(entry_link(context, each) for each in review.alike) if review else (),
         writes=context.site.settings.workbench_write,
     )
     return render_page(context, "workbench.html", _head(context, form, started=started), view)
@@ -202,7 +191,7 @@ def _head(context: PageContext, form: Form, *, started: bool) -> Head:
     )
 
 
-def _held(form: Form, key: str) -> set[str]:
+def _values(form: Form, key: str) -> set[str]:
     return {value for text in form.texts.values() for value in values_of(text, key)}
 
 
@@ -221,8 +210,10 @@ def _entries(context: PageContext, held: set[str]) -> tuple[Choice, ...]:
 
 
 def _related(context: PageContext, form: Form) -> tuple[PageLink, ...]:
-    held = sorted(_held(form, "related"))
-    return tuple(_link(context, context.library.summary(each)) for each in held if each in context.library)
+    held = sorted(_values(form, "related"))
+    return tuple(
+        entry_link(context, context.library.summary(each)) for each in held if each in context.library
+    )
 
 
 def _wordings(review: Review | None) -> tuple[Choice, ...]:
@@ -231,9 +222,9 @@ def _wordings(review: Review | None) -> tuple[Choice, ...]:
 
 
 def _edition(
-    context: PageContext, lang: Language, form: Form, review: Review | None, said: ActionResult
+    context: PageContext, lang: Language, form: Form, review: Review | None, theirs: OpenedEdition | None
 ) -> EditionView:
-    text, theirs = form.texts.get(lang, ""), said.theirs.get(lang)
+    text = form.texts.get(lang, "")
     host = _host(context, form, lang)
     fits = host is None or len(host.url) <= LONGEST_ADDRESS
     return EditionView(
@@ -241,7 +232,7 @@ def _edition(
         name=lang.own_name,
         text=text,
         opened=form.opened.get(lang, ""),
-        findings=_findings(context, review.checked.own[lang]) if review else (),
+        findings=_translated(context, review.checked.own[lang]) if review else (),
         preview=_preview(context, lang, review.read) if review and review.read else "",
         theirs=theirs,
         differing=blocks_between(text, theirs.text) if theirs else (),
@@ -268,13 +259,8 @@ def _preview(context: PageContext, lang: Language, read: ReadEntry) -> str:
     return SCRIPT.sub("", entry_page(shown, read))
 
 
-def _findings(context: PageContext, problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
-    return tuple(
-        ProblemView(
-            each.path, each.line, each.rule, problem_text(each.message, context.lang), fatal=not each.served
-        )
-        for each in problems
-    )
+def _translated(context: PageContext, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(replace(each, message=problem_text(each.message, context.lang)) for each in problems)
 
 
 def _status(context: PageContext, form: Form, review: Review | None) -> str:
@@ -289,9 +275,9 @@ def _status(context: PageContext, form: Form, review: Review | None) -> str:
     return f"{found}{SENTENCE_GAPS[context.lang]}{context.t(end)}"
 
 
-def _taken(context: PageContext, taken: Iterable[Match], form: Form) -> tuple[TakenRow, ...]:
+def _matches(context: PageContext, matches: Iterable[Match], form: Form) -> tuple[MatchRow, ...]:
     return tuple(
-        TakenRow(
+        MatchRow(
             title=each.edition.title,
             lang=lang_attribute(context, each.edition.lang),
             own=each.entry.id == form.id,
@@ -299,7 +285,7 @@ def _taken(context: PageContext, taken: Iterable[Match], form: Form) -> tuple[Ta
             confidence_name=context.t(f"confidence.{each.confidence}"),
             signature=next((one.detail for one in each.evidence if one.kind == "signature"), ""),
         )
-        for each in taken
+        for each in matches
     )
 
 
@@ -311,11 +297,5 @@ def _rank(context: PageContext, rank: QueryRank) -> RankRow:
         query=rank.query,
         field=context.t(f"bench.field.{rank.field}"),
         place=place + weak,
-        winner=_link(context, rank.winner) if rank.winner else None,
+        winner=entry_link(context, rank.winner) if rank.winner else None,
     )
-
-
-def _link(context: PageContext, summary: Summary) -> PageLink:
-    edition = summary.edition(context.lang)
-    url = context.urls.entry(context.lang, summary.id)
-    return PageLink(edition.title, url, lang_attribute(context, edition.lang))
