@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from jieda.entry import Language
 from jieda.site_texts import SiteTexts, Words
 
-SAID: Mapping[str, Callable[[SiteTexts], Words]] = {
+CONTENT_TEXTS: Mapping[str, Callable[[SiteTexts], Words]] = {
     "site.name": lambda site: site.name,
     "site.tagline": lambda site: site.tagline,
     "opensearch.name": lambda site: site.short or site.name,
@@ -18,7 +18,7 @@ SAID: Mapping[str, Callable[[SiteTexts], Words]] = {
 """By message key."""
 
 
-def said_by(site: SiteTexts, lang: Language, key: str) -> str:
+def content_text(site: SiteTexts, lang: Language, key: str) -> str:
     """Return the content's text for a key; empty where the locales provide it."""
-    say = SAID.get(key)
-    return say(site).get(lang, "") if say else ""
+    text_of = CONTENT_TEXTS.get(key)
+    return text_of(site).get(lang, "") if text_of else ""

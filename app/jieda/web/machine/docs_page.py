@@ -17,9 +17,9 @@ from jieda.snapshot.snapshot import Snapshot
 from jieda.web.api.openapi import describe
 from jieda.web.api.routes import ROUTES, ApiRoute
 from jieda.web.http.middleware import CONTENT_SECURITY_POLICY
-from jieda.web.http.respond import Resource, chosen_theme, page_language, respond
+from jieda.web.http.respond import Resource, respond
 from jieda.web.pages.agents import origin
-from jieda.web.pages.context import PageContext
+from jieda.web.pages.context import PageContext, context_anywhere
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.site import Site, site_of
 
@@ -46,8 +46,7 @@ class DocsView:
 async def docs(request: Request) -> Response:
     """Show the page; Swagger UI is loaded on demand."""
     site = site_of(request)
-    served = site.service.current() if site.knowledge.ready else None
-    context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
+    context = context_anywhere(request)
     urls = site.urls
     view = DocsView(
         lines=tuple(_lines(context)),

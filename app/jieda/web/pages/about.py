@@ -7,11 +7,9 @@ from starlette.responses import Response
 
 from jieda.presentation.urls import filled
 from jieda.version import VERSION
-from jieda.web.http.respond import chosen_theme, page_language
-from jieda.web.pages.context import PageContext, context_of, page_answer
+from jieda.web.pages.context import PageContext, context_anywhere, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import TagLink, tag_links
-from jieda.web.site import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +53,18 @@ class ErrorView:
     hint: str
 
 
-def error_html(context: PageContext, status: int, title: str, detail: str = "") -> str:
-    """Render an error page with ways to go on. `title` and `detail` are in the reader's language.
+def error_page(request: Request, status: int, title: str, detail: str) -> str:
+    """Render an error page with ways to go on, also before any content is loaded. `title` and `detail` are in the
+    reader's language.
 
     The language switch leads home, because the failed address has no counterpart.
     """
-    hint = "error.hint_again" if status == 429 or status >= 500 else "error.hint"
-    hint = context.t("error.hint_missing" if status == 404 else hint)
+    context = context_anywhere(request)
+    hint = "error.hint"
+    if status == 404:
+        hint = "error.hint_missing"
+    elif status == 429 or status >= 500:
+        hint = "error.hint_again"
     head = Head(
         name="error",
         title=f"{title} · {context.t('site.name')}",
@@ -69,15 +72,7 @@ def error_html(context: PageContext, status: int, title: str, detail: str = "") 
         here=context.urls.home,
         indexed=False,
     )
-    return render_page(context, "error.html", head, ErrorView(status, title, detail, hint))
-
-
-def error_page(request: Request, status: int, title: str, detail: str) -> str:
-    """Render `error_html` for a request."""
-    site = site_of(request)
-    served = site.service.current() if site.knowledge.ready else None
-    context = PageContext(site, page_language(request), chosen_theme(request.cookies), served)
-    return error_html(context, status, title, detail)
+    return render_page(context, "error.html", head, ErrorView(status, title, detail, context.t(hint)))
 
 
 async def show_about(request: Request) -> Response:

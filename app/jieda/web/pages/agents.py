@@ -10,19 +10,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from jieda.presentation.brand import handle, short_name
-from jieda.settings import Settings
 from jieda.web.http.respond import respond
-from jieda.web.pages.context import (
-    MARKDOWN,
-    PageContext,
-    context_of,
-    page_answer,
-)
+from jieda.web.pages.context import MARKDOWN, PageContext, context_of, page_answer
 from jieda.web.pages.layout import Head, render_page
 
 FILES = Path(__file__).parent / "agent_files"
 NAMES = ("SKILL.md", "AGENTS.md")
 """Files that a team copies into its own repository; in `FILES` with the language before the extension."""
+TOOLS = ("diagnose", "search", "read", "list", "report_outcome")
 ANYWHERE = {"0.0.0.0", "::"}  # noqa: S104 - looked up, not listened on
 
 
@@ -110,35 +105,26 @@ class AgentsView:
 
 def agents_page(context: PageContext) -> str:
     """Render the page."""
-    head = Head("agents", context.t("agents.title"), context.t("agents.lead"), context.urls.agents)
-    return render_page(context, "agents.html", head, agents_view(context))
-
-
-def agents_view(context: PageContext) -> AgentsView:
-    """Build the view of the page."""
-    filled = addresses(context)
-    setups = (
-        SetupView(
-            each.client,
-            context.t("agents.file", file=each.file) if each.file else context.t("agents.terminal"),
-            Template(each.code).substitute(filled),
-        )
-        for each in SETUPS
-    )
-    files = (_file(context, name) for name in NAMES)
-    return AgentsView(
-        mcp=filled["mcp"],
+    t, values = context.t, placeholders(context)
+    view = AgentsView(
+        mcp=values["mcp"],
         served=context.site.agents is not None,
         known=bool(context.urls.base_url),
-        setups=tuple(setups),
-        stdio=Template(STDIO).substitute(filled),
-        shell=Template(SHELL).substitute(filled),
-        files=tuple(files),
-        tools=tuple(
-            (name, context.t(f"agents.tool.{name}"))
-            for name in ("diagnose", "search", "read", "list", "report_outcome")
+        setups=tuple(
+            SetupView(
+                each.client,
+                t("agents.file", file=each.file) if each.file else t("agents.terminal"),
+                Template(each.code).substitute(values),
+            )
+            for each in SETUPS
         ),
+        stdio=Template(STDIO).substitute(values),
+        shell=Template(SHELL).substitute(values),
+        files=tuple(_file(context, name) for name in NAMES),
+        tools=tuple((name, t(f"agents.tool.{name}")) for name in TOOLS),
     )
+    head = Head("agents", t("agents.title"), t("agents.lead"), context.urls.agents)
+    return render_page(context, "agents.html", head, view)
 
 
 def _file(context: PageContext, name: str) -> FileView:
@@ -151,14 +137,14 @@ def file_text(context: PageContext, name: str) -> str:
     """Return one of `NAMES` in the reader's language with addresses filled in."""
     stem = name.removesuffix(".md")
     text = (FILES / f"{stem}.{context.lang}.md").read_text(encoding="utf-8")
-    return Template(text).substitute(addresses(context))
+    return Template(text).substitute(placeholders(context))
 
 
-def addresses(context: PageContext) -> Mapping[str, str]:
-    """Return the values of the placeholders: the names of the site, its address and the MCP address."""
+def placeholders(context: PageContext) -> Mapping[str, str]:
+    """Return the values of the placeholders: the names of the site and its addresses."""
     urls = context.urls
     host = origin(context)
-    content = context.words_of_content
+    content = context.site_texts
     return {
         "name": handle(content),
         "site": short_name(content, context.lang),
@@ -170,12 +156,9 @@ def addresses(context: PageContext) -> Mapping[str, str]:
 
 def origin(context: PageContext) -> str:
     """Return scheme and host of this server: as configured, else where it listens."""
-    return context.urls.base_url or _listens(context.site.settings)
-
-
-def _listens(settings: Settings) -> str:
+    settings = context.site.settings
     host = "localhost" if settings.host in ANYWHERE else settings.host
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+    return context.urls.base_url or f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
 async def show_agents(request: Request) -> Response:

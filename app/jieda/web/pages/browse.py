@@ -15,7 +15,7 @@ from jieda.search.answers import SearchRequest
 from jieda.taxonomy import Tag, Window
 from jieda.usecases.entries import TagListing, list_tagged
 from jieda.usecases.search import Found, browse
-from jieda.web.pages.context import PageContext, asked_filters, asked_page, context_of, page_answer
+from jieda.web.pages.context import PageContext, context_of, page_answer, requested_filters, requested_page
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import Head, render_page
 from jieda.web.pages.parts import (
@@ -27,6 +27,7 @@ from jieda.web.pages.parts import (
     counted_link,
     crumb_data,
     entry_row,
+    page_count,
     tag_link,
     tag_links,
 )
@@ -56,11 +57,6 @@ class TagView:
     siblings_label: str
 
 
-def page_count(total: int, size: int) -> int:
-    """Return the number of pages of `size` entries, at least one."""
-    return max(1, -(-total // size))
-
-
 def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, number: int) -> str:
     """Render page `number` (from 1, at most `page_count`) of the entries with a tag."""
     name, description = tag.name[context.lang], tag.description[context.lang]
@@ -70,7 +66,6 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
     def address(lang: Language, page: int) -> str:
         return context.urls.tag(lang, facet, tag.id, page=page if page > 1 else None)
 
-    pages = page_count(listing.total, TAG_PAGE_SIZE)
     view = TagView(
         crumbs=crumbs,
         name=name,
@@ -83,7 +78,7 @@ def tag_page(context: PageContext, facet: str, tag: Tag, listing: TagListing, nu
         across=_narrower_searches(context, facet, tag, other, listing),
         across_label=context.t(f"facet.{other}"),
         rows=tuple(entry_row(context, entry) for entry in listing.entries),
-        pager=build_pager(context, number, pages, partial(address, context.lang)),
+        pager=build_pager(context, number, listing.total, TAG_PAGE_SIZE, partial(address, context.lang)),
         siblings=tuple(each for each in tag_links(context, facet) if each.id != tag.id),
         siblings_label=context.t(f"browse.other.{facet}"),
     )
@@ -158,7 +153,7 @@ def entries_page(context: PageContext, found: Found) -> str:
             lambda _, filters: context.urls.entries_filtered(context.lang, filters),
         ),
         groups=tuple(_groups(shown)),
-        pager=build_pager(context, number, page_count(len(listed), size), partial(address, context.lang)),
+        pager=build_pager(context, number, len(listed), size, partial(address, context.lang)),
     )
     head = Head(
         name="entries",
@@ -190,9 +185,9 @@ async def show_entries(request: Request) -> Response:
     """Show all entries, or those that pass the filters."""
     context = await context_of(request)
     service = context.site.service
-    number = asked_page(request)
+    number = requested_page(request)
     offset = (number - 1) * ENTRIES_PAGE_SIZE
-    wanted = SearchRequest("", context.lang, asked_filters(request), limit=0, offset=offset)
+    wanted = SearchRequest("", context.lang, requested_filters(request), limit=0, offset=offset)
     found = await browse(service, wanted)
     if number > page_count(found.answer.total, ENTRIES_PAGE_SIZE):
         raise HTTPException(404)
@@ -204,7 +199,7 @@ async def show_tag(facet: str, request: Request) -> Response:
     """Show the entries with a tag."""
     context = await context_of(request)
     known = context.library.taxonomy.facet(facet).get(request.path_params["value"])
-    number = asked_page(request)
+    number = requested_page(request)
     if known is None or number > page_count(context.library.counts(facet).get(known.id, 0), TAG_PAGE_SIZE):
         raise HTTPException(404)
     window = Window(TAG_PAGE_SIZE, (number - 1) * TAG_PAGE_SIZE)

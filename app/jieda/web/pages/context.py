@@ -15,7 +15,7 @@ from jieda.entry import Language
 from jieda.errors import BadParameter
 from jieda.locales.translations import filled
 from jieda.presentation.brand import short_name
-from jieda.presentation.site_words import said_by
+from jieda.presentation.site_words import content_text
 from jieda.presentation.urls import Urls
 from jieda.search.answers import SearchRequest
 from jieda.site_texts import SiteTexts
@@ -40,7 +40,6 @@ from jieda.web.http.respond import (
 )
 from jieda.web.site import Site, site_of
 
-NO_TEXTS = SiteTexts()
 WHERE_GAPS_ARE_KEPT = {
     "about.privacy_paste": "about.privacy_paste.gaps",
     "about.privacy_search": "about.privacy_search.gaps",
@@ -95,9 +94,9 @@ class PageContext:
         return self.served.library
 
     @property
-    def words_of_content(self) -> SiteTexts:
+    def site_texts(self) -> SiteTexts:
         """The content's texts about itself; empty where no content is loaded."""
-        return self.snapshot.library.site if self.snapshot else NO_TEXTS
+        return self.snapshot.library.site if self.snapshot else SiteTexts()
 
     @property
     def digest(self) -> str:
@@ -112,10 +111,10 @@ class PageContext:
         """Return a text in the reader's language; the content's own version takes precedence."""
         if self.site.settings.gaps:
             key = WHERE_GAPS_ARE_KEPT.get(key, key)
-        content = self.words_of_content
-        if said := said_by(content, self.lang, key):
-            return filled(said, args)
-        named = {"site": short_name(content, self.lang)} | args
+        texts = self.site_texts
+        if own := content_text(texts, self.lang, key):
+            return filled(own, args)
+        named = {"site": short_name(texts, self.lang)} | args
         return self.site.translations.translate(self.lang, key, **named)
 
     def day(self, value: date) -> str:
@@ -132,6 +131,13 @@ async def context_of(request: Request) -> PageContext:
     snapshot = site.service.current()
     context = PageContext(site, Language(lang), chosen_theme(request.cookies), snapshot)
     return context.working_with(request.cookies.get(FRAMEWORK_COOKIE, ""))
+
+
+def context_anywhere(request: Request) -> PageContext:
+    """Return the context of a page whose address names no language, also before the content is loaded."""
+    site = site_of(request)
+    snapshot = site.service.current() if site.knowledge.ready else None
+    return PageContext(site, page_language(request), chosen_theme(request.cookies), snapshot)
 
 
 HTML, MARKDOWN = "text/html", "text/markdown"
@@ -154,22 +160,22 @@ async def page_answer(
     return await respond(request, html, HTML, lang=context.lang, vary=vary)
 
 
-def asked_search(request: Request, lang: Language, page_size: int, chosen: str = "") -> SearchRequest:
+def requested_search(request: Request, lang: Language, page_size: int, chosen: str = "") -> SearchRequest:
     """Return the search that an address requests; `chosen` is the reader's framework, if any. Raises BadParameter."""
     params = request.query_params
     return SearchRequest(
         text=params.get("q", ""),
         lang=lang,
-        filters=asked_filters(request),
+        filters=requested_filters(request),
         limit=page_size,
-        offset=(asked_page(request) - 1) * page_size,
+        offset=(requested_page(request) - 1) * page_size,
         verbatim=params.get("verbatim", "") in {"1", "true"},
         unfinished=params.get("unfinished", "") in {"1", "true"},
         frameworks=(chosen,) if chosen else (),
     )
 
 
-def asked_filters(request: Request) -> Filters:
+def requested_filters(request: Request) -> Filters:
     """Return the requested filters. Raises BadParameter."""
     params = request.query_params
     chosen = {facet: tuple(filter(None, params.getlist(facet)[:MAX_TAGS])) for facet in FACETS}
@@ -180,7 +186,7 @@ def asked_filters(request: Request) -> Filters:
     return Filters(**chosen, edition=Language(edition) if edition else None, version=version)
 
 
-def asked_page(request: Request) -> int:
+def requested_page(request: Request) -> int:
     """Return the requested page number, from 1. Raises BadParameter."""
     text = request.query_params.get("page", "") or "1"
     if not (text.isascii() and text.isdecimal() and len(text) < 6 and 1 <= int(text) <= MAX_PAGE):

@@ -53,7 +53,7 @@ class Brand:
     @classmethod
     def of(cls, context: PageContext) -> "Brand":
         """Return the branding defined by the content."""
-        site, lang = context.words_of_content, context.lang
+        site, lang = context.site_texts, context.lang
 
         def image(name: str) -> str:
             held = name and context.snapshot and context.library.brand_image(name)

@@ -148,9 +148,17 @@ def doubt_of(context: PageContext, entry: Entry, text: str = "") -> str:
     return next(filter(None, told), "")
 
 
-def build_pager(context: PageContext, page: int, pages: int, address: Callable[[int], str]) -> Pager | None:
-    """Return the pager of a page (counted from 1); None where there is only one page."""
-    if pages <= 1:
+def page_count(total: int, size: int) -> int:
+    """Return the number of pages of `size` entries, at least one."""
+    return max(1, -(-total // size))
+
+
+def build_pager(
+    context: PageContext, page: int, total: int, size: int, address: Callable[[int], str]
+) -> Pager | None:
+    """Return the pager of a page (counted from 1) of `size` entries of a list; None where it has only one."""
+    pages = page_count(total, size)
+    if pages == 1:
         return None
     return Pager(
         text=context.t("pager.position", page=page, pages=pages),

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from jieda.entry import Language
 from jieda.search.answers import (
     MOST_WEAK,
     Hit,
@@ -23,7 +24,7 @@ from jieda.search.answers import (
 )
 from jieda.usecases.search import Found, browse, clip
 from jieda.usecases.search import search as search_for
-from jieda.web.pages.context import PageContext, asked_search, context_of, page_answer
+from jieda.web.pages.context import PageContext, context_of, page_answer, requested_search
 from jieda.web.pages.filters import FilterBar, filter_bar
 from jieda.web.pages.layout import SENTENCE_GAPS, Head, render_page
 from jieda.web.pages.parts import (
@@ -134,13 +135,7 @@ def search_page(context: PageContext, found: Found) -> str:
         name="search",
         title=f"{title} · {context.t('site.name')}",
         description=context.t("search.description"),
-        here=lambda lang: context.urls.search_filtered(
-            lang,
-            request.text,
-            request.filters,
-            page=_number(request) if request.offset else None,
-            verbatim=request.verbatim,
-        ),
+        here=lambda lang: _page_url(context, request, lang, _number(request)),
         indexed=not request.text and not request.filters and not request.offset,
     )
     return render_page(context, "search.html", head, view)
@@ -154,7 +149,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
     above = {match.entry.id for match in (told if said and said.asks else told[:1])}
     above |= {near.entry.id for near in foreign}
     lost = answer.weak or (not answer.total and not request.filters and not told)
-    pages = -(-answer.total // PAGE_SIZE)
+    number = _number(request)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
     return SearchView(
@@ -164,7 +159,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
         verdict=match_view(context, told[0]) if said and told and not said.asks else None,
         tied=tied_view(context, said) if said and said.asks else None,
         foreign=tuple(near_view(context, near, said.framework) for near in foreign) if said else (),
-        here=_page(context, request, _number(request)),
+        here=_page_url(context, request, context.lang, number),
         bar=filter_bar(context, request, answer, doubts=doubts.values()),
         cards=tuple(
             _card(context, answer, hit, doubts[hit.entry.id])
@@ -185,7 +180,9 @@ def _view(context: PageContext, found: Found) -> SearchView:
         offers=tuple(_offers(context, request, answer)),
         topics=tag_links(context, "topic") if not answer.total and not request.filters else (),
         near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
-        pager=build_pager(context, _number(request), pages, lambda number: _page(context, request, number)),
+        pager=build_pager(
+            context, number, answer.total, PAGE_SIZE, partial(_page_url, context, request, context.lang)
+        ),
         external_links=_external_links(context, request) if lost else (),
     )
 
@@ -200,9 +197,9 @@ def _number(request: SearchRequest) -> int:
     return request.offset // PAGE_SIZE + 1
 
 
-def _page(context: PageContext, request: SearchRequest, number: int) -> str:
+def _page_url(context: PageContext, request: SearchRequest, lang: Language, number: int) -> str:
     return context.urls.search_filtered(
-        context.lang,
+        lang,
         request.text,
         request.filters,
         page=number if number > 1 else None,
@@ -349,7 +346,7 @@ async def show_search(request: Request) -> Response:
     """Show the results for `q` under filters; without words, all entries that pass the filters."""
     context = await context_of(request)
     service = context.site.service
-    wanted = asked_search(request, context.lang, PAGE_SIZE, context.chosen)
+    wanted = requested_search(request, context.lang, PAGE_SIZE, context.chosen)
     if clip(service, wanted.text).strip():
         found = await search_for(service, wanted, asker_of(request))
         request.state.outcome, request.state.note = found.outcome, found.note
