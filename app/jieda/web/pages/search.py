@@ -1,8 +1,8 @@
 """The search page: results with reasons, filters, and alternatives where little was found."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from html import unescape
 
@@ -19,7 +19,6 @@ from jieda.search.answers import (
     SearchAnswer,
     SearchRequest,
     Span,
-    Suggestion,
     SuggestionType,
 )
 from jieda.usecases.search import Found, browse, clip
@@ -143,12 +142,13 @@ def search_page(context: PageContext, found: Found) -> str:
 
 def _view(context: PageContext, found: Found) -> SearchView:
     request, answer = found.request, found.answer
-    said = found.diagnosis if found.diagnosis and found.diagnosis.printed else None
-    told = said.matches if said else ()
-    foreign = tuple(near for near in said.near if near.foreign) if said else ()
-    above = {match.entry.id for match in (told if said and said.asks else told[:1])}
+    diagnosis = found.diagnosis if found.diagnosis and found.diagnosis.printed else None
+    matches = diagnosis.matches if diagnosis else ()
+    asks = diagnosis is not None and bool(diagnosis.asks)
+    foreign = [near for near in diagnosis.near if near.foreign] if diagnosis else []
+    above = {match.entry.id for match in (matches if asks else matches[:1])}
     above |= {near.entry.id for near in foreign}
-    lost = answer.weak or (not answer.total and not request.filters and not told)
+    lost = answer.weak or (not answer.total and not request.filters and not matches)
     number = _number(request)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
@@ -156,9 +156,9 @@ def _view(context: PageContext, found: Found) -> SearchView:
         query=request.text,
         status=_status(context, request, answer),
         outcome=found.diagnosis.verdict.value if found.diagnosis else "",
-        verdict=match_view(context, told[0]) if said and told and not said.asks else None,
-        tied=tied_view(context, said) if said and said.asks else None,
-        foreign=tuple(near_view(context, near, said.framework) for near in foreign) if said else (),
+        verdict=match_view(context, matches[0]) if matches and not asks else None,
+        tied=tied_view(context, diagnosis) if diagnosis and asks else None,
+        foreign=tuple(near_view(context, near, diagnosis.framework) for near in foreign) if diagnosis else (),
         here=_page_url(context, request, context.lang, number),
         bar=filter_bar(context, request, answer, doubts=doubts.values()),
         cards=tuple(
@@ -173,7 +173,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
         else "",
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak,
-        absent_words=_absent_words(context, answer) if answer.total and not told else "",
+        absent_words=_absent_words(context, answer) if answer.total and not matches else "",
         nothing=""
         if answer.total
         else context.t("search.nothing_filtered" if request.filters else "search.nothing_hint"),
@@ -217,66 +217,50 @@ def _absent_words(context: PageContext, answer: SearchAnswer) -> str:
     """Name what no entry covers of the query: the framework that it names, or words."""
     names = context.t("list.join").join(name_of(context, "framework", each) for each in answer.frameworks)
     words = context.t("list.join").join(answer.absent_words)
-    told = [context.t("search.none_of", names=names)] if answer.is_of_others else []
-    told += [context.t("search.absent_words", words=words)] if words else []
-    return SENTENCE_GAPS[context.lang].join(told)
+    sentences = [context.t("search.none_of", names=names)] if answer.is_of_others else []
+    sentences += [context.t("search.absent_words", words=words)] if words else []
+    return SENTENCE_GAPS[context.lang].join(sentences)
 
 
 def _card(context: PageContext, answer: SearchAnswer, hit: Hit, doubt: str) -> Card:
-    all_texts = (reason.text for each in answer.hits for reason in each.reasons)
-    shown = (hit.snippet.text[start:end] for start, end in hit.snippet.marks)
-    seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *shown]).casefold()
-    unseen = tuple(
-        each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen
-    )
+    snippet = LONG_NAME.sub(lambda name: NAME_PART.sub("<wbr>", name[0]), hit.snippet.html_with_code)
     return Card(
         row=entry_row(context, context.library.summary(hit.entry.id), doubt),
         title=whole_flags(NAME_PART.sub("<wbr>", hit.title)),
-        snippet=whole_flags(
-            LONG_NAME.sub(lambda name: NAME_PART.sub("<wbr>", name[0]), hit.snippet.html_with_code)
-        ),
+        snippet=whole_flags(snippet),
         snippet_lang=lang_attribute(context, hit.edition.lang),
-        reasons=reason_views(context, answer.query, replace(hit, reasons=unseen), all_texts),
+        reasons=_reason_views(context, answer, hit),
     )
 
 
-def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> list[SuggestedSearch]:
-    offers = []
-    for found in answer.suggestions:
-        if found.type is SuggestionType.SPELLING:
-            url = context.urls.search_filtered(context.lang, found.query, request.filters)
-            offers.append(SuggestedSearch(context.t("search.try_spelling", query=found.query), "", url))
-        elif found.type is SuggestionType.DROP_FILTER:
-            offers.append(_without_filter(context, request.text, found))
-    return offers
-
-
-def _without_filter(context: PageContext, text: str, found: Suggestion) -> SuggestedSearch:
-    facet = found.facet
-    return SuggestedSearch(
-        context.t("search.drop_filter", facet=context.t(f"facet.{facet}"))
-        if facet
-        else context.t("search.drop_filters"),
-        context.t("search.status", count=found.count),
-        context.urls.search_filtered(context.lang, text, found.filters),
-    )
+def _offers(context: PageContext, request: SearchRequest, answer: SearchAnswer) -> Iterator[SuggestedSearch]:
+    t, search_url = context.t, partial(context.urls.search_filtered, context.lang)
+    for each in answer.suggestions:
+        if each.type is SuggestionType.SPELLING:
+            text = t("search.try_spelling", query=each.query)
+            yield SuggestedSearch(text, "", search_url(each.query, request.filters))
+        elif each.type is SuggestionType.DROP_FILTER:
+            text = t("search.drop_filters")
+            if each.facet:
+                text = t("search.drop_filter", facet=t(f"facet.{each.facet}"))
+            count = t("search.status", count=each.count)
+            yield SuggestedSearch(text, count, search_url(request.text, each.filters))
 
 
 CODE = frozenset({ReasonType.IDENTIFIER, ReasonType.SIGNATURE})
 
 
-def reason_views(
-    context: PageContext, query: str, hit: Hit, all_texts: Iterable[str]
-) -> tuple[ReasonView, ...]:
-    """Return the reasons of `hit` in order, grouped by type. `all_texts` are the texts of all reasons of all results.
+def _reason_views(context: PageContext, answer: SearchAnswer, hit: Hit) -> tuple[ReasonView, ...]:
+    """Return the reasons of `hit` that its title and snippet do not show already, in order, grouped by type.
 
     Chinese is also searched by character pairs, so that 显存不足 may be found by 显存, 存不 and 不足. The middle pair
     is no word and is left out; adjacent pairs are joined again.
     """
-    reasons = hit.reasons
-    words = [span for text in set(all_texts) if (span := _place(query, text))]
-    spans = {reason: span for reason in reasons if (span := _place(query, reason.text))}
-    kept = _kept([reason for reason in reasons if not _is_filler(spans.get(reason), words)], spans)
+    query, reasons = answer.query, _unseen_reasons(hit)
+    texts = {reason.text for each in answer.hits for reason in each.reasons}
+    words = [span for text in texts if (span := _find_span(query, text))]
+    spans = {reason: span for reason in reasons if (span := _find_span(query, reason.text))}
+    kept = _best_reasons([each for each in reasons if not _is_filler(spans.get(each), words)], spans)
     groups: dict[tuple[ReasonType, str], list[Reason]] = {}
     for reason in kept:
         groups.setdefault((reason.type, _label(reason, hit.elsewhere)), []).append(reason)
@@ -286,13 +270,19 @@ def reason_views(
     )
 
 
+def _unseen_reasons(hit: Hit) -> list[Reason]:
+    marked = [hit.snippet.text[start:end] for start, end in hit.snippet.marks]
+    seen = "\n".join([*map(unescape, MARKED.findall(hit.title)), *marked]).casefold()
+    return [each for each in hit.reasons if each.via or not each.text or each.text.casefold() not in seen]
+
+
 def _label(reason: Reason, elsewhere: Collection[str]) -> str:
     """Return the message key for the place of a match."""
     is_other = reason.type is ReasonType.TITLE and reason.text in elsewhere
     return "reason.other_title" if is_other else f"reason.{reason.type.value}"
 
 
-def _place(query: str, text: str) -> Span | None:
+def _find_span(query: str, text: str) -> Span | None:
     start = query.casefold().find(text.casefold())
     return (start, start + len(text)) if start >= 0 and len(query.casefold()) == len(query) else None
 
@@ -306,19 +296,19 @@ def _is_filler(span: Span | None, words: Iterable[Span]) -> bool:
     return any(right == start + 1 for _, right in others) and any(left == end - 1 for left, _ in others)
 
 
-def _kept(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
+def _best_reasons(reasons: Sequence[Reason], spans: Mapping[Reason, Span]) -> list[Reason]:
     """Return `reasons` without those that half overlap a better match, and without glossary senses lacking a word."""
     kept: list[Reason] = []
     for reason in reasons:
         better = [spans[each] for each in kept if each in spans and each.type is not reason.type]
-        crosses = reason in spans and any(_cross(spans[reason], span) for span in better)
+        crosses = reason in spans and any(_half_overlap(spans[reason], span) for span in better)
         vague = reason.type is ReasonType.GLOSSARY and not reason.via and len(reasons) > 1
         if not crosses and not vague:
             kept.append(reason)
     return kept
 
 
-def _cross(one: Span, other: Span) -> bool:
+def _half_overlap(one: Span, other: Span) -> bool:
     return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
