@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from html import unescape
 
@@ -149,7 +149,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
     above = {match.entry.id for match in (matches if asks else matches[:1])}
     above |= {near.entry.id for near in foreign}
     lost = answer.weak or (not answer.total and not request.filters and not matches)
-    number = _number(request)
+    number, as_typed = _number(request), replace(request, verbatim=True)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
     near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
     return SearchView(
@@ -168,9 +168,7 @@ def _view(context: PageContext, found: Found) -> SearchView:
         ),
         titles=MOST_WEAK if answer.weak and not request.offset else 0,
         correction=answer.correction,
-        verbatim=context.urls.search_filtered(context.lang, request.text, request.filters, verbatim=True)
-        if answer.correction
-        else "",
+        verbatim=_page_url(context, as_typed, context.lang, 1) if answer.correction else "",
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak,
         absent_words=_absent_words(context, answer) if answer.total and not matches else "",
