@@ -149,9 +149,12 @@ def _view(context: PageContext, found: Found) -> SearchView:
     above = {match.entry.id for match in (matches if asks else matches[:1])}
     above |= {near.entry.id for near in foreign}
     lost = answer.weak or (not answer.total and not request.filters and not matches)
+    hits = [hit for hit in answer.hits if hit.entry.id not in above]
+    page_url = partial(_page_url, context, request, context.lang)
     number, as_typed = _number(request), replace(request, verbatim=True)
     doubts = {hit.entry.id: doubt_of(context, hit.entry, answer.query) for hit in answer.hits}
-    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS]
+    near = [each.entry for each in answer.suggestions if each.type is SuggestionType.NEAR_MISS and each.entry]
+    nothing = "search.nothing_filtered" if request.filters else "search.nothing_hint"
     return SearchView(
         query=request.text,
         status=_status(context, request, answer),
@@ -159,28 +162,20 @@ def _view(context: PageContext, found: Found) -> SearchView:
         verdict=match_view(context, matches[0]) if matches and not asks else None,
         tied=tied_view(context, diagnosis) if diagnosis and asks else None,
         foreign=tuple(near_view(context, near, diagnosis.framework) for near in foreign) if diagnosis else (),
-        here=_page_url(context, request, context.lang, number),
+        here=page_url(number),
         bar=filter_bar(context, request, answer, doubts=doubts.values()),
-        cards=tuple(
-            _card(context, answer, hit, doubts[hit.entry.id])
-            for hit in answer.hits
-            if hit.entry.id not in above
-        ),
+        cards=tuple(_card(context, answer, hit, doubts[hit.entry.id]) for hit in hits),
         titles=MOST_WEAK if answer.weak and not request.offset else 0,
         correction=answer.correction,
         verbatim=_page_url(context, as_typed, context.lang, 1) if answer.correction else "",
         phrase_dropped=answer.phrase_dropped,
         weak=answer.weak,
         absent_words=_absent_words(context, answer) if answer.total and not matches else "",
-        nothing=""
-        if answer.total
-        else context.t("search.nothing_filtered" if request.filters else "search.nothing_hint"),
+        nothing="" if answer.total else context.t(nothing),
         offers=tuple(_offers(context, request, answer)),
         topics=tag_links(context, "topic") if not answer.total and not request.filters else (),
-        near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near if entry),
-        pager=build_pager(
-            context, number, answer.total, PAGE_SIZE, partial(_page_url, context, request, context.lang)
-        ),
+        near=tuple(entry_row(context, context.library.summary(entry.id)) for entry in near),
+        pager=build_pager(context, number, answer.total, PAGE_SIZE, page_url),
         external_links=_external_links(context, request) if lost else (),
     )
 
