@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from jieda.content.check.findings import HINTS
-from jieda.content.check.rules import CORPUS_RULES, ENTRY_RULES
+from jieda.content.check.rules import CORPUS_RULES, FILE_RULES, TWIN_RULES
 
 from tests.content.test_check import GOOD, jieda, synced
 from tests.content.test_moving import git
@@ -75,7 +75,7 @@ def test_every_rule_has_a_hint() -> None:
     )
     calls = r'(?:Problem|Complaint|UnservableError|_complain)\([^"]*?\d?, "([a-z-]+)", '
     named = set(re.findall(calls, sources)) | set(re.findall(r'\brule, message = "([a-z-]+)"', sources))
-    named |= {rule.name for rule in (*ENTRY_RULES, *CORPUS_RULES)} | {"signature", "sample", "shared"}
+    named |= {*FILE_RULES, *TWIN_RULES, *CORPUS_RULES} | {"signature", "sample", "shared"}
     assert named == HINTS.keys()
     assert all(hint.endswith(".") for hint in HINTS.values())
 

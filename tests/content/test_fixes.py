@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from jieda.content.check.rules import dependent_fixes, long_fixes
+from jieda.content.check.rules import check_entry
 from jieda.content.read.corpus import Corpus
 from jieda.content.read.load import load_corpus
 
@@ -27,7 +27,11 @@ def entry(folder: Path, fix: str, lang: str = "en") -> tuple[Corpus, int]:
 def complaints(folder: Path, fix: str, lang: str = "en") -> list[tuple[int, str]]:
     """Line within the fix, and message, of everything the rule `fix` finds in an entry whose fix is `fix`."""
     corpus, heading = entry(folder, fix, lang)
-    return [(found.line - heading - 2, found.message) for found in dependent_fixes(corpus, "roll/a")]
+    return [(line - heading - 2, message) for line, message in problems(corpus, "fix")]
+
+
+def problems(corpus: Corpus, rule: str) -> list[tuple[int, str]]:
+    return [(each.line, each.message) for each in check_entry(corpus, "roll/a") if each.rule == rule]
 
 
 @pytest.mark.parametrize(
@@ -81,9 +85,9 @@ def test_a_fix_of_more_than_120_words_is_a_problem_at_its_heading(
     tmp_path: Path, fix: str, lang: str, words: int
 ) -> None:
     corpus, heading = entry(tmp_path, fix, lang)
-    found = list(long_fixes(corpus, "roll/a"))
-    assert [each.line for each in found] == [heading]
-    assert f" {words} words " in found[0].message
+    (found,) = problems(corpus, "long-fix")
+    assert found[0] == heading
+    assert f" {words} words " in found[1]
 
 
 @pytest.mark.parametrize(
@@ -97,4 +101,4 @@ def test_a_fix_of_more_than_120_words_is_a_problem_at_its_heading(
 )
 def test_code_and_tables_do_not_make_a_fix_long(tmp_path: Path, fix: str) -> None:
     corpus, _ = entry(tmp_path, fix)
-    assert list(long_fixes(corpus, "roll/a")) == []
+    assert problems(corpus, "long-fix") == []

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from jieda.content.check.findings import SignatureFinder, SignatureHolders, placed_words, unanswered_groups
+from jieda.content.check.findings import SignatureFinder, SignatureHolders, unanswered_groups
 from jieda.content.check.rules import check_between
 from jieda.content.read.corpus import Corpus, draft_files, newest
 from jieda.content.read.directory import BACKGROUND, BRAND, SHARED_FILES, list_directory
@@ -57,25 +57,19 @@ def check_content(directories: Sequence[Path], answers: TriedAnswers | None = No
     """
     loaded = Loaded(directories, frozenset(Language))
     corpus = loaded.corpus
-    spoken = SignatureHolders.of(corpus)
-    finder = SignatureFinder(spoken.holders)
+    signatures = SignatureHolders.of(corpus)
+    finder = SignatureFinder(signatures.holders)
     logs = [sample for samples in (*corpus.samples.values(), corpus.background) for sample in samples]
     matches = {
         sample.content: finder.find(loaded.sample_texts[sample.path])
         for sample in with_progress(logs, len(logs), "logs tried")
     }
-    found = chain.from_iterable(loaded.state.checks.values())
+    of_entries = chain.from_iterable(loaded.state.checks.values())
+    between = check_between(corpus, signatures, matches)
     return CheckReport(
         entries=len(corpus.published),
         editions=sum(len(editions) for editions in corpus.published.values()),
-        problems=in_order(
-            (
-                *loaded.problems,
-                *_missing_images(loaded),
-                *found,
-                *check_between(corpus, spoken, matches),
-            )
-        ),
+        problems=in_order((*loaded.problems, *_missing_images(loaded), *of_entries, *between)),
         notes=in_order(_notes_of(loaded, answers)) if answers else (),
         drafts=frozenset(draft_files(corpus.by_id)),
     )
@@ -137,8 +131,8 @@ def _unanswered_words(corpus: Corpus, answers: TriedAnswers) -> Iterator[Problem
 def _unanswered_groups(loaded: Loaded, answers: TriedAnswers) -> Iterator[Problem]:
     """Yield notes about glossary groups for which a search finds nothing."""
     for text in loaded.glossaries:
-        for found in unanswered_groups(GLOSSARY, placed_words(text), answers.finds):
-            yield Problem(GLOSSARY, found.line, "unanswered", found.message, served=True)
+        for line, message in unanswered_groups(text, answers.finds):
+            yield Problem(GLOSSARY, line, "unanswered", message, served=True)
 
 
 def _missing_images(loaded: Loaded) -> Iterator[Problem]:

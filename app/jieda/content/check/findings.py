@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from jieda.anchors import AnchorIndex
-from jieda.content.read.corpus import Corpus, Outline, SampleFile, newest
+from jieda.content.read.corpus import Corpus, Outline, newest
 from jieda.content.read.yaml_reader import Fields, Items, Scalar, read_items
 from jieda.entry import Kind, Signature
 from jieda.log_knowledge import SHARED_BY
@@ -93,32 +93,27 @@ def placed_words(glossary: str) -> tuple[PlacedWord, ...]:
     )
 
 
-def repeated_words(where: str, words: Iterable[PlacedWord]) -> Iterator[RuleFinding]:
-    """Words that are in an earlier group too; case, width and spacing are ignored.
-
-    `words` are those of one file: a group in a later content directory extends a shipped one by naming one of its
-    words.
-    """
+def repeated_words(glossary: str) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each word that is in an earlier group of the same glossary.yaml, too. Case, width and
+    spacing are ignored. A group in a later content directory extends a shipped one by naming one of its words."""
     first: dict[str, PlacedWord] = {}
-    for word in words:
+    for word in placed_words(glossary):
         earlier = first.setdefault(_same(word.text), word)
         if earlier.group != word.group:
-            message = (
-                f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group"
+            yield (
+                word.line,
+                f"{word.text!r} stands in the group of line {earlier.line}, too; a word belongs to one group",
             )
-            yield RuleFinding(where, word.line, message)
 
 
-def unanswered_groups(
-    where: str, words: Iterable[PlacedWord], finds: Callable[[str], bool]
-) -> Iterator[RuleFinding]:
-    """Groups for none of whose words a search finds anything. Words are tried until one does."""
-    for _, group in groupby(words, key=lambda word: word.group):
+def unanswered_groups(glossary: str, finds: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+    """Yield line and message for each group for none of whose words a search finds anything."""
+    for _, group in groupby(placed_words(glossary), key=lambda word: word.group):
         members = tuple(group)
         if not any(finds(word.text) for word in members):
             named = ", ".join(word.text for word in members[:MOST_NAMED])
             more = ", …" if len(members) > MOST_NAMED else ""
-            yield RuleFinding(where, members[0].line, f"no search for {named}{more} finds anything yet")
+            yield members[0].line, f"no search for {named}{more} finds anything yet"
 
 
 def _same(word: str) -> str:
@@ -166,31 +161,31 @@ class SignatureFinder:
 
 @dataclass(frozen=True, slots=True)
 class SignatureHolders:
-    """Signatures and who has them. `speakers`: the prevailing file of every entry with signatures; `holders`: the files
+    """Signatures and who has them. `by_entry`: the prevailing file of every entry with signatures; `holders`: the files
     that contain each signature."""
 
-    speakers: Mapping[str, Outline]
+    by_entry: Mapping[str, Outline]
     holders: Mapping[Signature, tuple[Outline, ...]]
 
     @classmethod
     def of(cls, corpus: Corpus) -> "SignatureHolders":
         """Collect the signatures of a corpus, drafts included."""
         holders: dict[Signature, tuple[Outline, ...]] = {}
-        speakers: dict[str, Outline] = {}
-        for entry_id, editions in corpus.by_id.items():
-            if not any(file.front.signatures for file in editions.values()):
-                continue
-            file = newest(editions)
-            if file.front.signatures:
-                speakers[entry_id] = file
+        by_entry = {
+            entry_id: newest(editions)
+            for entry_id, editions in corpus.by_id.items()
+            if any(file.front.signatures for file in editions.values())
+        }
+        by_entry = {entry_id: file for entry_id, file in by_entry.items() if file.front.signatures}
+        for file in by_entry.values():
             for signature in file.front.signatures:
                 holders[signature] = (*holders.get(signature, ()), file)
-        return cls(speakers, holders)
+        return cls(by_entry, holders)
 
 
-def unhelpful_samples(corpus: Corpus, spoken: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
+def unhelpful_samples(corpus: Corpus, held: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
     """Samples that no signature of their entry matches, and entries with too few samples."""
-    for entry_id, file in spoken.speakers.items():
+    for entry_id, file in held.by_entry.items():
         samples = corpus.samples.get(entry_id, ())
         for sample in samples:
             if matches.get(sample.content, frozenset()).isdisjoint(file.front.signatures):
@@ -202,35 +197,26 @@ def unhelpful_samples(corpus: Corpus, spoken: SignatureHolders, matches: Matches
 
 def ownerless_samples(corpus: Corpus) -> Iterator[RuleFinding]:
     """Samples of ids that do not exist."""
-    for entry_id, samples in corpus.samples.items():
-        if entry_id not in corpus.by_id:
-            for sample in samples:
-                yield RuleFinding(sample.where, 1, f"there is no entry {entry_id}")
+    for sample in (each for samples in corpus.samples.values() for each in samples):
+        if sample.entry_id not in corpus.by_id:
+            yield RuleFinding(sample.where, 1, f"there is no entry {sample.entry_id}")
 
 
 def overreaching_signatures(
-    corpus: Corpus, spoken: SignatureHolders, matches: Matches
+    corpus: Corpus, held: SignatureHolders, matches: Matches
 ) -> Iterator[RuleFinding]:
     """Signatures that match another entry's sample, unless that entry has the very same signature."""
-    own = {entry_id: file.front.signatures for entry_id, file in spoken.speakers.items()}
-    for entry_id, samples in corpus.samples.items():
-        for sample in samples:
-            for signature in matches.get(sample.content, frozenset()).difference(own.get(entry_id, ())):
-                yield from _overreaching(entry_id, sample, signature, spoken)
+    for sample in (each for samples in corpus.samples.values() for each in samples):
+        for signature in matches.get(sample.content, ()):
+            files = held.holders.get(signature, ())
+            if any(file.id == sample.entry_id for file in files):
+                continue
+            for file in files:
+                message = f"{' + '.join(signature.all)!r} also finds {sample.where}"
+                yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def _overreaching(
-    entry_id: str, sample: SampleFile, signature: Signature, spoken: SignatureHolders
-) -> Iterator[RuleFinding]:
-    files = spoken.holders.get(signature, ())
-    if any(file.id == entry_id for file in files):
-        return
-    for file in files:
-        message = f"{' + '.join(signature.all)!r} also finds {sample.where}"
-        yield RuleFinding(file.where, file.line("signatures"), message)
-
-
-def shared_signatures(corpus: Corpus, spoken: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
+def shared_signatures(corpus: Corpus, held: SignatureHolders, matches: Matches) -> Iterator[RuleFinding]:
     """Signatures that are not marked `likely` although several entries have them or background logs match them: lines
     that other programs print too prove `likely` at most. For background logs, `any` lines count as such a mark."""
     behind: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -238,13 +224,13 @@ def shared_signatures(corpus: Corpus, spoken: SignatureHolders, matches: Matches
         for lines in {signature.all for signature in matches.get(log.content, ())}:
             behind[lines].append(log.where)
     holders: dict[tuple[str, ...], list[tuple[Outline, Signature]]] = defaultdict(list)
-    for signature, files in spoken.holders.items():
+    for signature, files in held.holders.items():
         holders[signature.all] += [(file, signature) for file in files]
-    for lines, held in holders.items():
-        behind_it = behind[lines] if len(behind[lines]) >= SHARED_BY else []
-        holding = [file.id for file, _ in held] if len(held) > 1 else []
-        for file, signature in held:
-            others = [*(() if signature.any else behind_it), *holding]
+    for lines, pairs in holders.items():
+        logs = behind[lines] if len(behind[lines]) >= SHARED_BY else []
+        entries = [file.id for file, _ in pairs] if len(pairs) > 1 else []
+        for file, signature in pairs:
+            others = [*(() if signature.any else logs), *entries]
             if signature.likely or not others:
                 continue
             named = ", ".join([other for other in others if other != file.id][:MOST_NAMED])
@@ -252,9 +238,9 @@ def shared_signatures(corpus: Corpus, spoken: SignatureHolders, matches: Matches
             yield RuleFinding(file.where, file.line("signatures"), message)
 
 
-def long_signatures(spoken: SignatureHolders) -> Iterator[RuleFinding]:
+def long_signatures(held: SignatureHolders) -> Iterator[RuleFinding]:
     """Signature lines that may be missed: a log's line of thousands of characters is read in pieces."""
-    for signature, files in spoken.holders.items():
+    for signature, files in held.holders.items():
         for line in (*signature.all, *signature.any, *signature.unless):
             if len(line) > LONGEST_SURE:
                 message = f"a line of {len(line)} characters may be missed in a long line of a log: keep {LONGEST_SURE}"

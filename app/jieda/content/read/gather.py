@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from jieda.content.check.findings import placed_words, repeated_words
+from jieda.content.check.findings import repeated_words
 from jieda.content.read.corpus import Editions, Outline, SampleFile
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
@@ -146,9 +146,6 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         raise ContentError(root / TAXONOMY, 1, "is missing")
     groups = tuple(dict.fromkeys(group for each in given[GLOSSARY] for group in read_glossary(*each)))
     lines = (line for each in given["dictionary.txt"] for line in read_dictionary(*each))
-    repeated = (
-        found for _, text in given[GLOSSARY] for found in repeated_words(GLOSSARY, placed_words(text))
-    )
     taxonomy, site = merge_taxonomies(read_taxonomy(*each) for each in taxonomies), read_site(taxonomies)
     for message in unknown_topics(site.stages, taxonomy):
         raise ContentError(taxonomies[-1][0], 1, message)
@@ -158,8 +155,9 @@ def make_vocabulary(root: Path, shared: Sequence[SourceFile]) -> Vocabulary:
         dictionary=_kept_whole(tuple(lines), groups),
         problems=(
             *(
-                Problem(each.where, each.line, "repeated-word", each.message, served=True)
-                for each in repeated
+                Problem(GLOSSARY, line, "repeated-word", message, served=True)
+                for _, text in given[GLOSSARY]
+                for line, message in repeated_words(text)
             ),
             *(
                 Problem(TAXONOMY, line, "contrast", message, served=True)
