@@ -23,7 +23,7 @@ from typing import Any
 
 from jieda.analysis.pipeline import Analyzer, Glossary
 from jieda.content.catalog import in_memory
-from jieda.content.library import Library, LibraryData
+from jieda.content.library import Library
 from jieda.content.read.gather import Vocabulary
 from jieda.content.read.load import load_library
 from jieda.entry import Summary
@@ -85,21 +85,17 @@ def library_of(shipped: Library, count: int) -> Library:
         return replace(shipped.summary(origin[made]), id=made)
 
     return Library(
-        LibraryData(
-            ask=in_memory(map(summary, origin), shipped.taxonomy),
-            summary=summary,
-            read=lambda made: replace(shipped.entries[origin[made]], id=made),
-            vocabulary=Vocabulary(
-                shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge
-            ),
-            problems=(),
-            formerly={},
-            images={},
-            sampled=frozenset(),
-            samples_of=lambda _: (),
-            background=tuple,
-            digest=shipped.digest,
-        )
+        ask=in_memory(map(summary, origin), shipped.taxonomy),
+        read_summary=summary,
+        read_entry=lambda made: replace(shipped.entries[origin[made]], id=made),
+        vocabulary=Vocabulary(shipped.taxonomy, shipped.glossary, shipped.dictionary, shipped.log_knowledge),
+        problems=(),
+        formerly={},
+        images={},
+        sampled=frozenset(),
+        read_samples=lambda _: (),
+        background=tuple,
+        digest=shipped.digest,
     )
 
 

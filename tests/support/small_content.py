@@ -1,12 +1,12 @@
 """Minimal content directories for tests."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from jieda.content.check.everything import check_content
 from jieda.content.library import Library
-from jieda.content.read.load import Loaded
-from jieda.entry import Language
+from jieda.content.read.load import load_library
 
 TAXONOMY = """\
 frameworks:
@@ -51,4 +51,4 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 def load_checked(*directories: Path) -> Library:
     """Load the library of content directories, with the problems found by a whole check."""
-    return Loaded(directories, frozenset(Language)).library(check_content(directories).problems)
+    return replace(load_library(directories), problems=check_content(directories).problems)

@@ -24,55 +24,42 @@ CACHED_NEIGHBORS = 4096
 MOST_NEIGHBORS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryData:
-    """The data of a library. `ask` queries the tables of its catalog; `summary` returns the summary of an id, `read`
-    the whole entry, `changes` the history of one edition.
+@dataclass(eq=False, repr=False)
+class Library(Catalog):
+    """All entries of the content directories, without drafts and files that cannot be served. Safe to share
+    between threads.
 
-    `samples_of` reads the logs of an entry; `sampled`: ids that have any; `background` reads the logs that no entry
-    explains. `images`: `<lang>/<framework>/<file name>` to the file that is served. `formerly`: old id to current id.
-    `digest` covers every content file that influences what is served, found or diagnosed.
+    `ask` queries the tables of its catalog; `read_summary`, `read_entry` and `read_samples` read one entry by its id,
+    `read_changes` the changes of one edition; `background` reads the logs that no entry explains.
     """
 
     ask: Ask
-    summary: Callable[[str], Summary]
-    read: Callable[[str], Entry]
+    read_summary: Callable[[str], Summary]
+    read_entry: Callable[[str], Entry]
+    read_samples: Callable[[str], tuple[Sample, ...]]
+    background: Callable[[], tuple[Background, ...]]
     vocabulary: Vocabulary
     problems: tuple[Problem, ...]
+    """All problems in the files, sorted by path and line."""
     formerly: Mapping[str, str]
+    """Old id to current id."""
     images: Mapping[str, Path]
+    """`<lang>/<framework>/<file name>` to the file that is served."""
     sampled: frozenset[str]
-    samples_of: Callable[[str], tuple[Sample, ...]]
-    background: Callable[[], tuple[Background, ...]]
+    """Ids of the entries that have samples."""
     digest: str
+    """Covers every content file that influences what is served, found or diagnosed."""
     drafts: tuple[str, ...] = ()
-    changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
+    """Files hidden from readers, relative to their content directories."""
+    read_changes: Callable[[str, Language], tuple[Change, ...]] = lambda _id, _lang: ()
 
-
-class Library(Catalog):
-    """All entries of the content directories, without drafts and files that cannot be served. Safe to share
-    between threads."""
-
-    def __init__(self, holdings: LibraryData) -> None:
-        super().__init__(holdings.ask, holdings.summary)
-        self._holdings = holdings
+    def __post_init__(self) -> None:
+        super().__init__(self.ask, self.read_summary)
         self._recent: ByteCache[str, Entry] = ByteCache(RECENT_CHARACTERS, _characters)
         self.entries: Mapping[str, Entry] = _Entries(self)
-        self.taxonomy, self.glossary = holdings.vocabulary.taxonomy, holdings.vocabulary.glossary
-        self.dictionary = holdings.vocabulary.dictionary
-        """Lines of dictionary.txt in jieba's form, `word` or `word frequency`, without comments."""
-        self.log_knowledge, self.site = holdings.vocabulary.logs, holdings.vocabulary.site
-        self.background = holdings.background
-        """Reads the logs that no entry explains."""
-        self.problems = holdings.problems
-        """All problems in the files, sorted by path and line."""
-        self.formerly = holdings.formerly
-        """Old id to current id."""
-        self.sampled = holdings.sampled
-        """Ids of the entries that have samples."""
-        self.digest = holdings.digest
-        self.drafts = holdings.drafts
-        """Files hidden from readers, relative to their content directories."""
+        self.taxonomy, self.glossary = self.vocabulary.taxonomy, self.vocabulary.glossary
+        self.dictionary = self.vocabulary.dictionary
+        self.log_knowledge, self.site = self.vocabulary.logs, self.vocabulary.site
         self.lacking: frozenset[Language] = frozenset(lang for lang in Language if self.missing(lang))
         """Languages in which at least one entry has no edition."""
         self._neighbors = lru_cache(CACHED_NEIGHBORS)(self._find_related)
@@ -83,11 +70,11 @@ class Library(Catalog):
     def entry(self, entry_id: str) -> Entry | None:
         if entry_id not in self:
             return None
-        return self._recent.get(entry_id, lambda: self._holdings.read(entry_id))
+        return self._recent.get(entry_id, lambda: self.read_entry(entry_id))
 
     def changes(self, entry_id: str, lang: Language) -> tuple[Change, ...]:
         """Return the changes of an edition, latest first, read on demand; none without a git repository."""
-        return self._holdings.changes(entry_id, lang)
+        return self.read_changes(entry_id, lang)
 
     @cached_property
     def open_problems(self) -> tuple[Problem, ...]:
@@ -103,16 +90,15 @@ class Library(Catalog):
 
     def samples(self, entry_id: str) -> tuple[Sample, ...]:
         """Read the logs that must be diagnosed as an entry."""
-        return self._holdings.samples_of(entry_id) if entry_id in self.sampled else ()
+        return self.read_samples(entry_id) if entry_id in self.sampled else ()
 
     def image(self, lang: Language, path: str) -> Path | None:
         """Return the image `<framework>/<file name>` in `lang`, or else in the other language."""
-        images = self._holdings.images
-        return images.get(f"{lang}/{path}") or images.get(f"{lang.other}/{path}")
+        return self.images.get(f"{lang}/{path}") or self.images.get(f"{lang.other}/{path}")
 
     def brand_image(self, name: str) -> Path | None:
         """Return the file of the site's logo or icon."""
-        return self._holdings.images.get(f"{BRAND}/{name}")
+        return self.images.get(f"{BRAND}/{name}")
 
     def read_filters(self, filters: Filters) -> Filters:
         """Return the filters with tags in the taxonomy's spelling, and with the ranges that their versions rule out.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from jieda.analysis.pipeline import Analyzer, Glossary
-from jieda.content.library import Library, LibraryData
+from jieda.content.library import Library
 from jieda.content.read.history import Change
 from jieda.diagnosis.diagnose import Diagnoser
 from jieda.diagnosis.facts import BackgroundFacts, CountedWords, DiagnosisData, WordReader, background_words
@@ -310,29 +310,25 @@ def _check_texts(generation: Generation, facts: FactStore) -> None:
 def _library(generation: Generation, data: Path, facts: FactStore) -> Library:
     lists = generation.lists()
     return Library(
-        LibraryData(
-            ask=generation.ask,
-            summary=lambda entry_id: generation.row(entry_id).head.summary,
-            read=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
-            changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
-            vocabulary=generation.header.vocabulary,
-            problems=lists.problems,
-            formerly=lists.old_ids,
-            images={where: data / IMAGES / name for where, name in lists.images.items()},
-            sampled=frozenset(generation.sample_counts()),
-            samples_of=lambda entry_id: tuple(
-                Sample(entry_id, Path(row.path), text)
-                for row in generation.samples(entry_id)
-                if (text := _text(row)) is not None
-            ),
-            background=lambda: tuple(
-                Background(row.where, text)
-                for row in generation.samples("")
-                if (text := _text(row)) is not None
-            ),
-            digest=generation.name,
-            drafts=lists.drafts,
-        )
+        ask=generation.ask,
+        read_summary=lambda entry_id: generation.row(entry_id).head.summary,
+        read_entry=lambda entry_id: read_entry(facts.get, generation.row(entry_id)),
+        read_changes=lambda entry_id, lang: _changes(facts, generation.row(entry_id), lang),
+        vocabulary=generation.header.vocabulary,
+        problems=lists.problems,
+        formerly=lists.old_ids,
+        images={where: data / IMAGES / name for where, name in lists.images.items()},
+        sampled=frozenset(generation.sample_counts()),
+        read_samples=lambda entry_id: tuple(
+            Sample(entry_id, Path(row.path), text)
+            for row in generation.samples(entry_id)
+            if (text := _text(row)) is not None
+        ),
+        background=lambda: tuple(
+            Background(row.where, text) for row in generation.samples("") if (text := _text(row)) is not None
+        ),
+        digest=generation.name,
+        drafts=lists.drafts,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from jieda.content.check.findings import repeated_words
-from jieda.content.read.corpus import Editions, Outline, SampleFile
+from jieda.content.read.corpus import Editions, Outline
 from jieda.content.read.directory import list_directory, read_file
 from jieda.content.read.forms import ENTRY_ID
 from jieda.content.read.log_files import FAILURES, PROGRAMS, read_log_knowledge
@@ -69,12 +69,6 @@ class Vocabulary:
 def entry_id_of(where: str) -> str:
     """Return the id in the path of an edition, whether or not it is well-formed."""
     return where.partition("/")[2].removesuffix(".md")
-
-
-def sample_owner(where: str) -> str:
-    """Return the id of a sample's entry."""
-    _, framework, slug, _ = where.split("/")
-    return f"{framework}/{slug}"
 
 
 def collisions(ids: Iterable[str]) -> dict[str, str]:
@@ -175,17 +169,6 @@ def _text(file: SourceFile) -> str:
         return decode(file.content, limit=len(file.content))
     except UnservableError as error:
         raise ContentError(file.path, error.line, error.message) from error
-
-
-def not_utf8(where: str, line: int) -> Problem:
-    """Return the problem of a sample that is not UTF-8."""
-    return Problem(where, line, "encoding", "must be UTF-8", served=False)
-
-
-def by_place(logs: Iterable[SampleFile]) -> tuple[SampleFile, ...]:
-    """Return logs sorted by path; of equal paths, the last one."""
-    last = {log.where: log for log in logs}
-    return tuple(last[where] for where in sorted(last))
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from jieda.content.catalog import in_memory
-from jieda.content.library import Library, LibraryData
+from jieda.content.library import Library
 from jieda.content.read.corpus import Corpus, Outline, draft_files
 from jieda.content.read.directory import (
     FoundFile,
@@ -75,30 +75,27 @@ class Loaded:
         parsed, _ = parse_file(self._sources[file.path])
         return parsed.body.markdown if parsed else ""
 
-    def library(self, problems: Iterable[Problem] | None = None) -> Library:
-        """Return the library of published entries; `problems` are those of a whole check, if there was one."""
+    def library(self) -> Library:
+        """Return the library of published entries."""
         corpus, entries = self.corpus, self.state.entries
         summaries = {entry_id: each.head.summary for entry_id, each in entries.items()}
         return Library(
-            LibraryData(
-                ask=in_memory(summaries.values(), corpus.taxonomy),
-                summary=summaries.__getitem__,
-                read=lambda entry_id: self._entry(entries[entry_id]),
-                vocabulary=self.vocabulary,
-                problems=in_order(self.problems if problems is None else problems),
-                formerly=self.state.claims,
-                images={where: image.path for where, image in corpus.images.items()},
-                sampled=frozenset(corpus.samples) & entries.keys(),
-                samples_of=lambda entry_id: tuple(
-                    Sample(entry_id, file.path, self.sample_texts[file.path])
-                    for file in corpus.samples[entry_id]
-                ),
-                background=lambda: tuple(
-                    Background(file.where, self.sample_texts[file.path]) for file in corpus.background
-                ),
-                digest=self._digest(),
-                drafts=draft_files(corpus.by_id),
-            )
+            ask=in_memory(summaries.values(), corpus.taxonomy),
+            read_summary=summaries.__getitem__,
+            read_entry=lambda entry_id: self._entry(entries[entry_id]),
+            vocabulary=self.vocabulary,
+            problems=in_order(self.problems),
+            formerly=self.state.claims,
+            images={where: image.path for where, image in corpus.images.items()},
+            sampled=frozenset(corpus.samples) & entries.keys(),
+            read_samples=lambda entry_id: tuple(
+                Sample(entry_id, file.path, self.sample_texts[file.path]) for file in corpus.samples[entry_id]
+            ),
+            background=lambda: tuple(
+                Background(file.where, self.sample_texts[file.path]) for file in corpus.background
+            ),
+            digest=self._digest(),
+            drafts=draft_files(corpus.by_id),
         )
 
     def with_entry(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> Self:
@@ -110,7 +107,7 @@ class Loaded:
     def _put(self, entry_id: str, sources: Sequence[SourceFile], samples: Sequence[SourceFile]) -> None:
         self._sources = self._sources | {source.path: source for source in (*sources, *samples)}
         places = {source.where for source in (*sources, *samples)}
-        reading = self.state.read.reading
+        reading = self.state.reading
         held = {log.path for log in self.corpus.samples.get(entry_id, ())}
         directories = [
             replace(
@@ -164,7 +161,7 @@ class Loaded:
     def _digest(self) -> str:
         """Return a digest of every file, and of which editions are stale, which may depend on file times."""
         total = hashlib.sha256(",".join(sorted(self._languages)).encode())
-        for number, each in enumerate(self.state.read.reading.directories):
+        for number, each in enumerate(self.state.reading.directories):
             for file in each.files:
                 total.update(f"\n{number} {file.where} {file.content}".encode())
         for entry_id, prepared in self.state.entries.items():

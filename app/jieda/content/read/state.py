@@ -24,19 +24,12 @@ from jieda.content.read.corpus import (
     stale_languages,
 )
 from jieda.content.read.directory import KnownFile, Reading
-from jieda.content.read.gather import (
-    Chosen,
-    ReadFile,
-    Vocabulary,
-    by_place,
-    choose,
-    collisions,
-    entry_id_of,
-    not_utf8,
-    sample_owner,
-)
+from jieda.content.read.gather import Chosen, ReadFile, Vocabulary, choose, collisions, entry_id_of
 from jieda.entry import Edition, EditionSummary, Entry, Kind, Language, Problem, Signature, Summary
+from jieda.log_knowledge import LogKnowledge
 from jieda.taxonomy import Taxonomy
+
+Value = TypeVar("Value")
 
 Decisions = tuple[tuple[Link, Link | None], ...]
 """For every link to an entry, an anchor or an image, the link to write instead; None for its text alone."""
@@ -141,84 +134,6 @@ def _kept(corpus: Corpus, file: Outline, link: Link) -> Link | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCorpus:
-    """A corpus with the reading that it was made from, and the problems of its samples and background logs."""
-
-    reading: Reading
-    corpus: Corpus
-    sample_problems: tuple[Problem, ...]
-    background_problems: tuple[Problem, ...]
-
-
-def read_corpus(
-    old: ReadCorpus | None, chosen: Mapping[str, Chosen], reading: Reading, taxonomy: Taxonomy
-) -> ReadCorpus:
-    """Return the corpus of the chosen and read files, reusing unchanged parts of `old`."""
-    by_id = {entry_id: each.editions for entry_id, each in sorted(chosen.items()) if each.editions}
-    if old and _logs(reading) == _logs(old.reading):
-        samples, problems = old.corpus.samples, old.sample_problems
-    else:
-        samples, problems = _samples(reading)
-    background, background_problems = _background(reading)
-    corpus = Corpus(
-        by_id=by_id,
-        published=_published(old.corpus if old else None, by_id),
-        taxonomy=taxonomy,
-        samples=samples,
-        images={
-            file.where: Image(file.path, file.content, _size(file.note))
-            for directory in reading.directories
-            for file in directory.images
-        },
-        background=background,
-    )
-    return ReadCorpus(reading, corpus, problems, background_problems)
-
-
-def _published(before: Corpus | None, by_id: Mapping[str, Editions]) -> dict[str, Editions]:
-    """Return the editions that are not drafts, of every entry that has any."""
-    found = {
-        entry_id: before.published.get(entry_id, {})
-        if before and before.by_id.get(entry_id) is editions
-        else published(editions)
-        for entry_id, editions in by_id.items()
-    }
-    return {entry_id: shown for entry_id, shown in found.items() if shown}
-
-
-def _logs(reading: Reading) -> list[tuple[KnownFile, ...]]:
-    return [directory.samples for directory in reading.directories]
-
-
-def _samples(reading: Reading) -> tuple[dict[str, tuple[SampleFile, ...]], tuple[Problem, ...]]:
-    chosen: dict[str, tuple[SampleFile, ...]] = {}
-    problems: list[Problem] = []
-    for directory in reading.directories:
-        here: dict[str, list[SampleFile]] = defaultdict(list)
-        for file in directory.samples:
-            if file.note:
-                problems.append(not_utf8(file.where, int(file.note)))
-                continue
-            owner = sample_owner(file.where)
-            here[owner].append(SampleFile(owner, file.where, file.path, file.content))
-        chosen |= {owner: tuple(files) for owner, files in here.items()}
-    return dict(sorted(chosen.items())), tuple(problems)
-
-
-def _background(reading: Reading) -> tuple[tuple[SampleFile, ...], tuple[Problem, ...]]:
-    files = [file for directory in reading.directories for file in directory.background]
-    logs = (SampleFile("", file.where, file.path, file.content) for file in files if not file.note)
-    return by_place(logs), tuple(not_utf8(file.where, int(file.note)) for file in files if file.note)
-
-
-def _size(note: str) -> tuple[int, int] | None:
-    width, _, height = note.partition("x")
-    return (int(width), int(height)) if height else None
-
-
-Value = TypeVar("Value")
-
 Group = tuple[tuple[KnownFile, ...], ...]
 """The files of one id, by content directory."""
 Outlines = Callable[[Iterable[KnownFile]], Mapping[KnownFile, ReadFile]]
@@ -235,9 +150,12 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class ContentState:
-    """State of all content. `refs`: by id, the ids and `image:` names that it refers to; `checks`: problems by id."""
+    """State of all content. `log_problems`: those of samples and background logs; `refs`: by id, the ids and `image:`
+    names that it refers to; `checks`: problems by id."""
 
-    read: ReadCorpus
+    reading: Reading
+    corpus: Corpus
+    log_problems: tuple[Problem, ...]
     vocabulary: Vocabulary
     groups: Mapping[str, Group]
     colliding: Mapping[str, str]
@@ -248,16 +166,26 @@ class ContentState:
     checks: Mapping[str, tuple[Problem, ...]]
 
     @property
-    def corpus(self) -> Corpus:
-        """Everything that was read."""
-        return self.read.corpus
-
-    @property
     def file_problems(self) -> tuple[Problem, ...]:
         """Problems of single files; those of entries are in `checks`."""
-        logs = self.read.sample_problems + self.read.background_problems
         editions = (problem for each in self.chosen.values() for problem in each.problems)
-        return (*self.read.reading.problems, *self.vocabulary.problems, *editions, *logs)
+        return (*self.reading.problems, *self.vocabulary.problems, *editions, *self.log_problems)
+
+
+_NO_TAGS = Taxonomy({}, {}, {}, {})
+_NO_CONTENT = ContentState(
+    reading=Reading((), (), frozenset()),
+    corpus=Corpus({}, {}, _NO_TAGS, {}, {}),
+    log_problems=(),
+    vocabulary=Vocabulary(_NO_TAGS, (), (), LogKnowledge()),
+    groups={},
+    colliding={},
+    chosen={},
+    claims={},
+    refs={},
+    entries={},
+    checks={},
+)
 
 
 def advance(
@@ -265,59 +193,123 @@ def advance(
 ) -> ContentState:
     """Return the state of a reading, reusing parts of the state `before` that no change affects."""
     taxonomy = vocabulary.taxonomy
-    afresh = before is None or before.vocabulary.taxonomy != taxonomy
-    old = before if before and not afresh else None
-    groups = _groups(reading, old)
-    colliding = old.colliding if old and old.groups.keys() == groups.keys() else collisions(groups)
+    old = before if before and before.vocabulary.taxonomy == taxonomy else _NO_CONTENT
+    groups = _group_files(reading, old)
+    colliding = old.colliding if old.groups.keys() == groups.keys() else collisions(groups)
 
-    reread = _differing(old.groups if old else {}, groups)
-    if old and old.colliding != colliding:
+    reread = _differing(old.groups, groups)
+    if old.colliding != colliding:
         reread |= _differing(old.colliding, colliding) & groups.keys()
     known = outlines(file for entry_id in reread for files in groups[entry_id] for file in files)
-    chosen = (
-        {}
-        if old is None
-        else {entry_id: old.chosen[entry_id] for entry_id in groups if entry_id in old.chosen}
-    )
+    chosen = {entry_id: old.chosen[entry_id] for entry_id in groups if entry_id in old.chosen}
     for entry_id in reread:
         files = [[known[file] for file in here] for here in groups[entry_id]]
         chosen[entry_id] = choose(files, taxonomy, colliding)
 
-    read = read_corpus(old.read if old else None, chosen, reading, taxonomy)
-    corpus = read.corpus
+    corpus, log_problems = _make_corpus(old, chosen, reading, taxonomy)
     claims = claimed_ids(corpus)
     formerly = old_ids(claims)
-    touched = _differing(old.chosen if old else {}, chosen) | (
-        old.chosen.keys() - chosen.keys() if old else set()
-    )
-    reach = _reach(old, corpus, touched, formerly)
+    reach = _reach(old, corpus, _changed(old.chosen, chosen), formerly)
     dirty = [entry_id for entry_id in corpus.by_id if entry_id in reach]
 
-    refs = _carried(old.refs if old else {}, corpus.by_id, dirty, partial(_refs, corpus))
+    refs = _carried(old.refs, corpus.by_id, dirty, partial(_refs, corpus))
     shown = [entry_id for entry_id in dirty if entry_id in corpus.published]
-    prepare = partial(_prepare, corpus, formerly)
-    entries = _carried(old.entries if old else {}, corpus.published, shown, prepare)
-    checks = _carried(old.checks if old else {}, corpus.by_id, dirty, partial(check_entry, corpus))
-    return ContentState(read, vocabulary, groups, colliding, chosen, claims, refs, entries, checks)
+    entries = _carried(old.entries, corpus.published, shown, partial(_prepare, corpus, formerly))
+    checks = _carried(old.checks, corpus.by_id, dirty, partial(check_entry, corpus))
+    return ContentState(
+        reading, corpus, log_problems, vocabulary, groups, colliding, chosen, claims, refs, entries, checks
+    )
 
 
-def _groups(reading: Reading, old: ContentState | None) -> dict[str, Group]:
+def _group_files(reading: Reading, old: ContentState) -> dict[str, Group]:
     """Return the files of every id."""
     files = [directory.editions for directory in reading.directories]
-    before = [directory.editions for directory in old.read.reading.directories] if old else []
-    if old and files == before:
+    if files == [directory.editions for directory in old.reading.directories]:
         return dict(old.groups)
-    number = len(reading.directories)
-    found: dict[str, list[list[KnownFile]]] = defaultdict(lambda: [[] for _ in range(number)])
-    for place, directory in enumerate(reading.directories):
-        for file in directory.editions:
+    found: dict[str, list[list[KnownFile]]] = defaultdict(lambda: [[] for _ in files])
+    for place, editions in enumerate(files):
+        for file in editions:
             found[entry_id_of(file.where)][place].append(file)
-    return {entry_id: tuple(map(tuple, files)) for entry_id, files in sorted(found.items())}
+    return {entry_id: tuple(map(tuple, group)) for entry_id, group in sorted(found.items())}
+
+
+def _make_corpus(
+    old: ContentState, chosen: Mapping[str, Chosen], reading: Reading, taxonomy: Taxonomy
+) -> tuple[Corpus, tuple[Problem, ...]]:
+    """Return the corpus of the chosen editions and read files, and the problems of logs."""
+    by_id = {entry_id: each.editions for entry_id, each in sorted(chosen.items()) if each.editions}
+    if _logs(reading) == _logs(old.reading):
+        samples, background, problems = old.corpus.samples, old.corpus.background, old.log_problems
+    else:
+        samples, background, problems = _read_logs(reading)
+    corpus = Corpus(
+        by_id=by_id,
+        published=_published(old.corpus, by_id),
+        taxonomy=taxonomy,
+        samples=samples,
+        images={
+            file.where: Image(file.path, file.content, _size(file.note))
+            for directory in reading.directories
+            for file in directory.images
+        },
+        background=background,
+    )
+    return corpus, problems
+
+
+def _published(before: Corpus, by_id: Mapping[str, Editions]) -> dict[str, Editions]:
+    """Return the editions that are not drafts, of every entry that has any."""
+    found = {
+        entry_id: before.published.get(entry_id, {})
+        if before.by_id.get(entry_id) is editions
+        else published(editions)
+        for entry_id, editions in by_id.items()
+    }
+    return {entry_id: shown for entry_id, shown in found.items() if shown}
+
+
+def _logs(reading: Reading) -> list[tuple[tuple[KnownFile, ...], ...]]:
+    return [(directory.samples, directory.background) for directory in reading.directories]
+
+
+def _read_logs(
+    reading: Reading,
+) -> tuple[dict[str, tuple[SampleFile, ...]], tuple[SampleFile, ...], tuple[Problem, ...]]:
+    """Return samples by id, background logs, and the problems of both. Those of a later directory replace earlier ones:
+    all samples of an id, and background logs of the same path."""
+    samples: dict[str, tuple[SampleFile, ...]] = {}
+    for directory in reading.directories:
+        here: dict[str, list[SampleFile]] = defaultdict(list)
+        for file in directory.samples:
+            if not file.note:
+                owner = file.where.removeprefix("samples/").rpartition("/")[0]
+                here[owner].append(SampleFile(owner, file.where, file.path, file.content))
+        samples |= {owner: tuple(files) for owner, files in here.items()}
+    others = [file for directory in reading.directories for file in directory.background]
+    background = {
+        file.where: SampleFile("", file.where, file.path, file.content) for file in others if not file.note
+    }
+    problems = tuple(
+        Problem(file.where, int(file.note), "encoding", "must be UTF-8", served=False)
+        for file in (*(each for directory in reading.directories for each in directory.samples), *others)
+        if file.note
+    )
+    return dict(sorted(samples.items())), tuple(background[each] for each in sorted(background)), problems
+
+
+def _size(note: str) -> tuple[int, int] | None:
+    width, _, height = note.partition("x")
+    return (int(width), int(height)) if height else None
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
     """Return the keys of `now` whose values are new or changed."""
     return {key for key, value in now.items() if key not in before or before[key] != value}
+
+
+def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    """Return the keys that are new or gone, or whose values differ."""
+    return _differing(before, now) | (before.keys() - now.keys())
 
 
 def _carried(
@@ -329,18 +321,13 @@ def _carried(
 
 
 def _reach(
-    old: ContentState | None, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
-) -> frozenset[str]:
+    old: ContentState, corpus: Corpus, touched: set[str], formerly: Mapping[str, tuple[str, ...]]
+) -> set[str]:
     """Return the ids that a change can affect: those that changed, those that refer to them or to changed images, and
     those whose old ids changed."""
-    if old is None:
-        return frozenset(corpus.by_id)
-    images = _differing(old.corpus.images, corpus.images) | (old.corpus.images.keys() - corpus.images.keys())
-    news = touched | {f"image:{where}" for where in images}
-    before = old_ids(old.claims)
-    moved = _differing(before, formerly) | (before.keys() - formerly.keys())
-    looking = {entry_id for entry_id, refs in old.refs.items() if not refs.isdisjoint(news)}
-    return frozenset(touched | moved | looking)
+    changed = touched | {f"image:{where}" for where in _changed(old.corpus.images, corpus.images)}
+    looking = {entry_id for entry_id, refs in old.refs.items() if not refs.isdisjoint(changed)}
+    return touched | _changed(old_ids(old.claims), formerly) | looking
 
 
 def _refs(corpus: Corpus, entry_id: str) -> frozenset[str]:
