@@ -52,6 +52,7 @@ class FoundFile(NamedTuple):
 
 
 File = TypeVar("File")
+Placed = TypeVar("Placed", "FoundFile", "KnownFile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +83,8 @@ class DirectoryListing(ContentFiles[FoundFile]):
 
     def read(self, read: "Callable[[FoundFile], KnownFile | None]") -> "ContentFiles[KnownFile]":
         """Return the files as `read` returns them, without those that it cannot read."""
-
-        def known(files: Iterable[FoundFile]) -> "tuple[KnownFile, ...]":
-            return tuple(found for file in files if (found := read(file)))
-
-        return ContentFiles(
-            self.root,
-            known(self.shared),
-            known(self.editions),
-            known(self.images),
-            known(self.samples),
-            known(self.background),
-        )
+        lists = (self.shared, self.editions, self.images, self.samples, self.background)
+        return ContentFiles(self.root, *(tuple(filter(None, map(read, files))) for files in lists))
 
 
 def list_directory(directory: Path, languages: frozenset[Language] = frozenset(Language)) -> DirectoryListing:
@@ -102,14 +93,14 @@ def list_directory(directory: Path, languages: frozenset[Language] = frozenset(L
     shared = walk.shared()
     walk.misnamed()
     wanted = [language.value for language in Language if language in languages]
-    found = _sorted(file for lang in wanted for file in walk.editions_and_images(lang))
+    found = sort_files(file for lang in wanted for file in walk.editions_and_images(lang))
     return DirectoryListing(
         root=Path(walk.root),
         shared=shared,
         editions=tuple(file for file in found if file.where.endswith(".md")),
-        images=(*(file for file in found if not file.where.endswith(".md")), *_sorted(walk.brand())),
-        samples=_sorted(walk.samples()),
-        background=_sorted(walk.background()),
+        images=(*(file for file in found if not file.where.endswith(".md")), *sort_files(walk.brand())),
+        samples=sort_files(walk.samples()),
+        background=sort_files(walk.background()),
         problems=tuple(walk.problems),
         folders=tuple(walk.folders),
     )
@@ -139,8 +130,21 @@ def limit_of(where: str) -> int:
     return MAX_FILE_BYTES if where.endswith(".md") else MAX_OTHER_BYTES
 
 
-def _sorted(files: Iterable[FoundFile]) -> tuple[FoundFile, ...]:
+def sort_files(files: Iterable[Placed]) -> tuple[Placed, ...]:
+    """Return files in the order of their paths below the content directory."""
     return tuple(sorted(files, key=lambda file: file.where))
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(".log")
+
+
+def _is_brand(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in BRAND_TYPES  # noqa: PTH122 - tens of thousands of files: Path costs seconds
+
+
+def _is_edition_or_image(name: str) -> bool:
+    return name.endswith(".md") or os.path.splitext(name)[1].lower() in IMAGE_TYPES  # noqa: PTH122 - as above
 
 
 def _is_below(path: str, root: str) -> bool:
@@ -163,7 +167,7 @@ class _Walk:
     def shared(self) -> tuple[FoundFile, ...]:
         found = []
         for name in SHARED_FILES:
-            path = os.path.join(self.root, name)  # noqa: PTH118 - tens of thousands of files: Path costs seconds
+            path = os.path.join(self.root, name)  # noqa: PTH118 - as above
             if os.path.lexists(path) and (file := self._take(path, name, link=os.path.islink(path))):  # noqa: PTH114 - as above
                 found.append(file)
         return tuple(found)
@@ -178,44 +182,36 @@ class _Walk:
                     self._complain(item.name, "place", "is not read: editions lie in en/ and zh/")
 
     def editions_and_images(self, language: str) -> Iterator[FoundFile]:
+        fault = "is neither an edition (.md) nor an image that is served"
         for framework in self._listing(language):
             where = f"{language}/{framework.name}"
-            if not framework.is_dir():
+            if framework.is_dir():
+                yield from self._files(where, _is_edition_or_image, fault, link=framework.is_symlink())
+            else:
                 self._complain(where, "place", "editions lie in <lang>/<framework>/<slug>.md")
-                continue
-            for item in self._listing(where, link=framework.is_symlink()):
-                below = f"{where}/{item.name}"
-                if item.name.endswith(".md") or os.path.splitext(item.name)[1].lower() in IMAGE_TYPES:  # noqa: PTH122 - as above
-                    if file := self._take(item.path, below, link=item.is_symlink()):
-                        yield file
-                else:
-                    self._complain(below, "place", "is neither an edition (.md) nor an image that is served")
 
     def brand(self) -> Iterator[FoundFile]:
-        for item in self._listing(BRAND):
-            below = f"{BRAND}/{item.name}"
-            if os.path.splitext(item.name)[1].lower() not in BRAND_TYPES:  # noqa: PTH122 - as above
-                self._complain(below, "place", "is no image that is served as a logo or an icon")
-            elif file := self._take(item.path, below, link=item.is_symlink()):
-                yield file
+        return self._files(BRAND, _is_brand, "is no image that is served as a logo or an icon")
 
     def samples(self) -> Iterator[FoundFile]:
+        fault = "samples lie in samples/<framework>/<slug>/*.log"
         for framework in self._listing("samples"):
             for entry in self._listing(f"samples/{framework.name}", link=framework.is_symlink()):
                 where = f"samples/{framework.name}/{entry.name}"
-                for item in self._listing(where, link=entry.is_symlink()):
-                    below = f"{where}/{item.name}"
-                    if not item.name.endswith(".log"):
-                        self._complain(below, "place", "samples lie in samples/<framework>/<slug>/*.log")
-                    elif file := self._take(item.path, below, link=item.is_symlink()):
-                        yield file
+                yield from self._files(where, _is_log, fault, link=entry.is_symlink())
 
     def background(self) -> Iterator[FoundFile]:
-        for item in self._listing(BACKGROUND):
-            below = f"{BACKGROUND}/{item.name}"
-            if not item.name.endswith(".log"):
-                self._complain(below, "place", "logs that no entry explains lie in background/*.log")
-            elif file := self._take(item.path, below, link=item.is_symlink()):
+        return self._files(BACKGROUND, _is_log, "logs that no entry explains lie in background/*.log")
+
+    def _files(
+        self, folder: str, is_wanted: Callable[[str], bool], fault: str, *, link: bool = True
+    ) -> Iterator[FoundFile]:
+        """Yield the files of a folder whose names are wanted, and complain about the others."""
+        for item in self._listing(folder, link=link):
+            where = f"{folder}/{item.name}"
+            if not is_wanted(item.name):
+                self._complain(where, "place", fault)
+            elif file := self._take(item.path, where, link=item.is_symlink()):
                 yield file
 
     def _take(self, path: str, where: str, *, link: bool) -> FoundFile | None:

@@ -22,6 +22,7 @@ from jieda.content.read.directory import (
     list_directory,
     note_of,
     read_file,
+    sort_files,
     unreadable,
 )
 from jieda.content.read.gather import GLOSSARY, ReadFile, Vocabulary, entry_id_of, in_order, make_vocabulary
@@ -49,7 +50,7 @@ class Loaded:
             file.content.decode() for file in shared if file.where == GLOSSARY
         )
         self.state = advance(None, Reading(read, problems, frozenset()), self.vocabulary, self._parsed)
-        self.sample_texts = self._texts()
+        self.sample_texts = self._read_logs()
 
     @property
     def corpus(self) -> Corpus:
@@ -108,26 +109,24 @@ class Loaded:
         self._sources = self._sources | {source.path: source for source in (*sources, *samples)}
         places = {source.where for source in (*sources, *samples)}
         reading = self.state.reading
-        held = {log.path for log in self.corpus.samples.get(entry_id, ())}
-        directories = [
-            replace(
-                each, editions=tuple(file for file in each.editions if entry_id_of(file.where) != entry_id)
-            )
-            for each in reading.directories
-        ]
+        directories = []
+        for each in reading.directories:
+            others = (file for file in each.editions if entry_id_of(file.where) != entry_id)
+            directories.append(replace(each, editions=tuple(others)))
         # In the directory of the existing samples: those of a later directory would replace them.
+        held = {log.path for log in self.corpus.samples.get(entry_id, ())}
         beside = (n for n, each in enumerate(directories) if any(file.path in held for file in each.samples))
         home = next(beside, -1)
         directories[home] = replace(
-            directories[home], samples=_sorted((*directories[home].samples, *map(_known, samples)))
+            directories[home], samples=sort_files((*directories[home].samples, *map(_unsaved_file, samples)))
         )
         directories[-1] = replace(
-            directories[-1], editions=_sorted((*directories[-1].editions, *map(_known, sources)))
+            directories[-1], editions=sort_files((*directories[-1].editions, *map(_unsaved_file, sources)))
         )
         problems = tuple(problem for problem in reading.problems if problem.path not in places)
         changed = Reading(tuple(directories), problems, reading.folders)
         self.state = advance(self.state, changed, self.vocabulary, self._parsed)
-        self.sample_texts = self._texts()
+        self.sample_texts = self._read_logs()
 
     def _take(self, file: FoundFile) -> KnownFile | None:
         try:
@@ -145,7 +144,7 @@ class Loaded:
             found[file] = ReadFile(file.where, outline, problems)
         return found
 
-    def _texts(self) -> dict[Path, str]:
+    def _read_logs(self) -> dict[Path, str]:
         logs = (*self.corpus.samples.values(), self.corpus.background)
         return {log.path: self._sources[log.path].content.decode() for each in logs for log in each}
 
@@ -170,16 +169,12 @@ class Loaded:
         return total.hexdigest()
 
 
-def _known(source: SourceFile) -> KnownFile:
-    """Return a known file for content that may differ from what is on disk."""
+def _unsaved_file(source: SourceFile) -> KnownFile:
+    """Return the file for content that may differ from what is on disk."""
     stamp = Stamp(len(source.content), int(source.modified * 1e9), 0, 0)
     root = str(source.path)[: -len(source.where) - 1]
     found = FoundFile(root, source.where, str(source.path), stamp)
     return KnownFile(found, content_hash(source.content), note_of(source))
-
-
-def _sorted(files: Iterable[KnownFile]) -> tuple[KnownFile, ...]:
-    return tuple(sorted(files, key=lambda file: file.where))
 
 
 def load_library(
